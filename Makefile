@@ -1,0 +1,38 @@
+# The one door to everything done with this repository, by hand or by machine. Longer steps are scripts in .ci/.
+# SEEDS: worlds to simulate. SCRATCH: where builds go.
+SEEDS ?= 20000
+SCRATCH ?= .build
+export SEEDS SCRATCH
+
+.DEFAULT_GOAL := help
+.PHONY: help test build sim bench lint format clean
+
+help: ## say what can be done
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: ## everything a pull request needs; the last line counts what passed
+	@.ci/test
+
+build: ## compile everything for debugging
+	@.ci/packages
+	swift build --scratch-path $(SCRATCH) --build-tests
+
+sim: ## only the simulator, SEEDS=n worlds
+	@.ci/packages
+	@.ci/simulate
+
+bench: ## the figures of the core in its simulated world
+	@.ci/packages
+	swift build --scratch-path $(SCRATCH) -c release --product syncsim
+	$$(swift build --scratch-path $(SCRATCH) -c release --show-bin-path)/syncsim --bench
+
+lint: ## formatting and house rules
+	@.ci/packages
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	swift test --scratch-path $(SCRATCH) --disable-xctest --filter '^Tidy\.'
+
+format: ## rewrite the sources as the formatter wants them
+	swift format --in-place --parallel --recursive Package.swift Sources Tests
+
+clean: ## remove what builds left
+	rm -rf $(SCRATCH)

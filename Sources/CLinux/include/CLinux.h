@@ -1,0 +1,46 @@
+// The door to Linux calls that Swift's Glibc module does not show. Its one Swift owner is Disk.
+//
+// Swift cannot call variadic functions such as syscall() and ioctl(), glibc 2.36 has no wrapper for openat2 at all, and
+// the wrappers it has for the rest (renameat2, statx, getdents64) hide behind _GNU_SOURCE, which Swift does not set.
+// Every function here is one system call. It returns the call's result, or -errno: the error travels in the value, so
+// no Swift code that runs in between (a release, an allocation) can overwrite it.
+//
+// The bodies are in CLinux.c and not inline: the kernel's <linux/fs.h> redefines what <sys/mount.h> of Swift's Glibc
+// module defines, and the two may never meet in one translation unit. inotify needs nothing here: its functions and all
+// plain IN_* constants are visible through Glibc.
+#ifndef SYNCD_CLINUX_H
+#define SYNCD_CLINUX_H
+
+// glibc's headers come first: <linux/stat.h> leaves S_IFMT and its kin out only when it can see that glibc is there.
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/openat2.h>  // RESOLVE_*
+#include <linux/stat.h>     // struct statx and STATX_*
+
+// Values that <fcntl.h>, <dirent.h> and <linux/fs.h> hide from Swift; CLinux.c checks each against its header. Macros,
+// not an enum: Swift gives a macro the type its number has in C, which is the type the calls below take.
+#define CLINUX_O_PATH 010000000          // a handle to a name, without opening what it names
+#define CLINUX_AT_EMPTY_PATH 0x1000      // statx of the descriptor itself
+#define CLINUX_RENAME_NOREPLACE 1u       // a new name: fails with EEXIST instead of replacing
+#define CLINUX_RENAME_EXCHANGE 2u        // swaps two names, so that what was displaced can be inspected
+#define CLINUX_DIRENT_LENGTH_OFFSET 16   // in a getdents64 record: its whole length, 16 bits
+#define CLINUX_DIRENT_TYPE_OFFSET 18     // in a getdents64 record: DT_*, 8 bits
+#define CLINUX_DIRENT_NAME_OFFSET 19     // in a getdents64 record: the name, ended by a zero byte
+
+/// openat2(2), Linux 5.6: the only open that can be told never to leave `directory` (RESOLVE_BENEATH and friends).
+int clinux_openat2(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
+
+/// renameat2(2) with CLINUX_RENAME_EXCHANGE or CLINUX_RENAME_NOREPLACE.
+int clinux_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags);
+
+/// ioctl FICLONE: `to` shares all the blocks of `from`. -EOPNOTSUPP or -EXDEV where the filesystem cannot.
+int clinux_clone(int to, int from);
+
+/// statx(2): the only stat that tells the birth time, which identifies a file across moves.
+int clinux_statx(int directory, const char *path, int flags, unsigned int mask, struct statx *result);
+
+/// getdents64(2): raw records into `buffer`; bytes filled, 0 at the end. readdir allocates, and hides read errors.
+long clinux_getdents64(int directory, void *buffer, size_t size);
+
+#endif

@@ -1,0 +1,121 @@
+public import SyncModel
+
+/// Everything a node can ask of the world. Effects are performed after `Node.step` has returned, in order;
+/// each one that has a `JobID` is answered by exactly one event with the same number.
+public enum Effect: Sendable {
+    // Store: performed strictly in order, queries included.
+    /// Answered by `.loaded`.
+    case load(JobID, [StoreQuery])
+    /// Answered by `.stored` or `.storeFailed`.
+    case store(JobID, StoreBatch)
+
+    // Disk
+    /// Compare a part of the tree with the rows (`ScanJoin`), skipping what the rules ignore. Answered by `.scanned`.
+    case scan(JobID, ScanRequest, IgnoreRules)
+    /// Look at paths and at the root. Answered by `.inspected`.
+    case inspect(JobID, [Path])
+    /// Read whole files (or symlink targets) and cut them into chunks. Answered by `.hashed`.
+    case hash(JobID, [Path])
+    /// Read pieces of files. Answered by `.readFinished`.
+    case read(JobID, [ReadRequest])
+    /// Run programs. Answered by `.diskFinished`.
+    case disk(JobID, [DiskProgram])
+    /// What lies in `.syncd/stage`. Answered by `.stageListed`.
+    case listStage(JobID)
+
+    // Link
+    /// One frame. Answered by `.sent` when its bytes are out.
+    case send(LinkID, [UInt8])
+    case close(LinkID, MessageCode)
+
+    /// Deliver `.deadline` at this monotonic time; replaces an earlier wish.
+    case wake(atMilliseconds: UInt64)
+    case report(Report)
+    case answer(CommandID, Answer)
+    /// The node is done: end the process with this reason. No event is expected after it.
+    case finish(FinishReason)
+}
+
+public struct ReadRequest: Hashable, Sendable {
+    public let place: Place
+    /// Refuse to read if the file is not this one, untouched.
+    public let expected: Stat?
+    public let offset: UInt64
+    public let length: Int
+
+    public init(place: Place, expected: Stat?, offset: UInt64, length: Int) {
+        self.place = place
+        self.expected = expected
+        self.offset = offset
+        self.length = length
+    }
+}
+
+public enum FinishReason: UInt8, Hashable, Sendable {
+    case stopped
+    case storeFailed
+    /// The folder's disk did not keep what it was told to keep.
+    case diskFailed
+}
+
+/// Something people should be able to learn.
+public enum Report: Hashable, Sendable {
+    /// A condition that lasts: one per code and subject.
+    case raised(Alert)
+    case cleared(AlertKey)
+    /// A decision or an event that is over once it is told.
+    case note(Note)
+}
+
+public struct AlertKey: Hashable, Comparable, Sendable {
+    public let code: MessageCode
+    /// The path or other thing it is about; empty for the node as a whole.
+    public let subject: [UInt8]
+
+    public init(code: MessageCode, subject: [UInt8] = []) {
+        self.code = code
+        self.subject = subject
+    }
+
+    public static func < (left: AlertKey, right: AlertKey) -> Bool {
+        left.code == right.code ? left.subject.lexicographicallyPrecedes(right.subject) : left.code < right.code
+    }
+}
+
+public struct Alert: Hashable, Sendable {
+    public let key: AlertKey
+    public let sinceMilliseconds: Int64
+
+    public init(key: AlertKey, sinceMilliseconds: Int64) {
+        self.key = key
+        self.sinceMilliseconds = sinceMilliseconds
+    }
+}
+
+public struct Note: Hashable, Sendable {
+    public let code: MessageCode
+    public let subject: [UInt8]
+
+    public init(code: MessageCode, subject: [UInt8] = []) {
+        self.code = code
+        self.subject = subject
+    }
+}
+
+public enum Answer: Hashable, Sendable {
+    case done
+    case refused(MessageCode)
+    case status(Status)
+    case history([KeptVersion])
+}
+
+/// The effects of one step, in the order in which they are to be performed.
+public struct Effects: Sendable {
+    public private(set) var list: [Effect] = []
+
+    public init() {}
+
+    public mutating func add(_ effect: Effect) { list.append(effect) }
+
+    public mutating func removeAll() { list.removeAll(keepingCapacity: true) }
+}

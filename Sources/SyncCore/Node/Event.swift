@@ -1,0 +1,167 @@
+public import SyncModel
+
+/// Everything that can happen to a node. `Node.step` consumes these one at a time; each completion names the effect it answers.
+public enum Event: Sendable {
+    /// The first event of a process.
+    case started(Start)
+    /// An orderly stop is wanted: finish what must be finished, then `Effect.finish`.
+    case stopRequested
+
+    // The watcher
+    /// Something happened at these paths. Never trusted: each is looked at again.
+    case noticed([Notice])
+    /// The kernel's queue overflowed or the watch was lost: only a rescan can tell what changed.
+    case overflowed
+
+    // Completions of disk work
+    /// Answers `Effect.scan`.
+    case scanned(JobID, ScanChunk)
+    /// Answers `Effect.inspect`.
+    case inspected(JobID, Inspection)
+    /// Answers `Effect.hash`, in the order of the requests.
+    case hashed(JobID, [HashOutcome])
+    /// Answers `Effect.read`, in the order of the requests.
+    case readFinished(JobID, [ReadOutcome])
+    /// Answers `Effect.disk`, in the order of the programs.
+    case diskFinished(JobID, [DiskResult])
+    /// Answers `Effect.listStage`.
+    case stageListed(JobID, [StagedFile])
+
+    // Completions of the store
+    /// Answers `Effect.load`, in the order of the queries.
+    case loaded(JobID, [StoreAnswer])
+    /// Answers `Effect.store`: the batch is durable.
+    case stored(JobID)
+    /// The store cannot be written. What was not stored was not promised; the node stops.
+    case storeFailed(JobID)
+
+    // The link
+    case connected(LinkID)
+    /// One whole frame from the authenticated peer.
+    case received(LinkID, [UInt8])
+    /// So many bytes of what was sent have left this process.
+    case sent(LinkID, Int)
+    case disconnected(LinkID)
+
+    /// The time asked for by the last `Effect.wake` has come.
+    case deadline
+    case command(CommandID, Command)
+}
+
+public struct Start: Sendable {
+    public let node: NodeRecord
+    public let settings: Settings
+    public let limits: Limits
+    /// The version of this program, for the peer and for `status`.
+    public let program: [UInt8]
+    /// Drawn by the shell: names the epoch that begins with this process.
+    public let nonce: UInt32
+    /// The machine went down since the node was last alive: what was not synced may be gone or damaged.
+    public let powerWasLost: Bool
+
+    public init(
+        node: NodeRecord, settings: Settings, limits: Limits, program: [UInt8], nonce: UInt32, powerWasLost: Bool
+    ) {
+        self.node = node
+        self.settings = settings
+        self.limits = limits
+        self.program = program
+        self.nonce = nonce
+        self.powerWasLost = powerWasLost
+    }
+}
+
+public struct Notice: Hashable, Sendable {
+    public enum Kind: UInt8, Sendable {
+        /// Created, moved here, written and closed, or its metadata changed.
+        case touched
+        /// Deleted, or moved away.
+        case gone
+        /// Written, and still open for writing: wait for the close.
+        case writing
+    }
+
+    public let path: Path
+    public let kind: Kind
+
+    public init(path: Path, kind: Kind) {
+        self.path = path
+        self.kind = kind
+    }
+}
+
+public struct Inspection: Hashable, Sendable {
+    public let root: RootState
+    /// In the order of the request.
+    public let results: [Result]
+
+    public enum Result: Hashable, Sendable {
+        case found(Stat)
+        case absent
+        /// Could not be looked at: says nothing about the path.
+        case failed(DiskError)
+    }
+
+    public init(root: RootState, results: [Result]) {
+        self.root = root
+        self.results = results
+    }
+}
+
+public enum HashOutcome: Hashable, Sendable {
+    /// Read whole, and untouched from the first look to the last.
+    case content(Content, ChunkList, Stat)
+    /// It changed while it was read.
+    case changing
+    case absent
+    case failed(DiskError)
+}
+
+public enum ReadOutcome: Hashable, Sendable {
+    case bytes([UInt8])
+    /// `.mismatch` if the file is not the one expected.
+    case failed(DiskError)
+}
+
+public struct StagedFile: Hashable, Sendable {
+    public let name: StageName
+    public let stat: Stat
+
+    public init(name: StageName, stat: Stat) {
+        self.name = name
+        self.stat = stat
+    }
+}
+
+/// One life of the connection to the peer.
+public struct LinkID: Hashable, Comparable, Sendable {
+    public let raw: UInt64
+
+    public init(raw: UInt64) {
+        self.raw = raw
+    }
+
+    public static func < (left: LinkID, right: LinkID) -> Bool { left.raw < right.raw }
+}
+
+public struct CommandID: Hashable, Sendable {
+    public let raw: UInt64
+
+    public init(raw: UInt64) {
+        self.raw = raw
+    }
+}
+
+/// What a person or a program may ask of a running node.
+public enum Command: Hashable, Sendable {
+    case status
+    case pause
+    case resume
+    case rescan(Path)
+    case approve
+    case reject
+    /// Earlier versions of a path kept here.
+    case history(Path)
+    /// Put a kept version back, at its path or another; what is there now is kept in turn.
+    case restore(VersionID, to: Path?)
+}

@@ -1,0 +1,700 @@
+import SyncModel
+
+/// The apply protocol: from ready tasks to a folder that shows what is wanted, without a moment in which a crash or a user's
+/// save could lose anything.
+///
+/// Per batch: intents are stored → one disk job exchanges or moves each file into place and looks at what came out → what was
+/// not expected goes back → directories are synced → one store batch: rows, versions, log, minus intents. Only then is
+/// anything acknowledged. Displaced content is in `versions/` or under the name of a conflict copy before the rows say so.
+struct ApplyState: Sendable {
+    var batch: RunningBatch?
+    /// Paths of tasks that are being prepared or run, and the directories above them whose time they change.
+    var writing = SortedMap<Path, Bool>()
+    /// Files that will be renamed by a task of another path.
+    var adopted = SortedMap<Path, Bool>()
+    /// Rows that have to be told why they wait.
+    var blocked = SortedMap<Path, MessageCode>()
+    /// Displaced files to look at once more, in order of time.
+    var late = Deque<(dueMilliseconds: UInt64, version: KeptVersion)>()
+    /// The batch is being prepared or committed by a transaction.
+    var isTransacting = false
+
+    var isIdle: Bool { batch == nil && !isTransacting && blocked.isEmpty }
+
+    func touches(_ path: Path) -> Bool { writing.contains(key: path) || adopted.contains(key: path) }
+
+    func touchesBelow(_ directory: Path) -> Bool {
+        writing.contains { $0.key == directory || $0.key.isBelow(directory) }
+            || adopted.contains { $0.key == directory || $0.key.isBelow(directory) }
+    }
+}
+
+/// One batch on its way through the disk.
+struct RunningBatch: Sendable {
+    var items: [AppliedItem]
+    /// Directories below the root whose names change, with the time they are to keep.
+    var parents: SortedMap<Path, Timestamp>
+    var parentStats = SortedMap<Path, Stat>()
+    /// Items whose undo program runs, by index.
+    var undoing: [Int] = []
+}
+
+struct AppliedItem: Sendable {
+    let task: PlanState.Task
+    /// What this batch decided, from the row as it was when the batch was made.
+    let wanted: Resolution
+    let step: Reconciler.Step
+    let intent: Intent
+    let displaced: Intent.Displaced?
+    let program: DiskProgram
+    /// From this operation on the tree has changed.
+    let turningPoint: Int
+    let undo: DiskProgram?
+    var outcome = Outcome.running
+    /// Where a stranger's file was put that ended up in our stage.
+    var rescuedTo: Path?
+    /// The removed file could not go back: its name was taken.
+    var isLeftAside = false
+    /// Something is still in the stage that only the next restart can sort out.
+    var keepsIntent = false
+
+    enum Outcome: Sendable {
+        case running
+        /// With what its program inspected.
+        case done([Stat?])
+        case failed(DiskError)
+        /// Somebody changed the file in the very moment; it is back where it was.
+        case raced
+
+        var isDone: Bool { if case .done = self { true } else { false } }
+    }
+
+    /// All rows this item reads or writes.
+    var paths: [Path] {
+        var paths = [task.path]
+        if let from = task.adoptedFrom?.path { paths.append(from) }
+        if case .conflictCopy(let copy)? = displaced { paths.append(copy) }
+        return paths
+    }
+}
+
+extension Node {
+    mutating func pumpApply(into effects: inout Effects) {
+        if !apply.blocked.isEmpty, !apply.isTransacting, apply.batch == nil {
+            let paths = apply.blocked.map(\.key)
+            apply.isTransacting = true
+            enqueue(.prepare(paths))
+            return
+        }
+        guard isWorking, !record.isPaused, apply.batch == nil, !apply.isTransacting, incoming.relocation == nil
+        else { return }
+        let ready = plan.tasks.filter { $0.value.state == .ready }.map(\.key)
+        guard !ready.isEmpty else { return }
+        apply.isTransacting = true
+        enqueue(.prepare(Array(ready.prefix(limits.batchPathsMax))))
+    }
+
+    /// Rows of the tasks, of what they rename, of the directories above, and of possible conflict copies.
+    func prepareQueries(_ paths: [Path]) -> [StoreQuery] {
+        let sources = paths.compactMap { plan.tasks[$0]?.adoptedFrom?.path }
+        let own = SortedMap((paths + sources).map { ($0, true) }).map(\.key)
+        let parents = SortedMap(own.compactMap(\.parent).filter { !$0.isRoot }.map { ($0, true) }).map(\.key)
+        return [.rows(own), .rows(parents)]
+    }
+
+    mutating func prepare(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
+        apply.isTransacting = false
+        let rows = answers.rowsByPath()
+        let parents = answers.rowsByPath()
+        var store = Batch()
+        noteBlocked(rows, in: &store, into: &effects)
+        var running = RunningBatch(items: [], parents: SortedMap())
+        for path in ordered(paths) {
+            guard isWorking, !record.isPaused, let task = plan.tasks[path], task.state == .ready, let row = rows[path] else {
+                continue
+            }
+            guard let item = item(for: task, row, rows: rows) else {
+                forget(task)
+                continue
+            }
+            plan.tasks.update(path) { $0.state = .running }
+            running.items.append(item)
+            store.add(.putIntent(item.intent))
+            for touched in item.paths { noteParent(of: touched, parents, running: &running, items: running.items) }
+        }
+        guard !running.items.isEmpty else {
+            if !store.isEmpty { self.store(&store, into: &effects) }
+            return
+        }
+        for item in running.items {
+            for path in item.paths { apply.writing[path] = true }
+        }
+        for (parent, _) in running.parents { apply.writing[parent] = true }
+        apply.batch = running
+        self.store(&store, then: .runBatch, into: &effects)
+    }
+
+    /// Files that go come first, then what is made, parents before children, then directories that go, children first.
+    private func ordered(_ paths: [Path]) -> [Path] {
+        var removals: [Path] = []
+        var makings: [Path] = []
+        var directories: [Path] = []
+        for path in paths.sorted() {
+            switch plan.tasks[path]?.step {
+            case .remove: removals.append(path)
+            case .removeDirectory: directories.append(path)
+            case .agree, .adjust, .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory: makings.append(path)
+            case nil: break
+            }
+        }
+        return removals.reversed() + makings + directories.reversed()
+    }
+
+    private mutating func noteBlocked(_ rows: RowMap, in batch: inout Batch, into effects: inout Effects) {
+        for (path, reason) in apply.blocked {
+            guard let old = rows[path] else { continue }
+            var row = old
+            if reason == .contentUnavailable && row.condition == .damaged {
+                acceptLoss(&row, in: &batch)
+            } else if row.needsApply {
+                wait(&row, reason)
+            }
+            put(row, replacing: old, in: &batch, into: &effects)
+        }
+        apply.blocked.removeAll()
+    }
+
+    /// What a power cut took, nobody has: the folder as it is now is the newest there is.
+    private mutating func acceptLoss(_ row: inout Row, in batch: inout Batch) {
+        if let disk = row.disk {
+            revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, in: &batch)
+        } else if resolution(of: row).entry.isAbsent {
+            row.condition = .normal
+        } else {
+            var gone = resolution(of: row).entry
+            gone.content = .absent
+            revise(&row, to: gone, stat: nil, in: &batch)
+        }
+    }
+
+    private mutating func forget(_ task: PlanState.Task) {
+        plan.tasks[task.path] = nil
+        if let stage = task.stage { plan.abandoned.append(stage.name) }
+        if let from = task.adoptedFrom?.path {
+            apply.adopted[from] = nil
+            plan.want(from)
+        }
+        plan.want(task.path)
+        for follower in task.followers { plan.want(follower) }
+    }
+
+    private func noteParent(of path: Path, _ parents: RowMap, running: inout RunningBatch, items: [AppliedItem]) {
+        guard let parent = path.parent, !parent.isRoot else { return }
+        if let planned = items.first(where: { $0.task.path == parent }) {
+            running.parents[parent] = planned.wanted.entry.modified
+        } else if let disk = parents[parent]?.disk {
+            running.parents[parent] = disk.entry.modified
+        }
+    }
+
+    // MARK: Programs
+
+    /// The program of a task, from the row as it is now. Nil if the task has been overtaken.
+    private mutating func item(for task: PlanState.Task, _ row: Row, rows: RowMap) -> AppliedItem? {
+        let wanted = resolution(of: row)
+        let step = reconciler.step(from: row, to: wanted)
+        guard step == task.step || sameShape(step, task.step), row.disk?.stat == task.stat,
+            row.condition != .missing, row.condition != .ignored,
+            wanted.entry.content == task.wanted.entry.content
+        else { return nil }
+        if let source = task.adoptedFrom {
+            guard let holder = rows[source.path], holder.disk?.stat == source.stat, resolution(of: holder).entry.isAbsent else { return nil }
+            return adoption(task, wanted, from: source)
+        }
+        switch step {
+        case .agree: return nil
+        case .adjust: return adjustment(task, wanted, step)
+        case .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory: return making(task, wanted, step, row)
+        case .remove, .removeDirectory: return removal(task, wanted, step, row)
+        }
+    }
+
+    /// The same work, with another fate for what is displaced.
+    private func sameShape(_ a: Reconciler.Step, _ b: Reconciler.Step) -> Bool {
+        switch (a, b) {
+        case (.replace, .replace), (.replaceByDirectory, .replaceByDirectory), (.remove, .remove): true
+        default: false
+        }
+    }
+
+    private mutating func adjustment(
+        _ task: PlanState.Task, _ wanted: Resolution, _ step: Reconciler.Step
+    ) -> AppliedItem? {
+        guard let stat = task.stat else { return nil }
+        let place = Place.tree(task.path)
+        var operations: [DiskOperation] = [.expect(place, stat)]
+        if stat.kind != .symlink { operations.append(.setMode(place, wanted.entry.mode)) }
+        operations += [.setModified(place, wanted.entry.modified), .syncFile(place), .inspect(place)]
+        let intent = Intent(stage: nextStage(), path: task.path, action: .place(stat.identity, wanted.entry), expected: stat, displaced: nil)
+        return AppliedItem(
+            task: task, wanted: wanted, step: step, intent: intent, displaced: nil, program: DiskProgram(operations),
+            turningPoint: operations.count, undo: nil)
+    }
+
+    private mutating func making(
+        _ task: PlanState.Task, _ wanted: Resolution, _ step: Reconciler.Step, _ row: Row
+    ) -> AppliedItem? {
+        let place = Place.tree(task.path)
+        let entry = wanted.entry
+        var operations: [DiskOperation] = []
+        if case .makeDirectory = step {
+            operations = [
+                .expectAbsent(place), .createDirectory(place, mode: entry.mode), .setMode(place, entry.mode),
+                .setModified(place, entry.modified), .syncFile(place), .inspect(place),
+            ]
+            let intent = Intent(stage: nextStage(), path: task.path, action: .place(nil, entry), expected: nil, displaced: nil)
+            return AppliedItem(
+                task: task, wanted: wanted, step: step, intent: intent, displaced: nil,
+                program: DiskProgram(operations), turningPoint: operations.count, undo: nil)
+        }
+        guard let stage = task.stage else { return nil }
+        let staged = Place.stage(stage.name)
+        if stage.entry != entry {
+            if entry.content.kind != .symlink { operations.append(.setMode(staged, entry.mode)) }
+            operations += [.setModified(staged, entry.modified), .syncFile(staged)]
+        }
+        var displaced: Intent.Displaced?
+        var undo: DiskProgram?
+        var turningPoint = 0
+        switch step {
+        case .place:
+            operations += [.expectAbsent(place), .move(staged, to: place), .inspect(place)]
+            turningPoint = operations.count - 1
+        case .replaceDirectory:
+            turningPoint = operations.count + 1
+            operations += [.exchange(staged, place), .removeDirectory(staged), .inspect(place)]
+            undo = DiskProgram([.exchange(staged, place), .inspect(staged)])
+        case .replace(let displacement), .replaceByDirectory(let displacement):
+            guard let old = task.stat, let goal = destination(of: row, displacement) else { return nil }
+            displaced = goal
+            turningPoint = operations.count + 2
+            operations += [
+                .expect(place, old), .exchange(staged, place), .expectContent(staged, old),
+                .move(staged, to: self.place(of: goal)), .inspect(place), .inspect(self.place(of: goal)),
+            ]
+            undo = DiskProgram([.exchange(staged, place), .inspect(staged)])
+        case .agree, .adjust, .makeDirectory, .remove, .removeDirectory:
+            return nil
+        }
+        let intent = Intent(
+            stage: stage.name, path: task.path, action: .place(stage.identity, entry), expected: task.stat,
+            displaced: displaced)
+        return AppliedItem(
+            task: task, wanted: wanted, step: step, intent: intent, displaced: displaced,
+            program: DiskProgram(operations), turningPoint: turningPoint, undo: undo)
+    }
+
+    private mutating func removal(
+        _ task: PlanState.Task, _ wanted: Resolution, _ step: Reconciler.Step, _ row: Row
+    ) -> AppliedItem? {
+        let place = Place.tree(task.path)
+        guard case .remove(let displacement) = step else {
+            let intent = Intent(stage: nextStage(), path: task.path, action: .remove, expected: nil, displaced: nil)
+            return AppliedItem(
+                task: task, wanted: wanted, step: step, intent: intent, displaced: nil,
+                program: DiskProgram([.removeDirectory(place)]), turningPoint: 1, undo: nil)
+        }
+        guard let old = task.stat, let goal = destination(of: row, displacement) else { return nil }
+        let aside = self.place(of: goal)
+        let operations: [DiskOperation] = [
+            .expect(place, old), .move(place, to: aside), .expectContent(aside, old), .inspect(aside),
+        ]
+        let intent = Intent(stage: nextStage(), path: task.path, action: .remove, expected: old, displaced: goal)
+        return AppliedItem(
+            task: task, wanted: wanted, step: step, intent: intent, displaced: goal, program: DiskProgram(operations),
+            turningPoint: 2, undo: DiskProgram([.move(aside, to: place)]))
+    }
+
+    private mutating func adoption(
+        _ task: PlanState.Task, _ wanted: Resolution, from source: (path: Path, stat: Stat)
+    ) -> AppliedItem {
+        let (here, there) = (Place.tree(task.path), Place.tree(source.path))
+        let operations: [DiskOperation] = [
+            .expect(there, source.stat), .expectAbsent(here), .move(there, to: here), .expectContent(here, source.stat),
+            .setMode(here, wanted.entry.mode), .setModified(here, wanted.entry.modified), .syncFile(here), .inspect(here),
+        ]
+        let intent = Intent(
+            stage: nextStage(), path: task.path, action: .rename(from: source.path), expected: source.stat, displaced: nil)
+        return AppliedItem(
+            task: task, wanted: wanted, step: task.step, intent: intent, displaced: nil, program: DiskProgram(operations),
+            turningPoint: 3, undo: DiskProgram([.move(here, to: there)]))
+    }
+
+    private func place(of displaced: Intent.Displaced) -> Place {
+        switch displaced {
+        case .version(let version), .quarantine(let version): version.place
+        case .conflictCopy(let path): .tree(path)
+        }
+    }
+
+    /// Where the file goes that has to make room.
+    private mutating func destination(of row: Row, _ displacement: Reconciler.Displacement) -> Intent.Displaced? {
+        guard let disk = row.disk else { return nil }
+        switch displacement {
+        case .keep:
+            return .version(kept(row, disk, .versionKept))
+        case .quarantine:
+            return .quarantine(kept(row, disk, .itemQuarantined))
+        case .conflictCopy:
+            let author = disk.origins.content.author
+            let name = author == .own ? record.name : record.peerName
+            let copy = ConflictName.path(
+                for: row.path, losing: disk.entry.content, node: name, time: disk.origins.content.time)
+            // A name that is taken, or too long, must not stop the decision: the version is kept aside instead.
+            guard let copy, !apply.touches(copy), plan.tasks[copy] == nil else {
+                return .version(kept(row, disk, .conflictFile))
+            }
+            return .conflictCopy(copy)
+        }
+    }
+
+    private mutating func kept(_ row: Row, _ disk: Row.DiskState, _ reason: MessageCode) -> KeptVersion {
+        KeptVersion(
+            id: nextVersion(), path: row.path, entry: disk.entry, stat: disk.stat, author: disk.origins.content.author,
+            keptMilliseconds: now.wallMilliseconds, reason: reason, isQuarantined: reason == .itemQuarantined)
+    }
+
+    // MARK: Running
+
+    mutating func runBatch(into effects: inout Effects) {
+        guard let batch = apply.batch else { return }
+        effects.add(.disk(newJob(.applying), batch.items.map(\.program)))
+    }
+
+    mutating func finishBatch(_ results: [DiskResult], into effects: inout Effects) {
+        guard var batch = apply.batch else { return }
+        for (index, result) in zip(batch.items.indices, results) {
+            let item = batch.items[index]
+            guard let failure = result.failure else {
+                batch.items[index].outcome = .done(result.inspected)
+                continue
+            }
+            let isRace = failure.error == .mismatch || failure.error == .exists
+            batch.items[index].outcome = isRace ? .raced : .failed(failure.error)
+            if failure.index >= item.turningPoint, item.undo != nil { batch.undoing.append(index) }
+        }
+        apply.batch = batch
+        if batch.undoing.isEmpty {
+            finishDirectories(into: &effects)
+        } else {
+            let programs = batch.undoing.compactMap { batch.items[$0].undo }
+            effects.add(.disk(newJob(.undoing), programs))
+        }
+    }
+
+    /// What could not be finished is put back. If another hand was faster still, its file is in our stage now.
+    mutating func finishUndo(_ results: [DiskResult], into effects: inout Effects) {
+        guard var batch = apply.batch else { return }
+        var rescues: [DiskProgram] = []
+        for (index, result) in zip(batch.undoing, results) {
+            let item = batch.items[index]
+            guard case .place(let identity?, _) = item.intent.action else {
+                // A removed file whose name was taken again in that moment stays where it was put aside.
+                if result.failure != nil, case .remove = item.intent.action { batch.items[index].isLeftAside = true }
+                continue
+            }
+            let inStage = result.inspected.first.flatMap { $0?.identity }
+            guard result.failure != nil || inStage != identity else { continue }
+            guard let refuge = refuge(for: item.task.path) else { continue }
+            batch.items[index].rescuedTo = refuge
+            rescues.append(DiskProgram([.move(.stage(item.intent.stage), to: .tree(refuge))]))
+        }
+        apply.batch = batch
+        if rescues.isEmpty {
+            finishDirectories(into: &effects)
+        } else {
+            effects.add(.disk(newJob(.rescuing), rescues))
+        }
+    }
+
+    mutating func finishRescue(_ results: [DiskResult], into effects: inout Effects) {
+        guard var batch = apply.batch else { return }
+        let rescued = batch.items.indices.filter { batch.items[$0].rescuedTo != nil }
+        for (index, result) in zip(rescued, results) where result.failure != nil {
+            batch.items[index].keepsIntent = true
+        }
+        apply.batch = batch
+        finishDirectories(into: &effects)
+    }
+
+    /// A free name for a file that turned up where nobody expected one: like a conflict copy of this node, made now.
+    mutating func refuge(for path: Path) -> Path? {
+        let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
+        let mark = Content.symlink(path.bytes + ByteWriter.bytes(of: time.raw))
+        return ConflictName.path(for: path, losing: mark, node: record.name, time: time)
+    }
+
+    /// Directories keep the times they had, and all names of this batch reach stable storage.
+    private mutating func finishDirectories(into effects: inout Effects) {
+        guard let batch = apply.batch else { return }
+        var programs = batch.parents.map { parent, time in
+            DiskProgram([.setModified(.tree(parent), time), .syncFile(.tree(parent)), .inspect(.tree(parent))])
+        }
+        var syncs: [DiskOperation] = []
+        var synced = SortedMap<Path, Bool>()
+        var asides: [Place] = []
+        for item in batch.items where item.outcome.isDone {
+            for path in item.paths {
+                guard let parent = path.parent, synced.updateValue(true, forKey: parent) == nil else { continue }
+                syncs.append(.syncParent(.tree(path)))
+            }
+            switch item.displaced {
+            case .version(let version)?, .quarantine(let version)?: asides.append(version.place)
+            case .conflictCopy?, nil: break
+            }
+        }
+        for isQuarantine in [false, true] {
+            if let place = asides.first(where: { $0.isQuarantine == isQuarantine }) { syncs.append(.syncParent(place)) }
+        }
+        programs.append(DiskProgram(syncs))
+        effects.add(.disk(newJob(.syncing), programs))
+    }
+
+    mutating func finishSync(_ results: [DiskResult], into effects: inout Effects) {
+        guard var batch = apply.batch, let last = results.last else { return }
+        if let failure = last.failure, failure.error != .notFound, failure.error != .notDirectory {
+            // Names that may not be on the disk must not be promised, and a second try could lie. Restart from what is durable.
+            finish(.diskFailed, into: &effects)
+            return
+        }
+        for ((parent, _), result) in zip(batch.parents, results) {
+            if let found = result.inspected.first, let stat = found, result.failure == nil { batch.parentStats[parent] = stat }
+        }
+        apply.batch = batch
+        apply.isTransacting = true
+        enqueue(.commit(batch.items, parents: batch.parentStats))
+    }
+
+    // MARK: Committing
+
+    mutating func commitItems(
+        _ items: [AppliedItem], _ parents: SortedMap<Path, Stat>, _ answers: inout Answers, into effects: inout Effects
+    ) {
+        let before = answers.rowsByPath()
+        var rows = before
+        for row in answers.rows() where rows[row.path] == nil { rows[row.path] = row }
+        let all = rows
+        var batch = Batch()
+        for (parent, stat) in parents where items.allSatisfy({ $0.task.path != parent || !$0.outcome.isDone }) {
+            if rows[parent]?.disk?.entry.content.isDirectory == true { rows[parent]?.disk?.stat = stat }
+        }
+        for item in items {
+            if !item.keepsIntent { batch.add(.dropIntent(item.intent.stage)) }
+            plan.tasks[item.task.path] = nil
+            if let from = item.task.adoptedFrom?.path {
+                apply.adopted[from] = nil
+                plan.want(from)
+            }
+            for follower in item.task.followers { plan.want(follower) }
+            switch item.outcome {
+            case .done(let stats): settle(item, stats, parents: parents, rows: &rows, in: &batch, into: &effects)
+            case .raced: giveUp(item, reason: nil, rows: &rows, in: &batch, into: &effects)
+            case .failed(let error): giveUp(item, reason: error, rows: &rows, in: &batch, into: &effects)
+            case .running: break
+            }
+        }
+        for (path, row) in rows.rows { put(row, replacing: all[path], in: &batch, into: &effects) }
+        release()
+        store(&batch, into: &effects)
+    }
+
+    private mutating func release() {
+        apply.batch = nil
+        apply.isTransacting = false
+        apply.writing.removeAll()
+        for (path, _) in watch.deferred { watch.toInspect[path] = true }
+        watch.deferred.removeAll()
+    }
+
+    private mutating func settle(
+        _ item: AppliedItem, _ stats: [Stat?], parents: SortedMap<Path, Stat>, rows: inout RowMap,
+        in batch: inout Batch, into effects: inout Effects
+    ) {
+        plan.madeProgress = true
+        let path = item.task.path
+        var row = rows[path] ?? Row(path: path)
+        let old = row.disk
+        row.reflected = row.reflected.joined(with: item.wanted.version)
+        row.condition = .normal
+        row.waiting = nil
+        row.disk = nil
+        let found = parents[path] ?? (item.step.isRemoval ? nil : stats.first ?? nil)
+        if let found {
+            row.disk = Row.DiskState(entry: item.wanted.entry, stat: found, origins: item.wanted.origins)
+        }
+        rows[path] = row
+        if let from = item.task.adoptedFrom?.path, var source = rows[from] {
+            source.disk = nil
+            source.reflected = source.reflected.joined(with: source.version)
+            source.condition = .normal
+            source.waiting = nil
+            rows[from] = source
+        }
+        let aside = (item.step.isRemoval ? stats.first : stats.last) ?? nil
+        keep(item.displaced, old: old, stat: aside, rows: &rows, in: &batch, into: &effects)
+        if row.isUnsettled { plan.want(path) }
+        if row.disk?.entry.content.isDirectory == true { plan.roundIsWanted = plan.roundIsWanted || plan.someWait }
+        if row.path.name?.bytes == Node.ignoreFileName { noteRuleFile(row, into: &effects) }
+    }
+
+    /// What had to make room: a version that is kept, or a file of the tree under a new name.
+    private mutating func keep(
+        _ displaced: Intent.Displaced?, old: Row.DiskState?, stat: Stat?, rows: inout RowMap, in batch: inout Batch,
+        into effects: inout Effects
+    ) {
+        switch displaced {
+        case nil:
+            break
+        case .version(let version)?, .quarantine(let version)?:
+            let kept = stat.map { version.with(stat: $0) } ?? version
+            batch.add(.putVersion(kept))
+            apply.late.append((now.monotonicMilliseconds + limits.lateWriterMilliseconds, kept))
+            let code = kept.reason
+            effects.add(.report(.note(Note(code: code, subject: kept.path.bytes))))
+        case .conflictCopy(let path)?:
+            guard let old, let stat else { break }
+            var row = rows[path] ?? Row(path: path)
+            revise(&row, to: old.entry, stat: stat, in: &batch)
+            rows[path] = row
+            effects.add(.report(.note(Note(code: .conflictFile, subject: path.bytes))))
+        }
+    }
+
+    private mutating func giveUp(
+        _ item: AppliedItem, reason: DiskError?, rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
+    ) {
+        let path = item.task.path
+        if item.isLeftAside { keep(item.displaced, old: rows[path]?.disk, stat: nil, rows: &rows, in: &batch, into: &effects) }
+        if let refuge = item.rescuedTo { look(afterBatch: refuge) }
+        if let stage = item.task.stage, !item.keepsIntent { plan.abandoned.append(stage.name) }
+        for touched in item.paths { look(afterBatch: touched) }
+        if let parent = path.parent { look(afterBatch: parent) }
+        plan.want(path)
+        guard let reason, var row = rows[path] else { return }
+        if reason == .noSpace || reason == .inputOutput || reason == .readOnly {
+            setAlarm(Node.reason(for: reason), if: true, into: &effects)
+        }
+        wait(&row, Node.reason(for: reason))
+        rows[path] = row
+        if reason == .notEmpty {
+            enqueue(.explainNotEmpty(path))
+        } else {
+            plan.fresh[path] = nil
+            plan.someWait = true
+            timers.retrySoon(at: now, limits)
+        }
+    }
+
+    private mutating func look(afterBatch path: Path) {
+        if !path.isRoot, !path.isReserved { watch.deferred[path] = true }
+    }
+
+    /// A directory that should go is not empty: because of files that will go too, or of files its deleter had not seen.
+    mutating func explainNotEmpty(_ path: Path, _ answers: inout Answers, into effects: inout Effects) {
+        guard let old = answers.rows().first, let disk = old.disk, disk.entry.content.isDirectory, old.needsApply else { return }
+        let below = answers.rows()
+        let live = below.filter { $0.disk != nil }
+        plan.fresh[path] = nil
+        if live.contains(where: { !$0.isUnsettled || !resolution(of: $0).entry.isAbsent || $0.condition == .ignored }) {
+            reassert(old, into: &effects)
+        } else if live.isEmpty, below.count < limits.batchPathsMax {
+            // Nothing we know of. A scan may find it; what even a scan passes over (ignored, special) keeps its directory.
+            if (old.waiting?.tries ?? 0) > 2 {
+                reassert(old, into: &effects)
+            } else {
+                rescan(path)
+                timers.retrySoon(at: now, limits)
+                plan.someWait = true
+            }
+        } else {
+            timers.retrySoon(at: now, limits)
+            plan.roundIsWanted = true
+        }
+    }
+
+    /// "I have a reason to keep this": the state on disk is written anew, concurrent to the decision against it.
+    private mutating func reassert(_ old: Row, into effects: inout Effects) {
+        guard let disk = old.disk else { return }
+        var batch = Batch()
+        var row = old
+        revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, in: &batch)
+        put(row, replacing: old, in: &batch, into: &effects)
+        store(&batch, into: &effects)
+    }
+
+    // MARK: Late writers
+
+    /// Displaced files are looked at once more when they should have been quiet.
+    mutating func pumpLateWriters(into effects: inout Effects) {
+        var due: [KeptVersion] = []
+        while due.count < limits.batchPathsMax, let first = apply.late.first,
+            first.dueMilliseconds <= now.monotonicMilliseconds
+        {
+            due.append(first.version)
+            _ = apply.late.popFirst()
+        }
+        guard !due.isEmpty else { return }
+        let programs = due.map { DiskProgram([.expectContent($0.place, $0.stat)]) }
+        effects.add(.disk(newJob(.lateCheck(due)), programs))
+    }
+
+    mutating func finishLateCheck(_ versions: [KeptVersion], _ results: [DiskResult]) {
+        let late = zip(versions, results).filter { $1.failure?.error == .mismatch }.map(\.0)
+        if !late.isEmpty { enqueue(.lateWriters(late)) }
+    }
+
+    /// A program that still held a displaced file open has written to it: what it wrote goes back into the tree.
+    mutating func rescueLateWrites(_ versions: [KeptVersion], _ answers: inout Answers, into effects: inout Effects) {
+        for version in versions {
+            guard let refuge = refuge(for: version.path) else { continue }
+            effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
+            let program = DiskProgram([.move(version.place, to: .tree(refuge)), .syncParent(.tree(refuge))])
+            effects.add(.disk(newJob(.lateRescue(refuge, version.id)), [program]))
+        }
+    }
+
+    mutating func finishLateRescue(_ path: Path, _ version: VersionID, _ results: [DiskResult]) {
+        guard results.first?.failure == nil else { return }
+        look(at: path)
+        enqueue(.dropVersions([version]))
+    }
+}
+
+extension Reconciler.Step {
+    var isRemoval: Bool {
+        switch self {
+        case .remove, .removeDirectory: true
+        case .agree, .adjust, .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory: false
+        }
+    }
+}
+
+extension Place {
+    var isQuarantine: Bool { if case .quarantine = self { true } else { false } }
+}
+
+extension KeptVersion {
+    func with(stat: Stat) -> KeptVersion {
+        KeptVersion(
+            id: id, path: path, entry: entry, stat: stat, author: author, keptMilliseconds: keptMilliseconds,
+            reason: reason, isQuarantined: isQuarantined)
+    }
+}
+
+extension ByteWriter {
+    static func bytes(of number: UInt64) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.put(number)
+        return writer.bytes
+    }
+}

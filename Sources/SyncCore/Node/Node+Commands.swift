@@ -1,0 +1,198 @@
+import SyncModel
+
+/// What people ask of a running node, and how it stops.
+extension Node {
+    mutating func obey(_ command: Command, _ id: CommandID, into effects: inout Effects) {
+        switch command {
+        case .status:
+            enqueue(.status(id))
+        case .pause:
+            record.isPaused = true
+            saveAndAnswer(id, into: &effects)
+        case .resume:
+            record.isPaused = false
+            plan.startRound()
+            saveAndAnswer(id, into: &effects)
+        case .rescan(let path):
+            if path.isRoot { rescanAll() } else { rescan(path) }
+            effects.add(.answer(id, .done))
+        case .approve:
+            decideHeld(id, approved: true, into: &effects)
+        case .reject:
+            decideHeld(id, approved: false, into: &effects)
+        case .history(let path):
+            enqueue(.history(id, path))
+        case .restore(let version, let path):
+            enqueue(.findVersion(id, version, path))
+        }
+    }
+
+    private mutating func saveAndAnswer(_ id: CommandID, into effects: inout Effects) {
+        var batch = Batch()
+        store(&batch, then: .answer(id, .done), into: &effects)
+    }
+
+    private mutating func decideHeld(_ id: CommandID, approved: Bool, into effects: inout Effects) {
+        guard record.held != nil else {
+            effects.add(.answer(id, .refused(.fuseDeletes)))
+            return
+        }
+        guard isWorking else {
+            effects.add(.answer(id, .refused(.nodeHalted)))
+            return
+        }
+        releaseHold(approved ? .fuseApproved : .fuseRejected, into: &effects)
+        enqueue(approved ? .deleteMissing(before: nil) : .rejectMissing(after: nil))
+        effects.add(.answer(id, .done))
+    }
+
+    // MARK: Status
+
+    var isInSync: Bool {
+        isWorking && isQuiet && counts.unsettled == 0 && session.isLive && !record.isPaused && record.held == nil
+            && session.peerIsSettled && record.acknowledged.position == stores.durableOwnHead.position
+    }
+
+    mutating func answerStatus(_ id: CommandID, _ answers: inout Answers, into effects: inout Effects) {
+        var status = Status()
+        status.inSync = isInSync
+        status.isConnected = session.isLive
+        status.peerName = record.peerName
+        status.files = counts.files
+        status.directories = counts.directories
+        status.toApply = counts.unsettled
+        let (head, known) = (stores.durableOwnHead.position, record.applied)
+        status.toSend = head <= known ? 0 : head.epoch == known.epoch ? head.seq - known.seq : head.seq
+        status.pending = answers.rows().map { row in
+            Status.Pending(
+                path: row.path, reason: reason(for: row),
+                sinceMilliseconds: row.waiting?.sinceMilliseconds ?? now.wallMilliseconds)
+        }
+        status.alerts = alarms.raised.map(\.value)
+        status.heldDeletes = record.held
+        status.state = folderState
+        effects.add(.answer(id, .status(status)))
+    }
+
+    private var folderState: Status.FolderState {
+        if record.isForked || watch.root != .healthy { return .halted }
+        if phase != .running { return .starting }
+        if record.isPaused { return .paused }
+        if watch.scan != nil || !watch.toScan.isEmpty { return .scanning }
+        if isInSync { return .inSync }
+        return counts.unsettled > 0 && plan.tasks.isEmpty || !session.isLive ? .waiting : .syncing
+    }
+
+    /// Every unsettled row has a reason, stored or evident.
+    private func reason(for row: Row) -> MessageCode {
+        if record.isForked { return .logForked }
+        if watch.root != .healthy { return watch.root == .replaced ? .rootReplaced : .rootMissing }
+        if row.condition == .missing { return record.held == nil ? .waitingChildren : .fuseDeletes }
+        if record.isPaused { return .nodePaused }
+        if let waiting = row.waiting { return waiting.reason }
+        if !session.isLive { return .waitingPeer }
+        if row.condition == .damaged { return .stateDamaged }
+        return .waitingContent
+    }
+
+    // MARK: Versions
+
+    mutating func restore(
+        _ id: CommandID, _ version: VersionID, to path: Path?, _ answers: inout Answers, into effects: inout Effects
+    ) {
+        guard isWorking, let kept = answers.versions().first(where: { $0.id == version }) else {
+            effects.add(.answer(id, .refused(.contentUnavailable)))
+            return
+        }
+        enqueue(.restoreOver(id, kept, path ?? kept.path))
+    }
+
+    /// The version goes back into the tree by its name; a file that stands there takes its place among the versions.
+    mutating func restoreOver(
+        _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ answers: inout Answers, into effects: inout Effects
+    ) {
+        let row = answers.rows().first
+        guard !apply.touches(target), !target.isReserved, !target.isRoot, row?.disk?.entry.content.isDirectory != true else {
+            effects.add(.answer(id, .refused(.pathBusy)))
+            return
+        }
+        let (there, here) = (kept.place, Place.tree(target))
+        let program: DiskProgram
+        if let stat = row?.disk?.stat {
+            program = DiskProgram([
+                .expect(here, stat), .exchange(there, here), .expectContent(there, stat), .inspect(there),
+                .syncParent(here), .syncParent(there),
+            ])
+        } else {
+            program = DiskProgram([.move(there, to: here), .syncParent(here), .syncParent(there)])
+        }
+        apply.writing[target] = true
+        effects.add(.disk(newJob(.restoring(id, kept, target, row?.disk)), [program]))
+    }
+
+    mutating func finishRestore(
+        _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ old: Row.DiskState?, _ results: [DiskResult],
+        into effects: inout Effects
+    ) {
+        if apply.batch == nil { apply.writing[target] = nil }
+        look(at: target)
+        if let parent = target.parent { look(at: parent) }
+        guard let result = results.first, result.failure == nil else {
+            let failure = results.first?.failure
+            if old != nil, let failure, failure.index == 2 {
+                // A save in that very moment: everything back, the save first.
+                effects.add(.disk(newJob(.nothing), [DiskProgram([.exchange(kept.place, .tree(target))])]))
+            }
+            effects.add(.answer(id, .refused(failure.map { Node.reason(for: $0.error) } ?? .diskError)))
+            return
+        }
+        effects.add(.report(.note(Note(code: .versionRestored, subject: target.bytes))))
+        enqueue(.settleRestore(id, kept, target, old, result.inspected.first ?? nil))
+    }
+
+    mutating func settleRestore(
+        _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ old: Row.DiskState?, _ stat: Stat?,
+        into effects: inout Effects
+    ) {
+        var batch = Batch()
+        if let old, let stat {
+            let version = KeptVersion(
+                id: kept.id, path: target, entry: old.entry, stat: stat, author: old.origins.content.author,
+                keptMilliseconds: now.wallMilliseconds, reason: .versionKept, isQuarantined: kept.isQuarantined)
+            batch.add(.putVersion(version))
+        } else {
+            batch.add(.dropVersion(kept.id))
+        }
+        store(&batch, then: .answer(id, .done), into: &effects)
+    }
+
+    /// Versions past their promise, by age first, then by size, oldest first.
+    mutating func prune(_ answers: inout Answers, into effects: inout Effects) {
+        let versions = answers.versions()
+        let limit = now.wallMilliseconds - settings.keepVersionsMilliseconds
+        let old = versions.prefix { $0.keptMilliseconds < limit && !$0.isQuarantined }
+        guard !old.isEmpty else { return }
+        effects.add(.disk(newJob(.pruning(old.map(\.id))), old.map { DiskProgram([.discard($0.place)]) }))
+    }
+
+    mutating func finishPruning(_ versions: [VersionID], _ results: [DiskResult]) {
+        let gone = zip(versions, results).filter { $1.failure == nil || $1.failure?.error == .notFound }.map(\.0)
+        if !gone.isEmpty { enqueue(.dropVersions(gone)) }
+    }
+
+    // MARK: Stopping
+
+    mutating func requestStop() {
+        if phase == .recovering { phase = .stopping } else if phase == .running { phase = .stopping }
+    }
+
+    /// No new work is begun; what is on its way through the disk or the store is finished, then the clean mark is set.
+    mutating func pumpStop(into effects: inout Effects) {
+        guard phase == .stopping, !timers.isMarkingStop, apply.batch == nil, !apply.isTransacting, lane.isIdle,
+            incoming.relocation == nil
+        else { return }
+        timers.isMarkingStop = true
+        enqueue(.markStopped)
+        _ = pumpLane(into: &effects)
+    }
+}

@@ -1,0 +1,197 @@
+import SyncModel
+
+/// From "it is not there" to "it was deleted": only with a healthy root, after everything that could explain the absence
+/// as a move has been looked at, and never more at once than the fuse allows without a person's consent.
+struct DeleteState: Sendable {
+    /// Paths seen missing by a look, waiting for their decision.
+    var candidates = SortedMap<Path, Bool>()
+    /// Where a missing file's content was found, for the hint in the log.
+    var movedTo = SortedMap<Path, Path>()
+    /// Deletes of the last window: when, and how many.
+    var recent = Deque<(atMilliseconds: UInt64, count: Int)>()
+    var isJudging = false
+
+    var isIdle: Bool { candidates.isEmpty && !isJudging }
+
+    mutating func note(_ paths: [Path]) {
+        for path in paths { candidates[path] = true }
+    }
+
+    mutating func forget(_ path: Path) { candidates[path] = nil }
+}
+
+/// How much is missing, counted before anything is believed.
+struct DeleteTally: Sendable {
+    /// The whole folder was scanned, not a part of it.
+    let isWhole: Bool
+    var count = 0
+    /// By top-level directory; only as many as can matter.
+    var tops = SortedMap<Path, Int>()
+
+    init(isWhole: Bool) {
+        self.isWhole = isWhole
+    }
+
+    mutating func count(_ row: Row) {
+        count += 1
+        guard let top = row.path.top, top != row.path else { return }
+        if tops.contains(key: top) || tops.count < 32 { tops[top, default: 0] += 1 }
+    }
+}
+
+extension Node {
+    /// A missing path is judged once nothing is being read that might turn out to be the same file elsewhere.
+    mutating func pumpDeletes() {
+        guard isWorking, !deletes.isJudging, !deletes.candidates.isEmpty else { return }
+        guard watch.toHash.isEmpty, watch.hashing.isEmpty, watch.toInspect.isEmpty, !watch.isInspecting,
+            watch.observing == 0, watch.toScan.isEmpty, watch.scan == nil
+        else { return }
+        deletes.isJudging = true
+        enqueue(.judge(deletes.candidates.map(\.key)))
+        deletes.candidates.removeAll()
+    }
+
+    /// Paths missed by looks: the usual case of a few deletes.
+    mutating func judge(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
+        deletes.isJudging = false
+        guard isWorking else {
+            deletes.note(paths)
+            return
+        }
+        var tally = DeleteTally(isWhole: false)
+        let rows = answers.rows().filter { $0.condition == .missing }
+        for row in rows { tally.count(row) }
+        if record.held != nil || tally.count + recentDeletes() > settings.deleteFuseFiles {
+            deletes.isJudging = true
+            enqueue(.judgeWithSums(tally))
+            return
+        }
+        delete(rows, into: &effects)
+    }
+
+    /// Paths missed by a scan are marked in the store; this counts them, page by page.
+    mutating func tallyMissing(_ tally: DeleteTally, _ answers: inout Answers, into effects: inout Effects) {
+        var tally = tally
+        let rows = answers.rows()
+        for row in rows where row.condition == .missing { tally.count(row) }
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueue(.tallyMissing(after: last.path, tally))
+            return
+        }
+        if tally.isWhole {
+            if tally.count == 0 { releaseHold(.fuseRejected, into: &effects) }
+            watch.distrustsRecent = false
+            endInitialScan()
+        }
+        guard tally.count > 0 else { return }
+        deletes.isJudging = true
+        enqueue(.judgeWithSums(tally))
+    }
+
+    /// The fuse: what is marked missing is deleted, or all of it is held for a person.
+    mutating func judge(_ tally: DeleteTally, _ answers: inout Answers, into effects: inout Effects) {
+        deletes.isJudging = false
+        guard isWorking else {
+            rescanAll()
+            return
+        }
+        let total = answers.summary()
+        let recent = recentDeletes()
+        let count = tally.count + recent
+        let live = Int(clamping: total.contents.liveRows)
+        var isTooMuch = count > settings.deleteFuseFiles && count * 100 > settings.deleteFusePercent * (live + recent)
+        for (_, missing) in tally.tops {
+            let below = Int(clamping: answers.summary().contents.liveRows)
+            if missing > settings.deleteFuseFiles && missing * 100 > settings.deleteFusePercent * below {
+                isTooMuch = true
+            }
+        }
+        // Nobody saw the files go: an emptied folder looks like this, and so does the wrong disk.
+        let isEmptied = tally.isWhole && tally.count >= 2 && tally.count >= live
+        if isTooMuch || isEmptied || record.held != nil {
+            hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
+        } else {
+            enqueue(.deleteMissing(before: nil))
+        }
+    }
+
+    private mutating func hold(_ tally: DeleteTally, code: MessageCode, into effects: inout Effects) {
+        let isNew = record.held == nil
+        let files = tally.isWhole ? tally.count : (record.held?.files ?? 0) + tally.count
+        let since = record.held?.sinceMilliseconds ?? now.wallMilliseconds
+        record.held = NodeRecord.HeldDeletes(
+            id: record.held?.id ?? UInt64(clamping: now.wallMilliseconds), files: files, sinceMilliseconds: since)
+        if isNew { setAlarm(code, if: true, into: &effects) }
+        var batch = Batch()
+        store(&batch, into: &effects)
+    }
+
+    mutating func releaseHold(_ code: MessageCode, into effects: inout Effects) {
+        guard record.held != nil else { return }
+        record.held = nil
+        setAlarm(.fuseDeletes, if: false, into: &effects)
+        setAlarm(.rootEmptied, if: false, into: &effects)
+        effects.add(.report(.note(Note(code: code))))
+        var batch = Batch()
+        store(&batch, into: &effects)
+    }
+
+    mutating func deleteMissing(_ answers: inout Answers, into effects: inout Effects) {
+        let rows = answers.rows()
+        delete(rows.filter { $0.condition == .missing }, into: &effects)
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueue(.deleteMissing(before: last.path))
+        }
+    }
+
+    private mutating func delete(_ rows: [Row], into effects: inout Effects) {
+        guard !rows.isEmpty else { return }
+        var batch = Batch()
+        var count = 0
+        for old in rows.sorted(by: { $1.path < $0.path }) {
+            guard let disk = old.disk else { continue }
+            if apply.touches(old.path) {
+                watch.deferred[old.path] = true
+                continue
+            }
+            var row = old
+            var gone = disk.entry
+            gone.content = .absent
+            revise(
+                &row, to: gone, stat: nil, movedTo: deletes.movedTo.removeValue(forKey: row.path), in: &batch)
+            plan.cancel(row.path)
+            put(row, replacing: old, in: &batch, into: &effects)
+            count += 1
+            if row.path.name?.bytes == Node.ignoreFileName {
+                enqueue(.changeRules(directory: row.path.parent ?? .root, contents: nil))
+            }
+        }
+        deletes.recent.append((now.monotonicMilliseconds, count))
+        store(&batch, into: &effects)
+    }
+
+    private mutating func recentDeletes() -> Int {
+        while let first = deletes.recent.first,
+            first.atMilliseconds + limits.fuseWindowMilliseconds < now.monotonicMilliseconds
+        {
+            _ = deletes.recent.popFirst()
+        }
+        return deletes.recent.reduce(0) { $0 + $1.count }
+    }
+
+    /// A person said no: what is missing comes back from the peer.
+    mutating func rejectMissing(_ answers: inout Answers, into effects: inout Effects) {
+        let rows = answers.rows()
+        var batch = Batch()
+        for old in rows where old.condition == .missing && !apply.touches(old.path) {
+            var row = old
+            row.disk = nil
+            row.condition = .damaged
+            row.waiting = nil
+            put(row, replacing: old, in: &batch, into: &effects)
+            plan.want(row.path)
+        }
+        if !batch.isEmpty { store(&batch, into: &effects) }
+        if rows.count == limits.batchPathsMax, let last = rows.last { enqueue(.rejectMissing(after: last.path)) }
+    }
+}

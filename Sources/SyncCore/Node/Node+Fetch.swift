@@ -1,0 +1,407 @@
+import SyncModel
+
+/// Getting a content into a temporary file: from chunks this node has, the rest from the peer. Every chunk is verified
+/// before use, and the finished file is on stable storage before anything refers to it.
+///
+/// A fetch survives a cut link: what is still missing is asked for again when the peer is back.
+struct FetchState: Sendable {
+    struct Fetch: Sendable {
+        let size: UInt64
+        var stage: StageName
+        /// The tasks that want it; the first that still does gets the file, the others will find a copy of it.
+        var claimants: [Path]
+        var chunks: [Chunk] = []
+        var offsets: [UInt64] = []
+        /// Pieces at hand that are not in the file yet.
+        var pieces: [Piece] = []
+        /// Chunks to ask the peer for, last first.
+        var missing: [UInt32] = []
+        /// Chunks asked for and not yet received.
+        var asked = SortedMap<UInt32, Bool>()
+        var isCreated = false
+        var isWriting = false
+        /// The program under way is the last.
+        var isFinishing: Entry?
+        /// Bytes counted in `wantedBytes` for an answer that has not come.
+        var reserved = 0
+        var isListComplete: Bool
+        var mayCopy = true
+
+        var isComplete: Bool { isListComplete && pieces.isEmpty && missing.isEmpty && asked.isEmpty }
+    }
+
+    struct Piece: Sendable {
+        let index: UInt32
+        let source: Source
+
+        enum Source: Sendable {
+            case bytes([UInt8])
+            case copy(Path, offset: UInt64)
+        }
+    }
+
+    var active = SortedMap<ContentID, Fetch>()
+    /// Fetches that something can be done for.
+    var moved: [ContentID] = []
+    /// Contents to ask the peer for, oldest last.
+    var toAsk: [ContentID] = []
+    /// Fetches with chunks to ask for.
+    var hungry: [ContentID] = []
+    /// Symlinks and directories to prepare in the stage.
+    var toStage: [Path] = []
+    var wantedBytes = 0
+    var jobs = 0
+
+    var isIdle: Bool { active.isEmpty && jobs == 0 && toStage.isEmpty }
+}
+
+extension Node {
+    mutating func nextStage() -> StageName {
+        defer { record.nextStage += 1 }
+        return StageName(raw: record.nextStage)
+    }
+
+    mutating func nextVersion() -> VersionID {
+        defer { record.nextVersion += 1 }
+        return VersionID(raw: record.nextVersion)
+    }
+
+    mutating func begin(_ content: ContentID, for path: Path, size: UInt64, copying source: (Path, ChunkList)?) {
+        if fetch.active.update(content, { $0.claimants.append(path) }) != nil { return }
+        var new = FetchState.Fetch(size: size, stage: nextStage(), claimants: [path], isListComplete: size == 0)
+        if let (from, list) = source, list.size == size {
+            setChunks(list.chunks, of: &new)
+            new.pieces = list.chunks.indices.map { index in
+                FetchState.Piece(index: UInt32(index), source: .copy(from, offset: new.offsets[index]))
+            }
+        } else if size > 0 {
+            fetch.toAsk.append(content)
+        }
+        fetch.active[content] = new
+        fetch.moved.append(content)
+    }
+
+    private func setChunks(_ chunks: [Chunk], of fetch: inout FetchState.Fetch) {
+        fetch.chunks = chunks
+        fetch.offsets = []
+        var offset: UInt64 = 0
+        for chunk in chunks {
+            fetch.offsets.append(offset)
+            offset += UInt64(chunk.length)
+        }
+        fetch.isListComplete = true
+    }
+
+    mutating func pumpFetch(into effects: inout Effects) {
+        guard isWorking else { return }
+        discardAbandoned(into: &effects)
+        stagePlain(into: &effects)
+        while let content = fetch.moved.popLast() { writePieces(of: content, into: &effects) }
+        guard session.isLive else { return }
+        askForContents(into: &effects)
+        askForChunks(into: &effects)
+    }
+
+    private mutating func discardAbandoned(into effects: inout Effects) {
+        guard !plan.abandoned.isEmpty else { return }
+        let programs = plan.abandoned.map { DiskProgram([.discard(.stage($0))]) }
+        plan.abandoned.removeAll()
+        effects.add(.disk(newJob(.nothing), programs))
+    }
+
+    /// Symlinks and directories that will be exchanged into their places are made in the stage first.
+    private mutating func stagePlain(into effects: inout Effects) {
+        let paths = fetch.toStage
+        fetch.toStage.removeAll()
+        for path in paths {
+            guard let task = plan.tasks[path], task.state == .fetching else { continue }
+            let name = nextStage()
+            var program = DiskProgram()
+            switch task.wanted.entry.content {
+            case .symlink(let target):
+                program.operations = [.createSymlink(.stage(name), target: target)]
+            case .directory:
+                program.operations = [
+                    .createDirectory(.stage(name), mode: task.wanted.entry.mode),
+                    .setMode(.stage(name), task.wanted.entry.mode),
+                ]
+            case .absent, .file:
+                continue
+            }
+            program.operations += [
+                .setModified(.stage(name), task.wanted.entry.modified), .syncFile(.stage(name)), .inspect(.stage(name)),
+            ]
+            fetch.jobs += 1
+            effects.add(.disk(newJob(.stagingPlain(path, name)), [program]))
+        }
+    }
+
+    mutating func finishStagingPlain(_ path: Path, _ name: StageName, _ results: [DiskResult], into effects: inout Effects) {
+        fetch.jobs -= 1
+        guard let result = results.first else { return }
+        guard result.failure == nil, let found = result.inspected.first, let stat = found, var task = plan.tasks[path],
+            task.state == .fetching, task.stage == nil
+        else {
+            plan.abandoned.append(name)
+            if let failure = result.failure, plan.tasks[path]?.state == .fetching { fail(path, failure.error, into: &effects) }
+            return
+        }
+        task.stage = PlanState.Staged(name: name, identity: stat.identity, entry: task.wanted.entry)
+        task.state = .ready
+        plan.tasks[path] = task
+    }
+
+    // MARK: Writing
+
+    private mutating func writePieces(of content: ContentID, into effects: inout Effects) {
+        guard var fetch = fetch.active[content], !fetch.isWriting else { return }
+        let claimant = fetch.claimants.first { plan.tasks[$0]?.content == content && plan.tasks[$0]?.state == .fetching }
+        guard let claimant, let wanted = plan.tasks[claimant]?.wanted.entry else {
+            drop(content, discarding: fetch)
+            return
+        }
+        var operations: [DiskOperation] = []
+        let place = Place.stage(fetch.stage)
+        for piece in fetch.pieces {
+            let index = Int(piece.index)
+            switch piece.source {
+            case .bytes(let bytes):
+                operations.append(.write(place, offset: fetch.offsets[index], bytes: bytes))
+            case .copy(let path, let offset):
+                let chunk = fetch.chunks[index]
+                operations.append(
+                    .copy(
+                        from: .tree(path), offset: offset, length: UInt64(chunk.length), to: place,
+                        at: fetch.offsets[index], digest: chunk.digest))
+            }
+        }
+        fetch.pieces = []
+        guard !operations.isEmpty || fetch.isComplete else { return }
+        if !fetch.isCreated { operations.insert(.createFile(place), at: 0) }
+        fetch.isCreated = true
+        if fetch.isComplete {
+            fetch.isFinishing = wanted
+            operations += [
+                .setMode(place, wanted.mode), .setModified(place, wanted.modified), .syncFile(place), .inspect(place),
+            ]
+        }
+        fetch.isWriting = true
+        self.fetch.active[content] = fetch
+        self.fetch.jobs += 1
+        effects.add(.disk(newJob(.staging(content)), [DiskProgram(operations)]))
+    }
+
+    mutating func finishStaging(_ content: ContentID, _ results: [DiskResult], into effects: inout Effects) {
+        fetch.jobs -= 1
+        guard var done = fetch.active[content], let result = results.first else { return }
+        done.isWriting = false
+        if let failure = result.failure {
+            // Whatever reached the file cannot be told from what did not: it is written again, to a new one.
+            let usedCopies = done.mayCopy && [.mismatch, .notFound, .isDirectory, .notDirectory].contains(failure.error)
+            drop(content, discarding: done)
+            if usedCopies {
+                restart(content, done)
+            } else {
+                for path in done.claimants where plan.tasks[path]?.content == content {
+                    fail(path, failure.error, into: &effects)
+                }
+            }
+            return
+        }
+        guard let entry = done.isFinishing else {
+            fetch.active[content] = done
+            fetch.moved.append(content)
+            return
+        }
+        setAlarm(.diskFull, if: false, into: &effects)
+        setAlarm(.diskError, if: false, into: &effects)
+        fetch.active[content] = nil
+        var claimants = done.claimants.filter { plan.tasks[$0]?.content == content && plan.tasks[$0]?.state == .fetching }
+        guard !claimants.isEmpty, let found = result.inspected.first, let stat = found else {
+            plan.abandoned.append(done.stage)
+            return
+        }
+        let winner = claimants.removeFirst()
+        plan.tasks.update(winner) { task in
+            task.stage = PlanState.Staged(name: done.stage, identity: stat.identity, entry: entry)
+            task.state = .ready
+            task.followers = claimants
+        }
+        for path in claimants { plan.tasks[path] = nil }
+    }
+
+    /// What could not be copied here is taken from the peer.
+    private mutating func restart(_ content: ContentID, _ old: FetchState.Fetch) {
+        let claimants = old.claimants.filter { plan.tasks[$0]?.content == content && plan.tasks[$0]?.state == .fetching }
+        guard !claimants.isEmpty else { return }
+        var new = FetchState.Fetch(size: old.size, stage: nextStage(), claimants: claimants, isListComplete: false)
+        new.mayCopy = false
+        fetch.active[content] = new
+        fetch.toAsk.append(content)
+    }
+
+    private mutating func drop(_ content: ContentID, discarding old: FetchState.Fetch) {
+        fetch.active[content] = nil
+        fetch.wantedBytes -= old.reserved
+        for (index, _) in old.asked { fetch.wantedBytes -= Int(old.chunks[Int(index)].length) }
+        if old.isCreated { plan.abandoned.append(old.stage) }
+    }
+
+    /// A task could not be done: its row says why, and it is tried again later.
+    mutating func fail(_ path: Path, _ error: DiskError, into effects: inout Effects) {
+        fail(path, reason: Node.reason(for: error), into: &effects)
+    }
+
+    mutating func fail(_ path: Path, reason: MessageCode, into effects: inout Effects) {
+        if reason == .diskFull || reason == .diskError { setAlarm(reason, if: true, into: &effects) }
+        guard let task = plan.tasks[path] else { return }
+        plan.tasks[path] = nil
+        if let stage = task.stage { plan.abandoned.append(stage.name) }
+        for follower in task.followers { plan.want(follower) }
+        apply.blocked[path] = reason
+        timers.retrySoon(at: now, limits)
+    }
+
+    // MARK: Asking
+
+    private mutating func askForContents(into effects: inout Effects) {
+        var contents: [ContentID] = []
+        while fetch.wantedBytes < limits.wantedBytesMax, contents.count < 1_024, let content = fetch.toAsk.first {
+            fetch.toAsk.removeFirst()
+            guard let size = fetch.active[content]?.size, fetch.active[content]?.isListComplete == false else { continue }
+            let reserved = Int(min(size, UInt64(limits.chunking.maximum)))
+            fetch.active.update(content) { $0.reserved = reserved }
+            fetch.wantedBytes += reserved
+            contents.append(content)
+        }
+        if !contents.isEmpty { send(.want(contents), into: &effects) }
+    }
+
+    private mutating func askForChunks(into effects: inout Effects) {
+        while fetch.wantedBytes < limits.wantedBytesMax, let content = fetch.hungry.first {
+            guard var hungry = fetch.active[content], !hungry.missing.isEmpty else {
+                fetch.hungry.removeFirst()
+                continue
+            }
+            var indexes: [UInt32] = []
+            while fetch.wantedBytes < limits.wantedBytesMax, indexes.count < 4_096, let next = hungry.missing.popLast() {
+                indexes.append(next)
+                hungry.asked[next] = true
+                fetch.wantedBytes += Int(hungry.chunks[Int(next)].length)
+            }
+            fetch.active[content] = hungry
+            send(.wantChunks(content, indexes), into: &effects)
+        }
+    }
+
+    /// The link is new: everything that had been asked for is asked for again.
+    mutating func askAgain() {
+        fetch.toAsk = []
+        fetch.hungry = []
+        fetch.wantedBytes = 0
+        var again = fetch.active
+        for (content, old) in fetch.active {
+            var new = old
+            new.reserved = 0
+            new.missing += old.asked.map(\.key).reversed()
+            new.asked = SortedMap()
+            again[content] = new
+            if !new.isListComplete {
+                new.chunks = []
+                again[content] = new
+                fetch.toAsk.append(content)
+            } else if !new.missing.isEmpty {
+                fetch.hungry.append(content)
+            }
+        }
+        fetch.active = again
+    }
+
+    // MARK: Answers. Each returns false for what no honest peer sends.
+
+    mutating func takeSmallContents(_ contents: [SmallContent]) -> Bool {
+        for small in contents {
+            guard var done = fetch.active[small.id], !done.isListComplete else { continue }
+            let chunk = Chunk(digest: SHA256.digest(of: small.bytes), length: UInt32(small.bytes.count))
+            guard ChunkList([chunk]).contentID == small.id.digest, UInt64(small.bytes.count) == done.size else { return false }
+            release(&done)
+            setChunks([chunk], of: &done)
+            done.pieces = [FetchState.Piece(index: 0, source: .bytes(small.bytes))]
+            fetch.active[small.id] = done
+            fetch.moved.append(small.id)
+        }
+        return true
+    }
+
+    private mutating func release(_ done: inout FetchState.Fetch) {
+        fetch.wantedBytes -= done.reserved
+        done.reserved = 0
+    }
+
+    mutating func takeChunkList(_ page: ContentPage) -> Bool {
+        guard var done = fetch.active[page.content], !done.isListComplete else { return true }
+        guard Int(page.first) == done.chunks.count, UInt64(page.total) <= done.size else { return false }
+        done.chunks += page.chunks
+        guard done.chunks.reduce(UInt64(0), { $0 + UInt64($1.length) }) <= done.size,
+            page.chunks.allSatisfy({ $0.length > 0 && $0.length <= Limits.chunkBytesMax })
+        else { return false }
+        guard done.chunks.count == Int(page.total) else {
+            fetch.active[page.content] = done
+            return !page.chunks.isEmpty
+        }
+        let list = ChunkList(done.chunks)
+        guard list.contentID == page.content.digest, list.size == done.size else { return false }
+        release(&done)
+        setChunks(list.chunks, of: &done)
+        fetch.active[page.content] = done
+        if done.mayCopy { enqueue(.findChunks(page.content)) } else { wantAllChunks(page.content, found: []) }
+        return true
+    }
+
+    /// Chunks that are somewhere in this node's folder are copied, the rest is asked for.
+    mutating func findChunks(_ content: ContentID, _ answers: inout Answers, into effects: inout Effects) {
+        wantAllChunks(content, found: answers.chunkSources())
+    }
+
+    private mutating func wantAllChunks(_ content: ContentID, found: [ChunkSource]) {
+        guard var done = fetch.active[content], done.pieces.isEmpty, done.missing.isEmpty, done.asked.isEmpty else { return }
+        let sources = SortedMap(found.map { ($0.digest, $0) })
+        for (index, chunk) in done.chunks.enumerated() {
+            if let source = sources[chunk.digest], source.length == chunk.length, !apply.touches(source.path) {
+                done.pieces.append(
+                    FetchState.Piece(index: UInt32(index), source: .copy(source.path, offset: source.offset)))
+            } else {
+                done.missing.append(UInt32(index))
+            }
+        }
+        done.missing.reverse()
+        let isHungry = !done.missing.isEmpty
+        fetch.active[content] = done
+        if isHungry { fetch.hungry.append(content) }
+        fetch.moved.append(content)
+    }
+
+    mutating func takeChunks(_ content: ContentID, _ chunks: [ChunkData]) -> Bool {
+        guard var done = fetch.active[content] else { return true }
+        for data in chunks {
+            guard done.asked.contains(key: data.index) else { continue }
+            let chunk = done.chunks[Int(data.index)]
+            guard data.bytes.count == Int(chunk.length), SHA256.digest(of: data.bytes) == chunk.digest else { return false }
+            done.asked[data.index] = nil
+            fetch.wantedBytes -= Int(chunk.length)
+            done.pieces.append(FetchState.Piece(index: data.index, source: .bytes(data.bytes)))
+        }
+        fetch.active[content] = done
+        fetch.moved.append(content)
+        return true
+    }
+
+    /// The peer has no such content any more. A newer state is on its way; what was damaged here stays as it is.
+    mutating func takeGone(_ content: ContentID, into effects: inout Effects) {
+        guard let done = fetch.active[content] else { return }
+        drop(content, discarding: done)
+        for path in done.claimants where plan.tasks[path]?.content == content {
+            fail(path, reason: .contentUnavailable, into: &effects)
+        }
+    }
+}

@@ -1,0 +1,285 @@
+import SyncModel
+
+/// The peer's log: verified entry by entry, joined into the rows, durable before it is acknowledged.
+///
+/// Importing never touches the folder; it only makes rows want something. The one exception is a directory move, which is
+/// one rename here too if this node holds exactly what was moved, and is asked for path by path if not.
+struct ImportState: Sendable {
+    var queue = Deque<LogRecord>()
+    /// The last entry taken into the queue; where the next one must link.
+    var cursor = LogHead.none
+    /// An entry that needs a newer program stops the import here.
+    var isBeyondUs = false
+    var isBusy = false
+    /// The directory move that is being carried out.
+    var relocation: (record: LogRecord, move: Relocation)?
+    /// The directory move that is being read path by path.
+    var expanding: LogRecord?
+    var initialScanDone = false
+
+    var isIdle: Bool { queue.isEmpty && !isBusy && relocation == nil && expanding == nil }
+}
+
+extension Node {
+    // MARK: Taking entries in
+
+    /// Entries as they came; false if they break the log.
+    mutating func accept(_ entries: [[UInt8]]) -> Bool {
+        guard let peer = record.peer, !incoming.isBeyondUs else { return true }
+        for bytes in entries {
+            guard incoming.queue.count < limits.importRecordsMax else { return false }
+            switch LogCodec.decode(bytes, after: incoming.cursor, node: peer) {
+            case .broken:
+                return false
+            case .beyondUs:
+                incoming.isBeyondUs = true
+                return true
+            case .record(let entry):
+                if entry.head.position <= incoming.cursor.position { continue }
+                guard entry.head.position.follows(incoming.cursor.position), isCredible(entry) else { return false }
+                incoming.cursor = entry.head
+                incoming.queue.append(entry)
+            }
+        }
+        return true
+    }
+
+    /// A peer cannot have seen entries of ours that we have not written, nor be ahead of us by a century.
+    private func isCredible(_ entry: LogRecord) -> Bool {
+        guard isCredible(entry.time) else { return false }
+        switch entry.change {
+        case .put(_, let revision): return isCredible(revision)
+        case .relocate(let move): return move.seenPeer <= record.ownHead.position
+        }
+    }
+
+    private func isCredible(_ revision: Revision) -> Bool {
+        revision.seen.peer <= record.ownHead.position && isCredible(revision.origin.time)
+            && revision.origins.content.time <= revision.origin.time && revision.origin.position.epoch != .none
+    }
+
+    private func isCredible(_ time: HybridTime) -> Bool {
+        let limit = UInt64(max(0, now.wallMilliseconds)) + HybridClock.leadMillisecondsMax
+        return time.wallMilliseconds <= max(limit, clock.last.wallMilliseconds)
+    }
+
+    mutating func pumpImport() {
+        guard phase == .running, !record.isForked, !incoming.isBusy, incoming.relocation == nil,
+            incoming.expanding == nil, let first = incoming.queue.first
+        else { return }
+        if case .relocate(let move) = first.change {
+            guard isWorking, apply.isIdle else { return }
+            _ = incoming.queue.popFirst()
+            incoming.isBusy = true
+            enqueue(.weighRelocation(first, move.flipped))
+            return
+        }
+        var entries: [LogRecord] = []
+        while entries.count < limits.batchPathsMax, let next = incoming.queue.first {
+            guard case .put = next.change else { break }
+            entries.append(next)
+            _ = incoming.queue.popFirst()
+        }
+        incoming.isBusy = true
+        enqueue(.importRecords(entries))
+    }
+
+    // MARK: Joining
+
+    mutating func importRecords(_ entries: [LogRecord], _ answers: inout Answers, into effects: inout Effects) {
+        incoming.isBusy = false
+        var rows = answers.rowsByPath()
+        var batch = Batch()
+        for entry in entries {
+            guard case .put(let path, let revision) = entry.change else { continue }
+            join(revision.flipped, at: path, rows: &rows, in: &batch, into: &effects)
+        }
+        if let last = entries.last { advanceImport(to: last.head) }
+        store(&batch, into: &effects)
+    }
+
+    private mutating func join(
+        _ revision: Revision, at path: Path, rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
+    ) {
+        clock.witness(revision.origin.time)
+        let old = rows[path]
+        var row = old ?? Row(path: path)
+        row.join(revision)
+        if row == old { return }
+        let wanted = resolution(of: row)
+        if watch.rules.isIgnored(path.bytes, isDirectory: wanted.entry.content.isDirectory) {
+            row.condition = .ignored
+        } else {
+            plan.want(path)
+        }
+        if wanted.isConflict && !(old.map { resolution(of: $0).isConflict } ?? false) {
+            effects.add(.report(.note(Note(code: .conflictFile, subject: path.bytes))))
+        }
+        put(row, replacing: old, in: &batch, into: &effects)
+        rows[path] = row
+    }
+
+    /// The end of an epoch is remembered: after a restored image it tells the peer how far its old log had come here.
+    private mutating func advanceImport(to head: LogHead) {
+        let before = record.importedHead
+        if before != .none && before.position.epoch != head.position.epoch {
+            record.importedEpochs.append(before)
+            if record.importedEpochs.count > Limits.epochsRememberedMax { record.importedEpochs.removeFirst() }
+        }
+        record.importedHead = head
+    }
+
+    /// Revisions outside the log, from a peer whose log no longer reaches back to where we are.
+    mutating func importRows(_ states: [RowState], _ answers: inout Answers, into effects: inout Effects) {
+        var rows = answers.rowsByPath()
+        var batch = Batch()
+        for state in states {
+            join(state.revision.flipped, at: state.path, rows: &rows, in: &batch, into: &effects)
+        }
+        store(&batch, into: &effects)
+    }
+
+    func areCredible(_ states: [RowState]) -> Bool { states.allSatisfy { isCredible($0.revision) } }
+
+    mutating func finishRows(_ head: LogHead, into effects: inout Effects) {
+        if head.position > record.importedHead.position { advanceImport(to: head) }
+        var batch = Batch()
+        store(&batch, into: &effects)
+    }
+
+    mutating func endInitialScan() { incoming.initialScanDone = true }
+
+    // MARK: Directory moves
+
+    /// One rename if we hold exactly what the mover moved and nothing is in its way; else path by path.
+    mutating func weighRelocation(
+        _ entry: LogRecord, _ move: Relocation, _ answers: inout Answers, into effects: inout Effects
+    ) {
+        incoming.isBusy = false
+        let rows = answers.rowsByPath()
+        let source = answers.summary()
+        let target = answers.summary()
+        var held = source.contents
+        held.liveRows += 1
+        let parent = move.to.parent ?? .root
+        guard let row = rows[move.from], let disk = row.disk, disk.entry.content.isDirectory, !row.isUnsettled,
+            row.heads.count == 1, row.version.own <= move.seenPeer, source.unsettled == 0, source.missing == 0,
+            source.entangled == 0, source.ownLatest <= move.seenPeer, held == move.summary,
+            target.contents.liveRows == 0, target.unsettled == 0, target.missing == 0,
+            target.ownLatest <= move.seenPeer, rows[move.to]?.disk == nil, rows[move.to]?.isUnsettled != true,
+            (rows[move.to]?.version.own ?? .none) <= move.seenPeer,
+            parent.isRoot || rows[parent]?.disk?.entry.content.isDirectory == true,
+            !watch.rules.isIgnored(move.to.bytes, isDirectory: true), apply.isIdle, isWorking, !record.isPaused
+        else {
+            askForExpansion(entry)
+            return
+        }
+        incoming.relocation = (entry, move)
+        clock.witness(entry.time)
+        var batch = Batch()
+        let intent = Intent(
+            stage: nextStage(), path: move.to, action: .rename(from: move.from), expected: disk.stat, displaced: nil)
+        batch.add(.putIntent(intent))
+        store(&batch, then: .runRelocation(entry, move, disk.stat), into: &effects)
+    }
+
+    mutating func runRelocation(_ entry: LogRecord, _ move: Relocation, _ stat: Stat, into effects: inout Effects) {
+        let program = DiskProgram([
+            .expect(.tree(move.from), stat), .expectAbsent(.tree(move.to)),
+            .move(.tree(move.from), to: .tree(move.to)), .syncParent(.tree(move.to)), .syncParent(.tree(move.from)),
+            .setModified(.tree(move.to), stat.modified), .inspect(.tree(move.to)),
+        ])
+        effects.add(.disk(newJob(.relocating), [program]))
+    }
+
+    mutating func finishRelocation(_ results: [DiskResult]) {
+        guard let relocation = incoming.relocation else { return }
+        incoming.relocation = nil
+        for path in [relocation.move.from, relocation.move.to] { if let parent = path.parent { look(at: parent) } }
+        guard let result = results.first, result.failure == nil, let found = result.inspected.first, let stat = found
+        else {
+            look(at: relocation.move.from)
+            look(at: relocation.move.to)
+            askForExpansion(relocation.record)
+            return
+        }
+        incoming.isBusy = true
+        enqueue(.settleRelocation(relocation.record, relocation.move, moved: stat))
+    }
+
+    mutating func settleRelocation(
+        _ entry: LogRecord, _ move: Relocation, moved stat: Stat, _ answers: inout Answers, into effects: inout Effects
+    ) {
+        incoming.isBusy = false
+        let rows = answers.rowsByPath()
+        var batch = Batch()
+        batch.add(.relocate(move))
+        if let row = rows[move.from], var new = move.applied(to: row, replacing: rows[move.to])?.new {
+            new.disk?.stat = stat
+            batch.add(.putRow(new))
+        }
+        advanceImport(to: entry.head)
+        batch.add(.dropIntent(StageName(raw: record.nextStage - 1)))
+        store(&batch, into: &effects)
+        rescan(move.to)
+    }
+
+    private mutating func askForExpansion(_ entry: LogRecord) {
+        incoming.expanding = entry
+        session.asksToExpand = entry.head.position
+    }
+
+    /// The rows of a directory move, one by one, in place of the move.
+    mutating func takeExpansion(_ position: LogPosition, _ states: [RowState], isLast: Bool) -> Bool {
+        guard let entry = incoming.expanding, entry.head.position == position else { return true }
+        guard areCredible(states) else { return false }
+        enqueue(.importRows(states))
+        if isLast {
+            incoming.expanding = nil
+            enqueue(.finishRows(entry.head))
+        }
+        return true
+    }
+
+    // MARK: A peer that lost its memory
+
+    /// The peer was set back to an older state: what it wrote since is known only here. It is written again in our name,
+    /// so that positions it lost can never be mistaken for positions it gives anew.
+    mutating func adopt(_ beyond: LogPosition, _ answers: inout Answers, into effects: inout Effects) {
+        let rows = answers.rows()
+        var batch = Batch()
+        for old in rows {
+            guard let head = old.head(by: .peer), head.origin.position > beyond else { continue }
+            var row = old
+            let position = nextPosition()
+            let time = head.origin.time
+            // The claim is ours, the time stays: the later of two writes is still the later.
+            func adopted(_ origin: Origin) -> Origin {
+                Origin(author: .own, position: position, time: min(origin.time, time))
+            }
+            let origins = Origins(
+                content: adopted(head.origins.content), mode: adopted(head.origins.mode),
+                time: adopted(head.origins.time))
+            let revision = Revision(
+                origin: Origin(author: .own, position: position, time: time), seen: row.version, entry: head.entry,
+                origins: origins)
+            let shown = row.reflected.covers(Origin(author: .peer, position: head.origin.position, time: time))
+            row.join(revision)
+            if shown && !old.needsApply {
+                row.reflected = row.version
+                if let disk = row.disk {
+                    row.disk = Row.DiskState(entry: disk.entry, stat: disk.stat, origins: resolution(of: row).origins)
+                }
+            }
+            append(.put(row.path, revision), at: position, time, in: &batch)
+            put(row, replacing: old, in: &batch, into: &effects)
+            plan.want(row.path)
+        }
+        if !batch.isEmpty { store(&batch, into: &effects) }
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueue(.adopt(after: last.path, beyond: beyond))
+        } else {
+            session.isAdopting = false
+        }
+    }
+}

@@ -1,0 +1,452 @@
+import SyncModel
+
+/// The lane: everything that reads or writes rows, one at a time, in order.
+///
+/// A transaction names the queries it needs; when the answers are there it runs to its end without interruption and may emit
+/// one store batch. Queries are answered in the order of emission, so each transaction sees what all before it wrote.
+struct Lane: Sendable {
+    var waiting = Deque<Transaction>()
+    /// The transaction whose answers are under way.
+    var current: (job: JobID, transaction: Transaction)?
+
+    var isIdle: Bool { waiting.isEmpty && current == nil }
+}
+
+enum Transaction: Sendable {
+    // Observe
+    case observe([Look], source: LookSource)
+    case hashed([HashedPath])
+    case flagBelow(Path, after: Path?)
+    case relocateLocally(from: Path, to: Path, Stat)
+    case loadRules
+    case changeRules(directory: Path, contents: [UInt8]?)
+    case reconsiderIgnored(after: Path?)
+
+    // Deletes
+    case judge([Path])
+    case judgeWithSums(DeleteTally)
+    case tallyMissing(after: Path?, DeleteTally)
+    case deleteMissing(before: Path?)
+    case rejectMissing(after: Path?)
+
+    // Import
+    case importRecords([LogRecord])
+    case importRows([RowState])
+    case finishRows(LogHead)
+    case weighRelocation(LogRecord, Relocation)
+    case settleRelocation(LogRecord, Relocation, moved: Stat)
+    case adopt(after: Path?, beyond: LogPosition)
+    case renumber(after: Path?, Renumbering)
+    case renumberLog(Renumbering)
+
+    // Plan, fetch, apply
+    case planPaths([Path])
+    case planPage(cursor: Path?, ascending: Bool)
+    case locate([WantedContent])
+    case findChunks(ContentID)
+    case prepare([Path])
+    case commit([AppliedItem], parents: SortedMap<Path, Stat>)
+    case explainNotEmpty(Path)
+    case lateWriters([KeptVersion])
+
+    // Session
+    case greet(Hello)
+    case sendLog
+    case sendRows(after: Path?, through: LogHead)
+    case expand(LogPosition)
+    case expandPart(LogPosition, Relocation, after: Path?, old: Bool)
+    case serve([ServeState.Request])
+
+    // Node
+    case recover
+    case settleRecovery(RecoveryState.Findings)
+    case status(CommandID)
+    case history(CommandID, Path)
+    case findVersion(CommandID, VersionID, Path?)
+    case restoreOver(CommandID, KeptVersion, Path)
+    case settleRestore(CommandID, KeptVersion, Path, Row.DiskState?, Stat?)
+    case prune
+    case dropVersions([VersionID])
+    case markAlive
+    case markStopped
+}
+
+/// The answers to a transaction's queries, taken off in order.
+struct Answers {
+    private var list: ArraySlice<StoreAnswer>
+
+    init(_ list: [StoreAnswer]) {
+        self.list = list[...]
+    }
+
+    mutating func rows() -> [Row] {
+        if case .rows(let rows)? = list.popFirst() { return rows }
+        return []
+    }
+
+    mutating func rowsByPath() -> RowMap {
+        RowMap(rows())
+    }
+
+    mutating func summary() -> SubtreeSummary {
+        if case .summary(let summary)? = list.popFirst() { return summary }
+        return SubtreeSummary()
+    }
+
+    mutating func chunkList() -> ChunkList? {
+        if case .chunkList(let chunks)? = list.popFirst() { return chunks }
+        return nil
+    }
+
+    mutating func chunkSources() -> [ChunkSource] {
+        if case .chunkSources(let sources)? = list.popFirst() { return sources }
+        return []
+    }
+
+    mutating func log() -> [LogRecord] {
+        if case .log(let records)? = list.popFirst() { return records }
+        return []
+    }
+
+    mutating func logRecord() -> LogRecord? {
+        if case .logRecord(let record)? = list.popFirst() { return record }
+        return nil
+    }
+
+    mutating func intents() -> [Intent] {
+        if case .intents(let intents)? = list.popFirst() { return intents }
+        return []
+    }
+
+    mutating func versions() -> [KeptVersion] {
+        if case .versions(let versions)? = list.popFirst() { return versions }
+        return []
+    }
+}
+
+/// Rows of one transaction, looked up by path.
+struct RowMap: Sendable {
+    private(set) var rows = SortedMap<Path, Row>()
+
+    init(_ list: [Row] = []) {
+        for row in list { rows[row.path] = row }
+    }
+
+    subscript(path: Path) -> Row? {
+        get { rows[path] }
+        set { rows[path] = newValue }
+    }
+}
+
+/// The store batch of one transaction.
+struct Batch: Sendable {
+    var operations: [StoreOperation] = []
+
+    var isEmpty: Bool { operations.isEmpty }
+
+    mutating func add(_ operation: StoreOperation) { operations.append(operation) }
+}
+
+/// Batches emitted and not yet reported durable, oldest first.
+struct StoreLine: Sendable {
+    struct Entry: Sendable {
+        let job: JobID
+        let ownHead: LogHead
+        let importedHead: LogHead
+        let after: AfterStored
+    }
+
+    var line = Deque<Entry>()
+    var durableOwnHead = LogHead.none
+    var durableImportedHead = LogHead.none
+
+    var isEmpty: Bool { line.isEmpty }
+}
+
+/// What may be done once a batch is durable.
+enum AfterStored: Sendable {
+    case nothing
+    case runBatch
+    case runRelocation(LogRecord, Relocation, Stat)
+    case announceRollback(LogPosition)
+    case answer(CommandID, Answer)
+    case finish
+}
+
+extension Node {
+    mutating func enqueue(_ transaction: Transaction) {
+        lane.waiting.append(transaction)
+    }
+
+    /// Starts the next transaction. True if one ran to its end at once, so that others may now be able to start.
+    mutating func pumpLane(into effects: inout Effects) -> Bool {
+        guard lane.current == nil, let next = lane.waiting.popFirst() else { return false }
+        let queries = queries(for: next)
+        if queries.isEmpty {
+            var answers = Answers([])
+            run(next, &answers, into: &effects)
+            return phase != .finished
+        }
+        let job = newJob(.transaction)
+        lane.current = (job, next)
+        effects.add(.load(job, queries))
+        return false
+    }
+
+    mutating func finishLoad(_ job: JobID, _ list: [StoreAnswer], into effects: inout Effects) {
+        guard let current = lane.current, current.job == job else { return }
+        jobs[job] = nil
+        lane.current = nil
+        var answers = Answers(list)
+        run(current.transaction, &answers, into: &effects)
+    }
+
+    private func queries(for transaction: Transaction) -> [StoreQuery] {
+        switch transaction {
+        case .observe(let looks, _):
+            return [.rows(looks.map(\.path)), .identities(looks.compactMap { $0.stat?.identity })]
+        case .hashed(let results):
+            let identities = results.compactMap { result -> FileIdentity? in
+                if case .content(_, _, let stat) = result.outcome { return stat.identity }
+                return nil
+            }
+            return [.rows(results.map(\.path)), .identities(identities)]
+        case .flagBelow(let path, let after):
+            return [.below(path, after: after, limit: limits.batchPathsMax)]
+        case .relocateLocally(let from, let to, _):
+            return [.rows([from, to]), .summary(from), .summary(to)]
+        case .loadRules:
+            return [.ignoreFiles, .conflictCopies(limit: 1_000)]
+        case .changeRules:
+            return []
+        case .reconsiderIgnored(let after):
+            return [.below(.root, after: after, limit: limits.batchPathsMax)]
+        case .judge(let paths):
+            return [.rows(paths)]
+        case .judgeWithSums(let tally):
+            return [.summary(.root)] + tally.tops.map { .summary($0.key) }
+        case .tallyMissing(let after, _):
+            return [.unsettled(cursor: after, ascending: true, limit: limits.batchPathsMax)]
+        case .deleteMissing(let before):
+            return [.unsettled(cursor: before, ascending: false, limit: limits.batchPathsMax)]
+        case .rejectMissing(let after):
+            return [.unsettled(cursor: after, ascending: true, limit: limits.batchPathsMax)]
+        case .importRecords(let records):
+            return [.rows(records.compactMap { if case .put(let path, _) = $0.change { path } else { nil } })]
+        case .importRows(let states):
+            return [.rows(states.map(\.path))]
+        case .weighRelocation(_, let move):
+            return [.rows([move.from, move.to, move.to.parent ?? .root]), .summary(move.from), .summary(move.to)]
+        case .settleRelocation(_, let move, _):
+            return [.rows([move.from, move.to])]
+        case .adopt(let after, _), .renumber(let after, _):
+            return [.below(.root, after: after, limit: limits.batchPathsMax)]
+        case .renumberLog(let renumbering):
+            return [.log(after: renumbering.from, limit: .max)]
+        case .planPaths(let paths):
+            return [.rows(paths), .rows(paths.compactMap(\.parent))]
+        case .planPage(let cursor, let ascending):
+            return [.unsettled(cursor: cursor, ascending: ascending, limit: limits.batchPathsMax)]
+        case .locate(let wanted):
+            return [.contents(wanted.map(\.content))] + wanted.map { .chunkList($0.content) }
+        case .findChunks(let content):
+            return [.chunkSources(fetch.active[content]?.chunks.map(\.digest) ?? [])]
+        case .prepare(let paths):
+            return prepareQueries(paths)
+        case .commit(let items, let parents):
+            return [.rows(items.flatMap(\.paths)), .rows(parents.map(\.key))]
+        case .explainNotEmpty(let path):
+            return [.rows([path]), .below(path, after: nil, limit: limits.batchPathsMax)]
+        case .lateWriters(let versions):
+            return [.rows(versions.map(\.path))]
+        case .greet(let hello):
+            return hello.known.map { .logRecord($0.position) }
+        case .sendLog:
+            return [.log(after: session.sentThrough, limit: limits.logRecordsPerFrameMax)]
+        case .sendRows(let after, _):
+            return [.below(.root, after: after, limit: limits.batchPathsMax)]
+        case .expand(let position):
+            return [.logRecord(position)]
+        case .expandPart(_, let move, let after, let old):
+            let directory = old ? move.from : move.to
+            return [.rows([directory]), .below(directory, after: after, limit: limits.batchPathsMax)]
+        case .serve(let requests):
+            return [.contents(requests.map(\.content))] + requests.map { .chunkList($0.content) }
+        case .recover:
+            return [.intents, .summary(.root)]
+        case .restoreOver(_, _, let path):
+            return [.rows([path])]
+        case .settleRecovery, .settleRestore, .finishRows, .dropVersions, .markAlive, .markStopped:
+            return []
+        case .status:
+            return [.unsettled(cursor: nil, ascending: true, limit: limits.batchPathsMax)]
+        case .history(_, let path):
+            return [.versions(path, limit: 1_000)]
+        case .findVersion:
+            return [.versions(nil, limit: .max)]
+        case .prune:
+            return [.versions(nil, limit: limits.batchPathsMax)]
+        }
+    }
+
+    private mutating func run(_ transaction: Transaction, _ answers: inout Answers, into effects: inout Effects) {
+        switch transaction {
+        case .observe(let looks, let source): observe(looks, source, &answers, into: &effects)
+        case .hashed(let results): takeHashes(results, &answers, into: &effects)
+        case .flagBelow(let path, _): flagBelow(path, &answers, into: &effects)
+        case .relocateLocally(let from, let to, let stat):
+            relocateLocally(from: from, to: to, stat, &answers, into: &effects)
+        case .loadRules: loadRules(&answers, into: &effects)
+        case .changeRules(let directory, let contents): changeRules(directory, contents, into: &effects)
+        case .reconsiderIgnored: reconsiderIgnored(&answers, into: &effects)
+        case .judge(let paths): judge(paths, &answers, into: &effects)
+        case .judgeWithSums(let tally): judge(tally, &answers, into: &effects)
+        case .tallyMissing(_, let tally): tallyMissing(tally, &answers, into: &effects)
+        case .deleteMissing: deleteMissing(&answers, into: &effects)
+        case .rejectMissing: rejectMissing(&answers, into: &effects)
+        case .importRecords(let records): importRecords(records, &answers, into: &effects)
+        case .importRows(let states): importRows(states, &answers, into: &effects)
+        case .finishRows(let head): finishRows(head, into: &effects)
+        case .weighRelocation(let record, let move): weighRelocation(record, move, &answers, into: &effects)
+        case .settleRelocation(let record, let move, let stat):
+            settleRelocation(record, move, moved: stat, &answers, into: &effects)
+        case .adopt(_, let beyond): adopt(beyond, &answers, into: &effects)
+        case .renumber(_, let renumbering): renumberRows(renumbering, &answers, into: &effects)
+        case .renumberLog(let renumbering): renumberLog(renumbering, &answers, into: &effects)
+        case .planPaths(let paths): planPaths(paths, &answers, into: &effects)
+        case .planPage(_, let ascending): planPage(ascending, &answers, into: &effects)
+        case .locate(let wanted): locate(wanted, &answers, into: &effects)
+        case .findChunks(let content): findChunks(content, &answers, into: &effects)
+        case .prepare(let paths): prepare(paths, &answers, into: &effects)
+        case .commit(let items, let parents): commitItems(items, parents, &answers, into: &effects)
+        case .explainNotEmpty(let path): explainNotEmpty(path, &answers, into: &effects)
+        case .lateWriters(let versions): rescueLateWrites(versions, &answers, into: &effects)
+        case .greet(let hello): greet(hello, &answers, into: &effects)
+        case .sendLog: sendLog(&answers, into: &effects)
+        case .sendRows(_, let through): sendRows(through, &answers, into: &effects)
+        case .expand(let position): expand(position, &answers, into: &effects)
+        case .expandPart(let position, let move, let after, let old):
+            expandPart(position, move, after: after, old: old, &answers, into: &effects)
+        case .serve(let requests): readForPeer(requests, &answers, into: &effects)
+        case .recover: lookAtIntents(&answers, into: &effects)
+        case .settleRecovery(let findings): settleRecovery(findings, into: &effects)
+        case .status(let id): answerStatus(id, &answers, into: &effects)
+        case .history(let id, _): effects.add(.answer(id, .history(answers.versions())))
+        case .findVersion(let id, let version, let path): restore(id, version, to: path, &answers, into: &effects)
+        case .restoreOver(let id, let kept, let path): restoreOver(id, kept, path, &answers, into: &effects)
+        case .settleRestore(let id, let kept, let path, let old, let stat):
+            settleRestore(id, kept, path, old, stat, into: &effects)
+        case .prune: prune(&answers, into: &effects)
+        case .dropVersions(let versions):
+            var batch = Batch()
+            for version in versions { batch.add(.dropVersion(version)) }
+            store(&batch, into: &effects)
+        case .markAlive:
+            record.aliveMilliseconds = now.wallMilliseconds
+            var batch = Batch()
+            store(&batch, into: &effects)
+        case .markStopped:
+            record.stoppedCleanly = true
+            record.aliveMilliseconds = now.wallMilliseconds
+            var batch = Batch()
+            store(&batch, then: .finish, into: &effects)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Emits a batch, with the node's own record if that has changed.
+    mutating func store(_ batch: inout Batch, then after: AfterStored = .nothing, into effects: inout Effects) {
+        record.clock = max(record.clock, clock.last)
+        if record != recordEmitted {
+            batch.add(.putNode(record))
+            recordEmitted = record
+        }
+        let job = newJob(.nothing)
+        stores.line.append(
+            StoreLine.Entry(
+                job: job, ownHead: record.ownHead, importedHead: record.importedHead, after: after))
+        effects.add(.store(job, StoreBatch(batch.operations)))
+        batch = Batch()
+    }
+
+    mutating func finishStore(_ job: JobID, into effects: inout Effects) {
+        guard jobs.removeValue(forKey: job) != nil else { return }
+        while let entry = stores.line.popFirst() {
+            stores.durableOwnHead = entry.ownHead
+            stores.durableImportedHead = entry.importedHead
+            perform(entry.after, into: &effects)
+            if entry.job == job { return }
+        }
+    }
+
+    private mutating func perform(_ after: AfterStored, into effects: inout Effects) {
+        switch after {
+        case .nothing: break
+        case .runBatch: runBatch(into: &effects)
+        case .runRelocation(let record, let move, let stat): runRelocation(record, move, stat, into: &effects)
+        case .announceRollback(let common): announceRollback(common, into: &effects)
+        case .answer(let id, let answer): effects.add(.answer(id, answer))
+        case .finish: finish(.stopped, into: &effects)
+        }
+    }
+
+    /// Puts a row into the batch, or drops it when it says nothing any more.
+    mutating func put(_ row: Row, replacing old: Row?, in batch: inout Batch, into effects: inout Effects) {
+        if row == old { return }
+        counts.replace(old, by: row)
+        let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
+        batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))
+        watchConflictCopy(row, before: old, into: &effects)
+    }
+
+    // MARK: The own log
+
+    mutating func nextPosition() -> LogPosition {
+        if epochHasBegun {
+            return LogPosition(epoch: record.ownHead.position.epoch, seq: record.ownHead.position.seq + 1)
+        }
+        epochHasBegun = true
+        let number = record.ownHead.position.epoch.number + 1
+        return LogPosition(epoch: Epoch(number: number, nonce: nonce), seq: 1)
+    }
+
+    /// Appends a change of ours to the log.
+    mutating func append(_ change: LogRecord.Change, at position: LogPosition, _ time: HybridTime, in batch: inout Batch) {
+        let entry = LogCodec.record(change, at: position, time: time, after: record.ownHead, node: record.id)
+        record.ownHead = entry.head
+        batch.add(.appendLog(entry))
+    }
+
+    /// Records that this node's folder now shows `entry` at the row's path, and logs it as a change of ours.
+    /// `isReasserted` claims the content anew although it is the same: others may have decided against it.
+    mutating func revise(
+        _ row: inout Row, to entry: Entry, stat: Stat?, movedFrom: Path? = nil, movedTo: Path? = nil,
+        isReasserted: Bool = false, in batch: inout Batch
+    ) {
+        let position = nextPosition()
+        let isFirst = row.heads.isEmpty
+        let tick = clock.tick(wallMilliseconds: now.wallMilliseconds)
+        // A file that was here before anybody watched is as old as it says: the newer one keeps the name.
+        let age = HybridTime(wallMilliseconds: entry.modified.milliseconds)
+        let time = isFirst && !entry.isAbsent && age < tick ? age : tick
+        let origin = Origin(author: .own, position: position, time: time)
+        var origins = Origins(all: origin)
+        if let disk = row.disk, !entry.isAbsent, !disk.entry.isAbsent {
+            if disk.entry.content == entry.content && !isReasserted { origins.content = disk.origins.content }
+            if disk.entry.mode == entry.mode { origins.mode = disk.origins.mode }
+            if disk.entry.modified == entry.modified { origins.time = disk.origins.time }
+        }
+        let revision = Revision(
+            origin: origin, seen: row.reflected, entry: entry, origins: origins, movedFrom: movedFrom, movedTo: movedTo)
+        row.join(revision)
+        row.reflected.own = position
+        row.disk = stat.map { Row.DiskState(entry: entry, stat: $0, origins: origins) }
+        row.condition = .normal
+        row.waiting = nil
+        append(.put(row.path, revision), at: position, time, in: &batch)
+        plan.want(row.path)
+    }
+
+    func resolution(of row: Row) -> Resolution { reconciler.resolution(of: row) }
+}

@@ -1,0 +1,606 @@
+import SyncModel
+
+/// What the folder shows: notices and scans become looks, looks become hashes, hashes become revisions of our own log.
+///
+/// A notice is never believed, only followed up. A difference found in the middle of an apply is put off until the apply is done.
+struct WatchState: Sendable {
+    var root = RootState.healthy
+    var rules = IgnoreRules()
+    /// Paths to look at, in path order.
+    var toInspect = SortedMap<Path, Bool>()
+    /// Paths to read.
+    var toHash = SortedMap<Path, Bool>()
+    var hashing = SortedMap<Path, Bool>()
+    /// Paths whose look must wait until the batch that is writing them is done.
+    var deferred = SortedMap<Path, Bool>()
+    /// Files that changed while they were read, and when to try again.
+    var changing = SortedMap<Path, UInt64>()
+    /// Special files reported, so that each is told once.
+    var specials = SortedMap<Path, Bool>()
+    /// Ignore files read last, by the directory they rule.
+    var isInspecting = false
+    var hashJobs = 0
+    /// Looks that are being compared with their rows.
+    var observing = 0
+
+    /// Directories still to be scanned; a scan includes everything below.
+    var toScan = SortedMap<Path, Bool>()
+    var scan: Scan?
+
+    struct Scan: Sendable {
+        let directory: Path
+        var after: Path?
+        var isRunning = false
+        var isWhole: Bool { directory.isRoot }
+    }
+
+    /// The rest of the first scan after a power cut, during which absence and old times are not believed.
+    var distrustsRecent = false
+    var rulesAreLoaded = false
+
+    var isIdle: Bool {
+        toInspect.isEmpty && toHash.isEmpty && hashing.isEmpty && deferred.isEmpty && changing.isEmpty && !isInspecting
+            && observing == 0 && toScan.isEmpty && scan == nil
+    }
+}
+
+/// A look at a path: what stands there, if anything.
+struct Look: Hashable, Sendable {
+    let path: Path
+    let stat: Stat?
+}
+
+enum LookSource: Hashable, Sendable {
+    /// Every path of the list was looked at, changed or not.
+    case inspection
+    /// Only differences are in the list; absence is decided at the end of the scan.
+    case scan
+    /// As `inspection`, but directories have been found not to have moved as a whole.
+    case withoutMoves
+}
+
+struct HashedPath: Sendable {
+    let path: Path
+    let outcome: HashOutcome
+}
+
+extension Node {
+    // MARK: Following up
+
+    mutating func note(_ notices: [Notice]) {
+        guard phase == .running else { return }
+        for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
+            look(at: notice.path)
+            // A change inside changes the directory's own time.
+            if let parent = notice.path.parent, !parent.isRoot { look(at: parent) }
+        }
+        if watch.toInspect.count > limits.notedPathsMax {
+            watch.toInspect.removeAll()
+            rescanAll()
+        }
+    }
+
+    mutating func look(at path: Path) {
+        guard !path.isRoot, !path.isReserved else { return }
+        if apply.touches(path) {
+            watch.deferred[path] = true
+        } else {
+            watch.toInspect[path] = true
+        }
+    }
+
+    mutating func rescanAll() {
+        watch.toScan.removeAll()
+        watch.toScan[.root] = true
+        if watch.scan?.isWhole == true { watch.scan?.after = nil }
+    }
+
+    mutating func rescan(_ directory: Path) {
+        if watch.toScan.contains(key: .root) { return }
+        watch.toScan[directory] = true
+    }
+
+    mutating func pumpWatch(into effects: inout Effects) {
+        guard phase == .running, !record.isForked else { return }
+        guard watch.rulesAreLoaded else { return }
+        pumpInspection(into: &effects)
+        guard watch.root == .healthy else { return }
+        pumpHashing(into: &effects)
+        pumpScan(into: &effects)
+    }
+
+    private mutating func pumpInspection(into effects: inout Effects) {
+        guard !watch.isInspecting, !watch.toInspect.isEmpty, watch.root == .healthy else { return }
+        var paths: [Path] = []
+        while paths.count < limits.batchPathsMax, let next = watch.toInspect.popFirst() {
+            paths.append(next.key)
+        }
+        watch.isInspecting = true
+        effects.add(.inspect(newJob(.inspection(paths)), paths))
+    }
+
+    private mutating func pumpHashing(into effects: inout Effects) {
+        while watch.hashJobs < 2, !watch.toHash.isEmpty {
+            var paths: [Path] = []
+            while paths.count < limits.batchPathsMax, let next = watch.toHash.popFirst() {
+                if apply.touches(next.key) {
+                    watch.deferred[next.key] = true
+                } else {
+                    paths.append(next.key)
+                    watch.hashing[next.key] = true
+                }
+            }
+            if paths.isEmpty { return }
+            watch.hashJobs += 1
+            effects.add(.hash(newJob(.hashing(paths)), paths))
+        }
+    }
+
+    private mutating func pumpScan(into effects: inout Effects) {
+        if watch.scan == nil, let next = watch.toScan.popFirst() {
+            watch.scan = WatchState.Scan(directory: next.key, after: nil)
+        }
+        // One chunk at a time, and not faster than what it found is looked at.
+        guard let scan = watch.scan, !scan.isRunning, watch.observing == 0,
+            watch.toHash.count + watch.hashing.count < limits.batchPathsMax * 4
+        else { return }
+        watch.scan?.isRunning = true
+        let request = ScanRequest(directory: scan.directory, after: scan.after, limit: limits.scanChunkMax)
+        effects.add(.scan(newJob(.scan), request, watch.rules))
+    }
+
+    // MARK: What came back
+
+    mutating func finishInspection(_ job: JobID, _ inspection: Inspection, into effects: inout Effects) {
+        guard let purpose = jobs.removeValue(forKey: job) else { return }
+        judgeRoot(inspection.root, into: &effects)
+        guard case .inspection(let paths) = purpose else {
+            timers.isCheckingRoot = false
+            return
+        }
+        watch.isInspecting = false
+        guard inspection.root == .healthy else {
+            for path in paths { watch.toInspect[path] = true }
+            return
+        }
+        var looks: [Look] = []
+        for (path, result) in zip(paths, inspection.results) {
+            switch result {
+            case .found(let stat): looks.append(Look(path: path, stat: stat))
+            case .absent: looks.append(Look(path: path, stat: nil))
+            case .failed: watch.changing[path] = now.monotonicMilliseconds + limits.retryFirstMilliseconds
+            }
+        }
+        watch.observing += 1
+        enqueue(.observe(looks, source: .inspection))
+    }
+
+    mutating func finishScan(_ chunk: ScanChunk) {
+        guard var scan = watch.scan else { return }
+        scan.isRunning = false
+        guard chunk.root == .healthy else {
+            // Whatever this chunk says was said by another folder.
+            watch.scan = nil
+            rescanAll()
+            timers.rootSuspect = chunk.root
+            return
+        }
+        let looks = chunk.differences.map { Look(path: $0.path, stat: $0.stat) }
+        watch.observing += 1
+        enqueue(.observe(looks, source: .scan))
+        for path in chunk.unreadable { timers.unreadable[path] = true }
+        if watch.toScan.contains(key: .root) {
+            // Asked to begin again: what follows is seen by the new scan.
+            watch.scan = nil
+        } else if let resume = chunk.resume {
+            scan.after = resume
+            watch.scan = scan
+        } else {
+            watch.scan = nil
+            enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: scan.isWhole)))
+        }
+    }
+
+    /// Anything but a healthy root stops all work; a root that is healthy again is scanned from the beginning.
+    mutating func judgeRoot(_ root: RootState, into effects: inout Effects) {
+        if root == watch.root { return }
+        let wasHealthy = watch.root == .healthy
+        watch.root = root
+        setAlarm(.rootMissing, if: root == .missing || root == .unmarked, into: &effects)
+        setAlarm(.rootReplaced, if: root == .replaced, into: &effects)
+        if root == .healthy {
+            rescanAll()
+            plan.startRound()
+        } else if wasHealthy {
+            watch.scan = nil
+        }
+    }
+
+    mutating func finishHashing(_ job: JobID, _ outcomes: [HashOutcome]) {
+        guard case .hashing(let paths)? = jobs.removeValue(forKey: job) else { return }
+        watch.hashJobs -= 1
+        watch.observing += 1
+        enqueue(.hashed(zip(paths, outcomes).map { HashedPath(path: $0, outcome: $1) }))
+    }
+
+    // MARK: Looks
+
+    mutating func observe(
+        _ looks: [Look], _ source: LookSource, _ answers: inout Answers, into effects: inout Effects
+    ) {
+        watch.observing -= 1
+        var rows = answers.rowsByPath()
+        let namesakes = answers.rows()
+        var batch = Batch()
+        var absent: [Path] = []
+        var moved = SortedMap<Path, Bool>()
+        let looked = SortedMap(looks.map { ($0.path, $0.stat) })
+
+        if source != .withoutMoves {
+            moved = startRelocations(looks, looked, rows: rows, namesakes: namesakes)
+        }
+        for look in looks where !isBelowOrIn(look.path, moved) {
+            if apply.touches(look.path) {
+                watch.deferred[look.path] = true
+                continue
+            }
+            let old = rows[look.path]
+            var row = old ?? Row(path: look.path)
+            let isDirectory = look.stat.map { $0.kind == .directory } ?? (row.disk?.entry.content.isDirectory ?? false)
+            if watch.rules.isIgnored(look.path.bytes, isDirectory: isDirectory) {
+                ignore(&row)
+            } else if let stat = look.stat, stat.kind != .special {
+                found(stat, at: &row, namesakes: namesakes, in: &batch)
+            } else {
+                if look.stat != nil { reportSpecial(look.path, into: &effects) }
+                if vanished(&row) { absent.append(row.path) }
+            }
+            put(row, replacing: old, in: &batch, into: &effects)
+            rows[look.path] = row
+        }
+        if !batch.isEmpty { store(&batch, into: &effects) }
+        for path in absent where rows[path]?.disk?.entry.content.isDirectory == true && source != .scan {
+            enqueue(.flagBelow(path, after: nil))
+        }
+        if source != .scan { deletes.note(absent) }
+    }
+
+    private func isBelowOrIn(_ path: Path, _ set: SortedMap<Path, Bool>) -> Bool {
+        if set.isEmpty { return false }
+        return set.contains { entry in path == entry.key || path.isBelow(entry.key) }
+    }
+
+    private mutating func ignore(_ row: inout Row) {
+        guard row.disk != nil || !row.heads.isEmpty else { return }
+        row.condition = .ignored
+        row.waiting = nil
+    }
+
+    /// Something stands at the path.
+    private mutating func found(_ stat: Stat, at row: inout Row, namesakes: [Row], in batch: inout Batch) {
+        if row.condition == .ignored { row.condition = .normal }
+        if let disk = row.disk, stat.isUntouched(since: disk.stat) {
+            if row.condition == .missing { revived(&row) }
+            return
+        }
+        guard stat.kind == .directory else {
+            if watch.hashing.contains(key: row.path) {
+                // The read under way may have seen the older state.
+                watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
+            }
+            watch.toHash[row.path] = true
+            return
+        }
+        let isNew = row.disk?.entry.content.isDirectory != true
+        revised(&row, showing: .directory, stat: stat, namesakes: namesakes, in: &batch)
+        if isNew { rescan(row.path) }
+    }
+
+    /// Nothing (that we sync) stands at the path. True if it was there before.
+    private mutating func vanished(_ row: inout Row) -> Bool {
+        guard row.disk != nil else {
+            if row.waiting?.reason == .contentChanging { row.waiting = nil }
+            return false
+        }
+        if isSuspect(row) {
+            row.disk = nil
+            row.condition = .damaged
+            row.waiting = nil
+            plan.want(row.path)
+            return false
+        }
+        if row.condition == .damaged { return false }
+        row.condition = .missing
+        return true
+    }
+
+    private mutating func revived(_ row: inout Row) {
+        row.condition = .normal
+        plan.want(row.path)
+    }
+
+    private mutating func reportSpecial(_ path: Path, into effects: inout Effects) {
+        guard watch.specials.count < 1_024, !watch.specials.contains(key: path) else { return }
+        watch.specials[path] = true
+        effects.add(.report(.note(Note(code: .pathSpecial, subject: path.bytes))))
+    }
+
+    /// After a power cut: this path was new enough that the machine may not have written it down.
+    func isSuspect(_ row: Row) -> Bool {
+        guard watch.distrustsRecent, let disk = row.disk else { return false }
+        let newest = max(disk.origins.content.time, disk.origins.time.time).wallMilliseconds
+        let alive = record.aliveMilliseconds
+        return Int64(clamping: newest) >= alive - Int64(clamping: limits.writebackMilliseconds)
+    }
+
+    // MARK: Contents
+
+    mutating func takeHashes(_ results: [HashedPath], _ answers: inout Answers, into effects: inout Effects) {
+        watch.observing -= 1
+        let rows = answers.rowsByPath()
+        let namesakes = answers.rows()
+        var batch = Batch()
+        for result in results {
+            watch.hashing[result.path] = nil
+            if apply.touches(result.path) {
+                watch.deferred[result.path] = true
+                continue
+            }
+            let old = rows[result.path]
+            var row = old ?? Row(path: result.path)
+            switch result.outcome {
+            case .content(let content, let list, let stat):
+                if case .file(let id, _) = content { batch.add(.putChunks(id, list)) }
+                if row.waiting.map({ $0.reason == .contentChanging || $0.reason == .pathPermission }) == true {
+                    row.waiting = nil
+                }
+                revised(&row, showing: content, stat: stat, namesakes: namesakes, in: &batch)
+                if result.path.name?.bytes == Node.ignoreFileName { reloadRules(result.path, stat, into: &effects) }
+            case .changing:
+                wait(&row, .contentChanging)
+                watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
+            case .absent:
+                look(at: row.path)
+            case .failed(let error):
+                wait(&row, Node.reason(for: error))
+                watch.changing[row.path] = now.monotonicMilliseconds + limits.retryFirstMilliseconds
+            }
+            put(row, replacing: old, in: &batch, into: &effects)
+            plan.want(row.path)
+        }
+        if !batch.isEmpty { store(&batch, into: &effects) }
+    }
+
+    /// Compares what was found with what the row says, and records a change of ours if there is one.
+    private mutating func revised(
+        _ row: inout Row, showing content: Content, stat: Stat, namesakes: [Row], in batch: inout Batch
+    ) {
+        var entry = Entry(content: content, mode: stat.mode, modified: stat.modified)
+        if case .symlink = content { entry.mode = 0o777 }
+        if let disk = row.disk, disk.entry.content.kind == content.kind {
+            // A file system may keep less than we asked for; unchanged on disk means unchanged.
+            if stat.modified == disk.stat.modified { entry.modified = disk.entry.modified }
+            if stat.mode == disk.stat.mode { entry.mode = disk.entry.mode }
+        }
+        if let disk = row.disk, disk.entry == entry {
+            row.disk?.stat = stat
+            if row.condition == .missing { revived(&row) }
+            return
+        }
+        if isDamage(row, found: entry) {
+            row.condition = .damaged
+            row.waiting = nil
+            row.disk = row.disk.map { Row.DiskState(entry: entry, stat: stat, origins: $0.origins) }
+            plan.want(row.path)
+            return
+        }
+        let wanted = resolution(of: row)
+        if row.needsApply, wanted.entry.agrees(with: entry) {
+            row.disk = Row.DiskState(entry: wanted.entry, stat: stat, origins: wanted.origins)
+            row.reflected = row.version
+            row.condition = .normal
+            row.waiting = nil
+            return
+        }
+        let source = namesakes.first { other in
+            other.path != row.path && other.condition == .missing && other.disk?.stat.identity == stat.identity
+                && other.disk?.entry.content == content
+        }
+        if let source { deletes.movedTo[source.path] = row.path }
+        revise(&row, to: entry, stat: stat, movedFrom: source?.path, in: &batch)
+        plan.cancel(row.path)
+    }
+
+    /// After a power cut, content that changed while its time did not, or that is empty now, is what the cut left of the file.
+    private func isDamage(_ row: Row, found entry: Entry) -> Bool {
+        guard let disk = row.disk, entry.content != disk.entry.content, isSuspect(row) else { return false }
+        let isEmptied = entry.content.size == 0 && disk.entry.content.size > 0
+        return entry.modified <= disk.entry.modified || isEmptied
+    }
+
+    mutating func wait(_ row: inout Row, _ reason: MessageCode) {
+        let isSame = row.waiting?.reason == reason
+        row.waiting = Row.Waiting(
+            reason: reason, sinceMilliseconds: isSame ? row.waiting?.sinceMilliseconds ?? 0 : now.wallMilliseconds,
+            tries: isSame ? (row.waiting?.tries ?? 0) + 1 : 1)
+    }
+
+    static func reason(for error: DiskError) -> MessageCode {
+        switch error {
+        case .noSpace: .diskFull
+        case .inputOutput, .readOnly, .crossDevice: .diskError
+        case .permission: .pathPermission
+        case .busy: .pathBusy
+        case .nameTooLong, .unsupported: .pathUnsupported
+        case .notFound, .notDirectory: .waitingParent
+        case .notEmpty: .waitingChildren
+        case .exists, .isDirectory, .mismatch: .pathBusy
+        }
+    }
+
+    // MARK: Everything below a directory that is gone
+
+    mutating func flagBelow(_ directory: Path, _ answers: inout Answers, into effects: inout Effects) {
+        let rows = answers.rows()
+        var batch = Batch()
+        var absent: [Path] = []
+        for old in rows where !apply.touches(old.path) {
+            var row = old
+            if vanished(&row) { absent.append(row.path) }
+            put(row, replacing: old, in: &batch, into: &effects)
+        }
+        for row in rows where apply.touches(row.path) { watch.deferred[row.path] = true }
+        if !batch.isEmpty { store(&batch, into: &effects) }
+        deletes.note(absent)
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueue(.flagBelow(directory, after: last.path))
+        }
+    }
+
+    // MARK: Directories that moved as a whole
+
+    /// A directory that is new here and gone there, by identity, may have moved. Returns the paths it takes care of.
+    private mutating func startRelocations(
+        _ looks: [Look], _ looked: SortedMap<Path, Stat?>, rows: RowMap, namesakes: [Row]
+    ) -> SortedMap<Path, Bool> {
+        var handled = SortedMap<Path, Bool>()
+        for look in looks {
+            guard let stat = look.stat, stat.kind == .directory, rows[look.path]?.disk == nil else { continue }
+            let source = namesakes.first { other in
+                other.disk?.stat.identity == stat.identity && other.disk?.entry.content.isDirectory == true
+            }
+            guard let source, source.path != look.path, !isBelowOrIn(source.path, handled) else { continue }
+            if let seen = looked[source.path] {
+                // Looked at in the same breath: it is elsewhere now unless it stands there still.
+                if seen?.identity == stat.identity { continue }
+            } else if source.condition != .missing {
+                self.look(at: source.path)
+                self.look(at: look.path)
+                handled[look.path] = true
+                continue
+            }
+            handled[look.path] = true
+            handled[source.path] = true
+            enqueue(.relocateLocally(from: source.path, to: look.path, stat))
+            watch.observing += 1
+        }
+        return handled
+    }
+
+    /// A directory was renamed here: one entry in the log if everything below it is settled, else path by path.
+    mutating func relocateLocally(
+        from: Path, to: Path, _ stat: Stat, _ answers: inout Answers, into effects: inout Effects
+    ) {
+        watch.observing -= 1
+        let rows = answers.rowsByPath()
+        let source = answers.summary()
+        let target = answers.summary()
+        guard let row = rows[from], row.disk != nil, source.unsettled == 0, source.entangled == 0,
+            row.heads.count == 1, !row.needsApply,
+            target.contents.liveRows == 0, target.unsettled == 0, rows[to]?.isUnsettled != true,
+            rows[to]?.disk == nil, !apply.touchesBelow(from), !apply.touchesBelow(to), !to.isBelow(from),
+            !from.isBelow(to), incoming.queue.isEmpty, !incoming.isBusy
+        else {
+            watch.observing += 1
+            enqueue(.observe([Look(path: from, stat: nil), Look(path: to, stat: stat)], source: .withoutMoves))
+            return
+        }
+        var batch = Batch()
+        let position = nextPosition()
+        let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
+        var contents = source.contents
+        contents.liveRows += 1
+        let move = Relocation(
+            from: from, to: to, origin: Origin(author: .own, position: position, time: time),
+            seenPeer: record.importedHead.position, summary: contents)
+        append(.relocate(move), at: position, time, in: &batch)
+        batch.add(.relocate(move))
+        counts.unsettled -= source.missing + (row.condition == .missing ? 1 : 0)
+        if row.condition == .missing { deletes.forget(from) }
+        store(&batch, into: &effects)
+        // The rename told nothing about what is inside, nor about the directory's own time.
+        rescan(to)
+        look(at: to)
+        plan.want(to)
+    }
+
+    // MARK: .syncignore
+
+    static let ignoreFileName: [UInt8] = Array(".syncignore".utf8)
+
+    mutating func loadRules(_ answers: inout Answers, into effects: inout Effects) {
+        let files = answers.rows().compactMap { row in row.disk.map { (row.path, $0.stat) } }
+        for row in answers.rows() { watchConflictCopy(row, before: nil, into: &effects) }
+        guard !files.isEmpty else {
+            watch.rulesAreLoaded = true
+            return
+        }
+        readRules(files, into: &effects)
+    }
+
+    private mutating func reloadRules(_ path: Path, _ stat: Stat, into effects: inout Effects) {
+        readRules([(path, stat)], into: &effects)
+    }
+
+    /// An ignore file came from the peer, or went.
+    mutating func noteRuleFile(_ row: Row, into effects: inout Effects) {
+        if let disk = row.disk {
+            reloadRules(row.path, disk.stat, into: &effects)
+        } else {
+            enqueue(.changeRules(directory: row.path.parent ?? .root, contents: nil))
+        }
+    }
+
+    private mutating func readRules(_ files: [(Path, Stat)], into effects: inout Effects) {
+        watch.observing += 1
+        let requests = files.map { path, stat in
+            ReadRequest(place: .tree(path), expected: nil, offset: 0, length: Int(min(stat.size, 1 << 20)))
+        }
+        effects.add(.read(newJob(.ignoreFiles(files)), requests))
+    }
+
+    mutating func takeRules(_ files: [(Path, Stat)], _ outcomes: [ReadOutcome]) {
+        watch.observing -= 1
+        watch.rulesAreLoaded = true
+        for ((path, _), outcome) in zip(files, outcomes) {
+            guard case .bytes(let bytes) = outcome else { continue }
+            enqueue(.changeRules(directory: path.parent ?? .root, contents: bytes))
+        }
+    }
+
+    mutating func changeRules(_ directory: Path, _ contents: [UInt8]?, into effects: inout Effects) {
+        let before = watch.rules
+        if let contents {
+            let problems = watch.rules.setFile(directory: directory.bytes, contents: contents)
+            setAlarm(.ignoreInvalid, subject: directory.bytes, if: !problems.isEmpty, into: &effects)
+        } else {
+            watch.rules.removeFile(directory: directory.bytes)
+        }
+        guard watch.rules != before else { return }
+        enqueue(.reconsiderIgnored(after: nil))
+        rescanAll()
+    }
+
+    /// Rows that the rules cover now are let go, rows they no longer cover are taken up again.
+    mutating func reconsiderIgnored(_ answers: inout Answers, into effects: inout Effects) {
+        let rows = answers.rows()
+        var batch = Batch()
+        for old in rows where !apply.touches(old.path) {
+            let isDirectory = old.disk?.entry.content.isDirectory ?? resolution(of: old).entry.content.isDirectory
+            let isIgnored = watch.rules.isIgnored(old.path.bytes, isDirectory: isDirectory)
+            var row = old
+            if isIgnored {
+                ignore(&row)
+                plan.cancel(row.path)
+            } else if row.condition == .ignored {
+                row.condition = .normal
+                plan.want(row.path)
+            }
+            put(row, replacing: old, in: &batch, into: &effects)
+        }
+        if !batch.isEmpty { store(&batch, into: &effects) }
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueue(.reconsiderIgnored(after: last.path))
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import SyncModel
+
+/// What to do next: rows that want something become tasks, as many as may be under way at once.
+///
+/// Fresh wishes are planned at once. When there are more than fit, or after a restart, rounds go through all unsettled rows:
+/// ascending, so that directories come before what is in them, then descending, so that they are removed after it.
+struct PlanState: Sendable {
+    struct Task: Sendable {
+        let path: Path
+        let step: Reconciler.Step
+        let wanted: Resolution
+        /// The disk as it was when this was decided.
+        let stat: Stat?
+        var content: ContentID?
+        var stage: Staged?
+        /// The path whose file is renamed instead of being copied.
+        var adoptedFrom: (path: Path, stat: Stat)?
+        /// Others that want the same content, to be planned again when this one is done.
+        var followers: [Path] = []
+        var state: State
+
+        enum State: UInt8, Sendable {
+            case locating, fetching, ready, running
+        }
+    }
+
+    /// A finished temporary file of ours.
+    struct Staged: Sendable {
+        let name: StageName
+        let identity: FileIdentity
+        /// The state it was finished with; mode and time may have changed since.
+        let entry: Entry
+    }
+
+    enum Round: Sendable {
+        case none
+        case ascending(after: Path?)
+        case descending(before: Path?)
+    }
+
+    var tasks = SortedMap<Path, Task>()
+    /// Paths that may want something, to be planned next.
+    var fresh = SortedMap<Path, Bool>()
+    var round = Round.none
+    var roundIsWanted = false
+    /// A path became free in this round that others may have waited for.
+    var madeProgress = false
+    var someWait = false
+    var isPlanning = false
+    /// Tasks whose content may be here already.
+    var toLocate: [WantedContent] = []
+    var isLocating = false
+    /// Temporary files nobody needs any more.
+    var abandoned: [StageName] = []
+
+    var isIdle: Bool {
+        guard case .none = round else { return false }
+        return tasks.isEmpty && fresh.isEmpty && !roundIsWanted && !isPlanning && toLocate.isEmpty && !isLocating
+    }
+
+    static let freshMax = 4_096
+
+    mutating func want(_ path: Path) {
+        if fresh.count < PlanState.freshMax { fresh[path] = true } else { roundIsWanted = true }
+    }
+
+    mutating func startRound() { roundIsWanted = true }
+
+    /// Forgets a task that has not begun to write; a running one finds out for itself.
+    mutating func cancel(_ path: Path) {
+        guard let task = tasks[path], task.state != .running else { return }
+        tasks[path] = nil
+        if let stage = task.stage { abandoned.append(stage.name) }
+        want(path)
+        for follower in task.followers { want(follower) }
+    }
+}
+
+/// A path and the content it is to have.
+struct WantedContent: Hashable, Sendable {
+    let path: Path
+    let content: ContentID
+}
+
+extension Node {
+    mutating func pumpPlan() {
+        guard isWorking, !record.isPaused, !session.isAdopting, !recovery.isRenumbering else { return }
+        if !plan.isLocating, !plan.toLocate.isEmpty {
+            let wanted = Array(plan.toLocate.prefix(limits.batchPathsMax))
+            plan.toLocate.removeFirst(wanted.count)
+            plan.isLocating = true
+            enqueue(.locate(wanted))
+        }
+        guard !plan.isPlanning, plan.tasks.count < limits.applyTasksMax else { return }
+        if !plan.fresh.isEmpty {
+            var paths: [Path] = []
+            while paths.count < limits.batchPathsMax, let next = plan.fresh.popFirst() { paths.append(next.key) }
+            plan.isPlanning = true
+            enqueue(.planPaths(paths))
+            return
+        }
+        switch plan.round {
+        case .none:
+            guard plan.roundIsWanted, apply.isIdle else { return }
+            plan.roundIsWanted = false
+            plan.madeProgress = false
+            plan.someWait = false
+            plan.round = .ascending(after: nil)
+            plan.isPlanning = true
+            enqueue(.planPage(cursor: nil, ascending: true))
+        case .ascending(let after):
+            plan.isPlanning = true
+            enqueue(.planPage(cursor: after, ascending: true))
+        case .descending(let before):
+            plan.isPlanning = true
+            enqueue(.planPage(cursor: before, ascending: false))
+        }
+    }
+
+    mutating func planPaths(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
+        plan.isPlanning = false
+        let rows = answers.rows()
+        let parents = answers.rowsByPath()
+        planRows(rows, parents: parents, into: &effects)
+    }
+
+    mutating func planPage(_ ascending: Bool, _ answers: inout Answers, into effects: inout Effects) {
+        plan.isPlanning = false
+        let rows = answers.rows()
+        let isLast = rows.count < limits.batchPathsMax
+        // Rows are planned with their parents at hand, so by path.
+        for row in rows where isForDirection(row, ascending) { plan.want(row.path) }
+        switch (ascending, isLast) {
+        case (true, false): plan.round = .ascending(after: rows.last?.path)
+        case (true, true): plan.round = .descending(before: nil)
+        case (false, false): plan.round = .descending(before: rows.last?.path)
+        case (false, true): plan.round = .none
+        }
+    }
+
+    private func isForDirection(_ row: Row, _ ascending: Bool) -> Bool {
+        resolution(of: row).entry.isAbsent != ascending
+    }
+
+    private mutating func planRows(_ rows: [Row], parents: RowMap, into effects: inout Effects) {
+        var batch = Batch()
+        let ordered = rows.sorted { $0.path < $1.path }
+        for old in ordered {
+            var row = old
+            planRow(&row, parents: parents)
+            put(row, replacing: old, in: &batch, into: &effects)
+        }
+        if !batch.isEmpty { store(&batch, into: &effects) }
+    }
+
+    private mutating func planRow(_ row: inout Row, parents: RowMap) {
+        guard row.condition != .ignored, row.condition != .missing, plan.tasks[row.path] == nil, row.isUnsettled,
+            !apply.touches(row.path), !isBeingLookedAt(row.path)
+        else { return }
+        // A file that cannot be read waits for its reader, not for a writer.
+        if !row.needsApply && row.condition == .normal { return }
+        guard plan.tasks.count < limits.applyTasksMax else {
+            plan.roundIsWanted = true
+            return
+        }
+        let wanted = resolution(of: row)
+        let step = reconciler.step(from: row, to: wanted)
+        switch step {
+        case .agree:
+            if let disk = row.disk {
+                row.disk = Row.DiskState(entry: wanted.entry, stat: disk.stat, origins: wanted.origins)
+            }
+            row.reflected = row.reflected.joined(with: wanted.version)
+            if row.condition == .damaged { row.condition = .normal }
+            row.waiting = nil
+            plan.madeProgress = true
+        case .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory:
+            guard hasParent(row.path, parents) else {
+                wait(&row, .waitingParent)
+                plan.someWait = true
+                return
+            }
+            start(row, step, wanted)
+        case .adjust, .remove, .removeDirectory:
+            start(row, step, wanted)
+        }
+    }
+
+    private func isBeingLookedAt(_ path: Path) -> Bool {
+        watch.toInspect.contains(key: path) || watch.toHash.contains(key: path) || watch.hashing.contains(key: path)
+            || watch.deferred.contains(key: path)
+    }
+
+    private func hasParent(_ path: Path, _ parents: RowMap) -> Bool {
+        guard let parent = path.parent, !parent.isRoot else { return true }
+        if let row = parents[parent], row.disk?.entry.content.isDirectory == true, row.condition != .missing { return true }
+        switch plan.tasks[parent]?.step {
+        case .makeDirectory, .replaceByDirectory: return true
+        case .agree, .adjust, .place, .replace, .replaceDirectory, .remove, .removeDirectory, nil: return false
+        }
+    }
+
+    private mutating func start(_ row: Row, _ step: Reconciler.Step, _ wanted: Resolution) {
+        var task = PlanState.Task(
+            path: row.path, step: step, wanted: wanted, stat: row.disk?.stat, content: nil, stage: nil,
+            adoptedFrom: nil, state: .ready)
+        switch (step, wanted.entry.content) {
+        case (.place, .file(let id, _)), (.replace, .file(let id, _)), (.replaceDirectory, .file(let id, _)):
+            task.content = id
+            task.state = .locating
+            plan.toLocate.append(WantedContent(path: row.path, content: id))
+        case (.place, .symlink), (.replace, .symlink), (.replaceDirectory, .symlink), (.replaceByDirectory, _):
+            task.state = .fetching
+            plan.tasks[row.path] = task
+            fetch.toStage.append(row.path)
+            return
+        case (.agree, _), (.adjust, _), (.place, _), (.replace, _), (.makeDirectory, _), (.replaceDirectory, _),
+            (.remove, _), (.removeDirectory, _):
+            break
+        }
+        plan.tasks[row.path] = task
+    }
+
+    // MARK: Is it here already?
+
+    /// For each task that needs a content: a file here that holds it is renamed or copied, else the peer is asked.
+    mutating func locate(_ wanted: [WantedContent], _ answers: inout Answers, into effects: inout Effects) {
+        plan.isLocating = false
+        let holders = answers.rows()
+        for item in wanted {
+            let (path, content) = (item.path, item.content)
+            let list = answers.chunkList()
+            guard var task = plan.tasks[path], task.content == content, task.state == .locating else { continue }
+            let holder = holders.first { row in
+                guard case .file(let id, _)? = row.disk?.entry.content else { return false }
+                return id == content && row.condition == .normal && !apply.touches(row.path)
+            }
+            if let holder, case .place = task.step, canAdopt(holder, for: task), let disk = holder.disk {
+                task.adoptedFrom = (holder.path, disk.stat)
+                task.state = .ready
+                plan.tasks[path] = task
+                plan.tasks[holder.path] = nil
+                apply.adopted[holder.path] = true
+                continue
+            }
+            task.state = .fetching
+            plan.tasks[path] = task
+            let source = holder.flatMap { row in list.map { (row.path, $0) } }
+            begin(content, for: path, size: task.wanted.entry.content.size, copying: source)
+        }
+    }
+
+    /// A file that is to be deleted anyway and whose content is wanted elsewhere just changes its name.
+    private func canAdopt(_ holder: Row, for task: PlanState.Task) -> Bool {
+        guard holder.needsApply, !apply.adopted.contains(key: holder.path), !isBeingLookedAt(holder.path) else { return false }
+        let wanted = resolution(of: holder)
+        guard wanted.entry.isAbsent, case .remove(.keep) = reconciler.step(from: holder, to: wanted) else { return false }
+        return plan.tasks[holder.path].map { $0.state != .running } ?? true
+    }
+}

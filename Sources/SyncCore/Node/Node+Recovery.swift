@@ -1,0 +1,213 @@
+import SyncModel
+
+/// The start of a process: finish or undo what the last one left in the middle, then look at everything once.
+///
+/// Nothing in the stage is thrown away before its intent has been read, and nothing is done before the root is known to be ours.
+struct RecoveryState: Sendable {
+    var intents: [Intent]?
+    var staged: [StagedFile]?
+    var isListing = false
+    var isLooking = false
+    var isRenumbering = false
+    /// Store operations of a renumbering that is not complete yet.
+    var renumbered: [StoreOperation] = []
+    var findings = Findings()
+
+    /// What recovery found and did.
+    struct Findings: Sendable {
+        var done: [StageName] = []
+        var versions: [KeptVersion] = []
+        var looks: [Path] = []
+        var rescued: [Path] = []
+    }
+}
+
+extension Node {
+    mutating func begin(_ start: Start, into effects: inout Effects) {
+        record = start.node
+        recordEmitted = start.node
+        settings = start.settings
+        limits = start.limits
+        program = start.program
+        nonce = start.nonce
+        clock = HybridClock(last: record.clock)
+        let peer = record.peer ?? record.id
+        reconciler = Reconciler(precedence: Precedence(ownKeyIsSmaller: record.id < peer))
+        stores.durableOwnHead = record.ownHead
+        stores.durableImportedHead = record.importedHead
+        incoming.cursor = record.importedHead
+        watch.distrustsRecent = start.powerWasLost && !record.stoppedCleanly
+        phase = .recovering
+        record.stoppedCleanly = false
+        if record.isForked { setAlarm(.logForked, if: true, into: &effects) }
+        if record.held != nil { setAlarm(.fuseDeletes, if: true, into: &effects) }
+        timers.begin(at: now, limits)
+        checkRoot(into: &effects)
+        enqueue(.recover)
+    }
+
+    mutating func checkRoot(into effects: inout Effects) {
+        guard !timers.isCheckingRoot else { return }
+        timers.isCheckingRoot = true
+        effects.add(.inspect(newJob(.rootCheck), []))
+    }
+
+    mutating func lookAtIntents(_ answers: inout Answers, into effects: inout Effects) {
+        recovery.intents = answers.intents()
+        let summary = answers.summary()
+        counts = Counts(files: summary.files, directories: summary.directories, unsettled: summary.pendingRows)
+    }
+
+    mutating func pumpRecovery(into effects: inout Effects) {
+        guard phase == .recovering, !timers.isCheckingRoot, watch.root == .healthy, let intents = recovery.intents else { return }
+        guard let staged = recovery.staged else {
+            if !recovery.isListing {
+                recovery.isListing = true
+                effects.add(.listStage(newJob(.stageList)))
+            }
+            return
+        }
+        guard !recovery.isLooking else { return }
+        recovery.isLooking = true
+        for file in staged { record.nextStage = max(record.nextStage, file.name.raw &+ 1) }
+        let programs = intents.flatMap { intent in
+            [.tree(intent.path), .stage(intent.stage), place(ofDisplaced: intent)].map { DiskProgram([.inspect($0)]) }
+        }
+        effects.add(.disk(newJob(.recoveryLook), programs))
+    }
+
+    private func place(ofDisplaced intent: Intent) -> Place {
+        switch intent.displaced {
+        case .version(let version)?, .quarantine(let version)?: version.place
+        case .conflictCopy(let path)?: .tree(path)
+        case nil: .stage(intent.stage)
+        }
+    }
+
+    mutating func finishStageList(_ files: [StagedFile]) {
+        recovery.isListing = false
+        recovery.staged = files
+    }
+
+    /// Decides for each intent what a crash left undone.
+    mutating func finishRecoveryLook(_ results: [DiskResult], into effects: inout Effects) {
+        guard let intents = recovery.intents, let staged = recovery.staged else { return }
+        var findings = RecoveryState.Findings()
+        var repairs: [DiskProgram] = []
+        var claimed = SortedMap<StageName, Bool>()
+        for (number, intent) in intents.enumerated() {
+            let base = number * 3
+            guard base + 2 < results.count else { break }
+            let atPath = results[base].inspected.first ?? nil
+            let inStage = results[base + 1].inspected.first ?? nil
+            let aside = results[base + 2].inspected.first ?? nil
+            claimed[intent.stage] = true
+            findings.done.append(intent.stage)
+            findings.looks.append(intent.path)
+            if case .rename(let from) = intent.action { findings.looks.append(from) }
+            repairs += repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
+        }
+        for file in staged where !claimed.contains(key: file.name) {
+            repairs.append(DiskProgram([.discard(.stage(file.name))]))
+        }
+        recovery.findings = findings
+        effects.add(.disk(newJob(.recoveryRepair), repairs))
+    }
+
+    private mutating func repair(
+        _ intent: Intent, _ atPath: Stat?, _ inStage: Stat?, _ aside: Stat?, _ findings: inout RecoveryState.Findings
+    ) -> [DiskProgram] {
+        var programs: [DiskProgram] = []
+        if let inStage {
+            let isOurs = if case .place(let identity, _) = intent.action { identity == inStage.identity } else { false }
+            if isOurs {
+                programs.append(DiskProgram([.discard(.stage(intent.stage))]))
+            } else {
+                programs.append(moveOut(inStage, of: intent, isFree: aside == nil, &findings))
+            }
+        }
+        guard let aside, let expected = intent.expected else { return programs }
+        switch intent.displaced {
+        case .version(let version)?, .quarantine(let version)?:
+            if aside.isSameContent(as: expected) {
+                findings.versions.append(version.with(stat: aside))
+            } else if let refuge = refuge(for: intent.path) {
+                // Not the file that was to be replaced: a save in the very moment of the crash.
+                findings.rescued.append(refuge)
+                programs.append(DiskProgram([.move(version.place, to: .tree(refuge)), .syncParent(.tree(refuge))]))
+            }
+        case .conflictCopy(let path)?: findings.looks.append(path)
+        case nil: break
+        }
+        return programs
+    }
+
+    /// A displaced file is still in the stage: it goes where it was meant to go, or, if it is not what was expected, into the tree.
+    private mutating func moveOut(
+        _ inStage: Stat, of intent: Intent, isFree: Bool, _ findings: inout RecoveryState.Findings
+    ) -> DiskProgram {
+        let staged = Place.stage(intent.stage)
+        if let expected = intent.expected, inStage.isSameContent(as: expected), isFree {
+            switch intent.displaced {
+            case .version(let version)?, .quarantine(let version)?:
+                findings.versions.append(version.with(stat: inStage))
+                return DiskProgram([.move(staged, to: version.place), .syncParent(version.place)])
+            case .conflictCopy(let path)?:
+                findings.looks.append(path)
+                return DiskProgram([.move(staged, to: .tree(path)), .syncParent(.tree(path))])
+            case nil:
+                break
+            }
+        }
+        guard inStage.kind != .directory else {
+            // An empty directory that was to be replaced, or one that still has children and must come back.
+            return DiskProgram([.exchange(staged, .tree(intent.path)), .syncParent(.tree(intent.path))])
+        }
+        guard let refuge = refuge(for: intent.path) else { return DiskProgram() }
+        findings.rescued.append(refuge)
+        return DiskProgram([.move(staged, to: .tree(refuge)), .syncParent(.tree(refuge))])
+    }
+
+    mutating func finishRepair(_ results: [DiskResult], into effects: inout Effects) {
+        for path in recovery.findings.rescued {
+            effects.add(.report(.note(Note(code: .recoveryRescued, subject: path.bytes))))
+        }
+        enqueue(.settleRecovery(recovery.findings))
+    }
+
+    mutating func settleRecovery(_ findings: RecoveryState.Findings, into effects: inout Effects) {
+        var batch = Batch()
+        for name in findings.done { batch.add(.dropIntent(name)) }
+        for version in findings.versions { batch.add(.putVersion(version)) }
+        store(&batch, into: &effects)
+        recovery = RecoveryState()
+        phase = .running
+        for path in findings.looks + findings.rescued { look(at: path) }
+        enqueue(.loadRules)
+        rescanAll()
+        plan.startRound()
+    }
+
+    // MARK: Disk jobs come back
+
+    mutating func finishDisk(_ job: JobID, _ results: [DiskResult], into effects: inout Effects) {
+        guard let purpose = jobs.removeValue(forKey: job) else { return }
+        switch purpose {
+        case .recoveryLook: finishRecoveryLook(results, into: &effects)
+        case .recoveryRepair: finishRepair(results, into: &effects)
+        case .staging(let content): finishStaging(content, results, into: &effects)
+        case .stagingPlain(let path, let name): finishStagingPlain(path, name, results, into: &effects)
+        case .applying: finishBatch(results, into: &effects)
+        case .undoing: finishUndo(results, into: &effects)
+        case .rescuing: finishRescue(results, into: &effects)
+        case .syncing: finishSync(results, into: &effects)
+        case .relocating: finishRelocation(results)
+        case .lateCheck(let versions): finishLateCheck(versions, results)
+        case .lateRescue(let path, let version): finishLateRescue(path, version, results)
+        case .pruning(let versions): finishPruning(versions, results)
+        case .restoring(let command, let kept, let path, let old):
+            finishRestore(command, kept, path, old, results, into: &effects)
+        case .transaction, .scan, .inspection, .rootCheck, .hashing, .ignoreFiles, .stageList, .serving, .nothing: break
+        }
+    }
+}

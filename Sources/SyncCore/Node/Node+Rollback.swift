@@ -1,0 +1,113 @@
+import SyncModel
+
+/// After a restored image: the peer knows entries of ours that we do not.
+///
+/// Two things keep every version and every promise. The peer takes over what it knows and we lost, in its own name
+/// (`Node+Import`, `adopt`). And what we wrote since the restore, which nobody else has seen, gets new positions in a new
+/// epoch, so that no position ever means two things.
+struct Renumbering: Sendable {
+    /// Entries after this are only ours.
+    let from: LogPosition
+    let epoch: Epoch
+    var mapped = SortedMap<LogPosition, LogPosition>()
+
+    func map(_ position: LogPosition) -> LogPosition { mapped[position] ?? position }
+
+    func map(_ origin: Origin) -> Origin {
+        guard origin.author == .own else { return origin }
+        return Origin(author: .own, position: map(origin.position), time: origin.time)
+    }
+
+    func map(_ origins: Origins) -> Origins {
+        Origins(content: map(origins.content), mode: map(origins.mode), time: map(origins.time))
+    }
+
+    func map(_ revision: Revision) -> Revision {
+        var result = revision
+        result.origin = map(revision.origin)
+        result.origins = map(revision.origins)
+        result.seen.own = map(revision.seen.own)
+        return result
+    }
+
+    func map(_ row: Row) -> Row {
+        var result = row
+        result.heads = row.heads.map { map($0) }
+        result.reflected.own = map(row.reflected.own)
+        if let disk = row.disk {
+            result.disk = Row.DiskState(entry: disk.entry, stat: disk.stat, origins: map(disk.origins))
+        }
+        return result
+    }
+}
+
+extension Node {
+    mutating func startRollback(known: [LogHead], common: LogPosition, into effects: inout Effects) {
+        effects.add(.report(.note(Note(code: .logRolledBack))))
+        let latest = known.map(\.position.epoch.number).max() ?? 0
+        let number = max(latest, record.ownHead.position.epoch.number) + 1
+        recovery.isRenumbering = true
+        session.announcesRollback = common
+        enqueueFirst(.renumberLog(Renumbering(from: common, epoch: Epoch(number: number, nonce: nonce))))
+    }
+
+    private mutating func enqueueFirst(_ transaction: Transaction) {
+        lane.waiting.prepend(transaction)
+    }
+
+    mutating func renumberLog(_ renumbering: Renumbering, _ answers: inout Answers, into effects: inout Effects) {
+        var renumbering = renumbering
+        let entries = answers.log()
+        var batch = Batch()
+        batch.add(.dropLog(through: LogPosition(epoch: Epoch(raw: .max), seq: .max)))
+        epochHasBegun = true
+        record.ownHead = LogHead(position: LogPosition(epoch: renumbering.epoch, seq: 0), chain: .zero)
+        record.prunedThrough = .none
+        record.acknowledged = .none
+        record.applied = .none
+        timers.acknowledged.removeAll()
+        for entry in entries {
+            let position = nextPosition()
+            renumbering.mapped[entry.head.position] = position
+            let change: LogRecord.Change
+            switch entry.change {
+            case .put(let path, let revision): change = .put(path, renumbering.map(revision))
+            case .relocate(let move):
+                change = .relocate(
+                    Relocation(
+                        from: move.from, to: move.to, origin: renumbering.map(move.origin), seenPeer: move.seenPeer,
+                        summary: move.summary))
+            }
+            append(change, at: position, entry.time, in: &batch)
+        }
+        // Rows and log change in one batch's breath: nothing else runs in the lane until the last page is done.
+        let rowsBatch = batch
+        recovery.renumbered = rowsBatch.operations
+        enqueueFirst(.renumber(after: nil, renumbering))
+    }
+
+    mutating func renumberRows(_ renumbering: Renumbering, _ answers: inout Answers, into effects: inout Effects) {
+        let rows = answers.rows()
+        for old in rows {
+            let row = renumbering.map(old)
+            if row != old { recovery.renumbered.append(.putRow(row)) }
+        }
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueueFirst(.renumber(after: last.path, renumbering))
+            return
+        }
+        var batch = Batch()
+        for operation in recovery.renumbered { batch.add(operation) }
+        recovery.renumbered = []
+        recovery.isRenumbering = false
+        let common = session.announcesRollback
+        session.announcesRollback = nil
+        store(&batch, then: .announceRollback(common ?? renumbering.from), into: &effects)
+    }
+
+    mutating func announceRollback(_ common: LogPosition, into effects: inout Effects) {
+        guard session.isLive else { return }
+        send(.rolledBack(common), into: &effects)
+        startSending(after: .none)
+    }
+}

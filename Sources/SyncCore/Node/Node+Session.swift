@@ -1,0 +1,340 @@
+import SyncModel
+
+/// The link: who the peer is, where each log stands, what is acknowledged.
+///
+/// After `Hello` each side sends its log from where the other one is. A peer that is too far behind gets the rows instead;
+/// a peer that knows more of our log than we do proves that we were set back (`Node+Rollback`).
+struct SessionState: Sendable {
+    var link: LinkID?
+    /// The peer's hello has been answered for; frames other than hello may flow.
+    var isLive = false
+    var hasHello = false
+    var helloDeadline: UInt64?
+    var outboundBytes = 0
+
+    /// Our log has been handed to the link up to here.
+    var sentThrough = LogPosition.none
+    /// Heads sent and not yet acknowledged, oldest first.
+    var unacknowledged = Deque<LogHead>()
+    var isReadingLog = false
+    /// The log may be sent: the greeting, rows or a renumbering before it are done.
+    var maySendLog = false
+    /// Rows are being sent instead of the log.
+    var isSendingRows = false
+
+    var lastAcknowledgement: Acknowledgement?
+    /// The peer showed all we had at this head.
+    var peerIsSettled = false
+    var asksToExpand: LogPosition?
+    var isAdopting = false
+    /// To be told to the peer when the renumbering is durable.
+    var announcesRollback: LogPosition?
+}
+
+extension Node {
+    // MARK: Life of a link
+
+    mutating func connect(_ link: LinkID) {
+        guard phase == .running || phase == .recovering else { return }
+        let isAdopting = session.isAdopting
+        session = SessionState()
+        session.isAdopting = isAdopting
+        session.link = link
+        session.helloDeadline = now.monotonicMilliseconds + limits.helloMilliseconds
+        incoming.queue.removeAll()
+        incoming.isBeyondUs = false
+        if let entry = incoming.expanding { session.asksToExpand = entry.head.position }
+        serve = ServeState()
+    }
+
+    mutating func disconnect(_ link: LinkID, into effects: inout Effects) {
+        guard session.link == link else { return }
+        let isAdopting = session.isAdopting
+        session = SessionState()
+        session.isAdopting = isAdopting
+        serve = ServeState()
+    }
+
+    /// The other end does not behave; nothing of what it sent is used.
+    mutating func reject(_ code: MessageCode, into effects: inout Effects) {
+        guard let link = session.link else { return }
+        setAlarm(code, if: true, into: &effects)
+        effects.add(.close(link, code))
+        disconnect(link, into: &effects)
+    }
+
+    mutating func send(_ frame: Frame, into effects: inout Effects) {
+        guard let link = session.link else { return }
+        let bytes = FrameCodec.encode(frame)
+        session.outboundBytes += bytes.count
+        effects.add(.send(link, bytes))
+    }
+
+    mutating func drain(_ count: Int, on link: LinkID) {
+        if session.link == link { session.outboundBytes = max(0, session.outboundBytes - count) }
+    }
+
+    var mayFillLink: Bool { session.isLive && session.outboundBytes < limits.outboundBytesMax }
+
+    mutating func pumpSession(into effects: inout Effects) {
+        guard phase == .running, session.link != nil else { return }
+        if !session.hasHello, stores.isEmpty || record.peer != nil {
+            session.hasHello = true
+            incoming.cursor = stores.durableImportedHead
+            send(.hello(hello), into: &effects)
+        }
+        if let deadline = session.helloDeadline, deadline <= now.monotonicMilliseconds {
+            reject(.peerAway, into: &effects)
+            return
+        }
+        guard session.isLive, !record.isForked else { return }
+        if let position = session.asksToExpand {
+            session.asksToExpand = nil
+            send(.expand(position), into: &effects)
+        }
+        let window = max(1, limits.importRecordsMax / 2)
+        if session.maySendLog, !session.isReadingLog, !recovery.isRenumbering, mayFillLink,
+            session.unacknowledged.count < window, session.sentThrough < stores.durableOwnHead.position
+        {
+            session.isReadingLog = true
+            enqueue(.sendLog)
+        }
+    }
+
+    private var hello: Hello {
+        Hello(
+            versionMin: Hello.protocolMin, versionMax: Hello.protocolMax, features: [], name: record.name,
+            program: Array(program.prefix(64)), wallMilliseconds: now.wallMilliseconds,
+            ownHead: stores.durableOwnHead,
+            known: (record.importedEpochs + [stores.durableImportedHead]).filter { $0 != .none })
+    }
+
+    // MARK: Frames
+
+    mutating func receive(_ bytes: [UInt8], on link: LinkID, into effects: inout Effects) {
+        guard session.link == link, phase == .running else { return }
+        guard let frame = FrameCodec.decode(bytes) else {
+            reject(.peerProtocolViolation, into: &effects)
+            return
+        }
+        if !take(frame, into: &effects) { reject(.peerProtocolViolation, into: &effects) }
+    }
+
+    /// False for what no honest peer sends.
+    private mutating func take(_ frame: Frame, into effects: inout Effects) -> Bool {
+        if case .hello(let hello) = frame {
+            guard session.helloDeadline != nil, !session.isLive else { return false }
+            session.helloDeadline = nil
+            enqueue(.greet(hello))
+            return true
+        }
+        // Frames behind a hello that is still being weighed are for after it.
+        guard session.helloDeadline == nil else { return false }
+        switch frame {
+        case .hello: return false
+        case .log(let entries): return accept(entries)
+        case .acknowledge(let acknowledgement): return take(acknowledgement, into: &effects)
+        case .rows(let states):
+            guard areCredible(states) else { return false }
+            enqueue(.importRows(states))
+            return lane.waiting.count < limits.importRecordsMax
+        case .rowsEnd(let head):
+            guard head.position >= incoming.cursor.position else { return true }
+            incoming.cursor = head
+            enqueue(.finishRows(head))
+            return true
+        case .want(let contents): return noteWishes(contents.map { .content($0) })
+        case .wantChunks(let content, let indexes): return noteWishes([.chunks(content, indexes)])
+        case .chunkList(let page): return takeChunkList(page)
+        case .chunks(let content, let chunks): return takeChunks(content, chunks)
+        case .contents(let contents): return takeSmallContents(contents)
+        case .gone(let content):
+            takeGone(content, into: &effects)
+            return true
+        case .rolledBack(let position):
+            guard !session.isAdopting else { return true }
+            session.isAdopting = true
+            effects.add(.report(.note(Note(code: .logRolledBack))))
+            enqueue(.adopt(after: nil, beyond: position))
+            return true
+        case .expand(let position):
+            enqueue(.expand(position))
+            return lane.waiting.count < limits.importRecordsMax
+        case .expansion(let position, let states, let isLast): return takeExpansion(position, states, isLast: isLast)
+        case .ping:
+            send(.pong, into: &effects)
+            return session.outboundBytes < limits.outboundBytesMax * 2
+        case .pong, .unknown: return true
+        case .halt(let code):
+            setAlarm(code, if: true, into: &effects)
+            if code == .logForked { fork(into: &effects) }
+            return true
+        }
+    }
+
+    // MARK: Greeting
+
+    mutating func greet(_ hello: Hello, _ answers: inout Answers, into effects: inout Effects) {
+        guard session.link != nil, !session.isLive else { return }
+        guard hello.versionMin <= Hello.protocolMax, hello.versionMax >= Hello.protocolMin else {
+            setAlarm(.wireDisjoint, if: true, into: &effects)
+            return
+        }
+        setAlarm(.wireDisjoint, if: false, into: &effects)
+        setAlarm(.peerProtocolViolation, if: false, into: &effects)
+        setAlarm(.peerAway, if: false, into: &effects)
+        let skew = hello.wallMilliseconds.subtractingReportingOverflow(now.wallMilliseconds)
+        let isSkewed = skew.overflow || skew.partialValue.magnitude > limits.clockSkewMilliseconds
+        setAlarm(.clockSkew, if: isSkewed, into: &effects)
+        record.peerName = hello.name
+
+        let standing = standing(of: hello.known, &answers)
+        session.isLive = true
+        askAgain()
+        switch standing {
+        case .forked:
+            send(.halt(.logForked), into: &effects)
+            fork(into: &effects)
+        case .setBack(let common):
+            startRollback(known: hello.known, common: common, into: &effects)
+        case .at(let head):
+            noteAcknowledged(head)
+            startSending(after: head.position)
+        case .behind:
+            sendRowsInstead()
+        }
+        plan.startRound()
+        var batch = Batch()
+        if record != recordEmitted { store(&batch, into: &effects) }
+    }
+
+    private enum Standing {
+        case at(LogHead)
+        /// The peer needs entries we no longer keep.
+        case behind
+        /// The peer knows entries of ours that we do not: our state is older than what we once said.
+        case setBack(common: LogPosition)
+        case forked
+    }
+
+    /// Compares what the peer has of our log with our log.
+    private func standing(of known: [LogHead], _ answers: inout Answers) -> Standing {
+        let records = known.map { ($0, answers.logRecord()) }
+        for (head, entry) in records { if let entry, entry.head.chain != head.chain { return .forked } }
+        guard let (last, entry) = records.last else {
+            return record.prunedThrough == .none ? .at(.none) : .behind
+        }
+        if entry != nil || last == record.prunedThrough { return .at(last) }
+        if last.position < record.prunedThrough.position { return .behind }
+        var common = record.acknowledged.position
+        for (head, entry) in records where entry != nil { common = max(common, head.position) }
+        // The peer has this epoch to a later entry than we do: all we have of it is common.
+        for (head, _) in records where head.position.epoch == record.ownHead.position.epoch {
+            common = max(common, min(head.position, record.ownHead.position))
+        }
+        return .setBack(common: common)
+    }
+
+    mutating func fork(into effects: inout Effects) {
+        guard !record.isForked else { return }
+        record.isForked = true
+        setAlarm(.logForked, if: true, into: &effects)
+        var batch = Batch()
+        store(&batch, into: &effects)
+    }
+
+    mutating func startSending(after position: LogPosition) {
+        session.sentThrough = position
+        session.maySendLog = true
+    }
+
+    mutating func sendRowsInstead() {
+        session.isSendingRows = true
+        enqueue(.sendRows(after: nil, through: stores.durableOwnHead))
+    }
+
+    // MARK: The log, out
+
+    mutating func sendLog(_ answers: inout Answers, into effects: inout Effects) {
+        session.isReadingLog = false
+        let entries = answers.log()
+        guard session.isLive, session.maySendLog else { return }
+        var frame: [[UInt8]] = []
+        var size = 0
+        for entry in entries where entry.head.position > session.sentThrough {
+            guard entry.head.position <= stores.durableOwnHead.position else { break }
+            let bytes = LogCodec.encode(entry)
+            if size + bytes.count > Limits.frameBytesMax / 2 { break }
+            size += bytes.count + 4
+            frame.append(bytes)
+            session.sentThrough = entry.head.position
+            session.unacknowledged.append(entry.head)
+        }
+        session.peerIsSettled = false
+        if !frame.isEmpty { send(.log(frame), into: &effects) }
+    }
+
+    /// Own latest revisions, page by page; entries written meanwhile follow as log.
+    mutating func sendRows(_ through: LogHead, _ answers: inout Answers, into effects: inout Effects) {
+        guard session.isLive, session.isSendingRows else { return }
+        let rows = answers.rows()
+        let states = rows.compactMap { row in row.head(by: .own).map { RowState(path: row.path, revision: $0) } }
+        for part in Node.frames(of: states) { send(.rows(part), into: &effects) }
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueue(.sendRows(after: last.path, through: through))
+            return
+        }
+        session.isSendingRows = false
+        session.unacknowledged.append(through)
+        send(.rowsEnd(through), into: &effects)
+        startSending(after: through.position)
+    }
+
+    // MARK: Acknowledgements
+
+    private mutating func take(_ acknowledgement: Acknowledgement, into effects: inout Effects) -> Bool {
+        let head = acknowledgement.head
+        guard head.position <= stores.durableOwnHead.position || head == .none else { return false }
+        while let first = session.unacknowledged.first, first.position <= head.position {
+            if first.position == head.position && first.chain != head.chain {
+                send(.halt(.logForked), into: &effects)
+                fork(into: &effects)
+                return true
+            }
+            _ = session.unacknowledged.popFirst()
+        }
+        noteAcknowledged(head)
+        session.peerIsSettled = acknowledgement.isSettled && head == stores.durableOwnHead
+        if session.peerIsSettled { record.applied = max(record.applied, head.position) }
+        pruneLog(into: &effects)
+        return true
+    }
+
+    private mutating func noteAcknowledged(_ head: LogHead) {
+        guard head.position > record.acknowledged.position else { return }
+        record.acknowledged = head
+        timers.acknowledged.append(head)
+    }
+
+    private mutating func pruneLog(into effects: inout Effects) {
+        var through: LogHead?
+        while timers.acknowledged.count > limits.logRecordsKept { through = timers.acknowledged.popFirst() }
+        guard let through, through.position > record.prunedThrough.position else { return }
+        record.prunedThrough = through
+        var batch = Batch()
+        batch.add(.dropLog(through: through.position))
+        store(&batch, into: &effects)
+    }
+
+    /// Says what is durable here, and whether the folder shows it all; only when that has changed.
+    mutating func pumpAcknowledgement(into effects: inout Effects) {
+        guard phase == .running, session.isLive, !record.isForked, session.link != nil else { return }
+        let isSettled = counts.unsettled == 0 && isQuiet
+        let acknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: isSettled)
+        if acknowledgement == session.lastAcknowledgement { return }
+        let isFirst = session.lastAcknowledgement == nil
+        if !isFirst, acknowledgement.head == session.lastAcknowledgement?.head, !isSettled { return }
+        session.lastAcknowledgement = acknowledgement
+        send(.acknowledge(acknowledgement), into: &effects)
+    }
+}

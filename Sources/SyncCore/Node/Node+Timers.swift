@@ -1,0 +1,93 @@
+import SyncModel
+
+/// Everything that happens because time has passed: one wish to be woken, for the nearest of it.
+struct TimerState: Sendable {
+    var wakeAt: UInt64?
+    var rescanAt: UInt64 = 0
+    var pruneAt: UInt64 = 0
+    var aliveAt: UInt64 = 0
+    var retryAt: UInt64?
+    var retryPause: UInt64 = 0
+    var rootCheckAt: UInt64 = 0
+    var isCheckingRoot = false
+    /// A scan saw a root that is not ours; to be confirmed by a look.
+    var rootSuspect: RootState?
+    var isMarkingStop = false
+    /// Directories that could not be read, to be scanned again.
+    var unreadable = SortedMap<Path, Bool>()
+    /// Own heads the peer acknowledged, as far as their entries are kept.
+    var acknowledged = Deque<LogHead>()
+
+    mutating func begin(at now: Moment, _ limits: Limits) {
+        rescanAt = now.monotonicMilliseconds + limits.rescanMilliseconds
+        pruneAt = now.monotonicMilliseconds + limits.rescanMilliseconds
+        aliveAt = now.monotonicMilliseconds + limits.writebackMilliseconds / 2
+    }
+
+    /// Something failed: try everything that waits again after a pause that grows while nothing gets better.
+    mutating func retrySoon(at now: Moment, _ limits: Limits) {
+        guard retryAt == nil else { return }
+        retryPause = retryPause == 0 ? limits.retryFirstMilliseconds : min(retryPause * 2, limits.retryLastMilliseconds)
+        retryAt = now.monotonicMilliseconds + retryPause
+    }
+}
+
+extension Node {
+    mutating func pumpTimers(into effects: inout Effects) {
+        guard phase == .running || phase == .recovering else { return }
+        let time = now.monotonicMilliseconds
+        if timers.rootSuspect != nil || watch.root != .healthy && timers.rootCheckAt <= time {
+            timers.rootSuspect = nil
+            timers.rootCheckAt = time + limits.retryFirstMilliseconds
+            checkRoot(into: &effects)
+        }
+        guard phase == .running else { return }
+        for (path, due) in watch.changing where due <= time {
+            watch.changing[path] = nil
+            look(at: path)
+            watch.toHash[path] = true
+        }
+        if let retry = timers.retryAt, retry <= time {
+            timers.retryAt = nil
+            if plan.madeProgress { timers.retryPause = 0 }
+            plan.startRound()
+            for (path, _) in timers.unreadable { rescan(path) }
+            timers.unreadable.removeAll()
+        }
+        if !timers.unreadable.isEmpty { timers.retrySoon(at: now, limits) }
+        if timers.rescanAt <= time {
+            timers.rescanAt = time + limits.rescanMilliseconds
+            rescanAll()
+        }
+        if timers.pruneAt <= time {
+            timers.pruneAt = time + limits.rescanMilliseconds
+            enqueue(.prune)
+        }
+        if timers.aliveAt <= time {
+            timers.aliveAt = time + limits.writebackMilliseconds / 2
+            enqueue(.markAlive)
+        }
+        pumpLateWriters(into: &effects)
+        if case .none = plan.round, plan.someWait, plan.madeProgress {
+            plan.madeProgress = false
+            plan.someWait = false
+            plan.startRound()
+        }
+    }
+
+    /// Asks to be woken for the nearest deadline, if that has changed.
+    mutating func setWake(into effects: inout Effects) {
+        guard phase == .running || phase == .recovering else { return }
+        var nearest = min(timers.rescanAt, timers.pruneAt, timers.aliveAt)
+        func consider(_ time: UInt64?) { if let time { nearest = min(nearest, time) } }
+        consider(timers.retryAt)
+        consider(session.helloDeadline)
+        consider(apply.late.first?.dueMilliseconds)
+        for (_, due) in watch.changing { consider(due) }
+        if watch.root != .healthy { consider(timers.rootCheckAt) }
+        nearest = max(nearest, now.monotonicMilliseconds + 1)
+        if timers.wakeAt == nearest { return }
+        timers.wakeAt = nearest
+        effects.add(.wake(atMilliseconds: nearest))
+    }
+}

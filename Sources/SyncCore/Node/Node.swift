@@ -1,0 +1,199 @@
+public import SyncModel
+
+/// One node: everything syncd knows how to do, as a value that turns events into effects.
+///
+/// `step` does no I/O, reads no clock and draws no random number: the same state and the same event give the same effects.
+/// It never assumes that an effect succeeds, or when; it goes on when the completion event comes back.
+///
+/// How it is laid out: everything that reads or writes rows is a `Transaction`, run one at a time in order of arrival
+/// (`Node+Lane`), so rows never have two writers. Around it, by theme: what the disk shows (`Node+Observe`), what of it was
+/// deleted (`Node+Deletes`), the log from the peer (`Node+Import`), bringing the folder to the wanted state (`Node+Plan`,
+/// `Node+Fetch`, `Node+Apply`), the link (`Node+Session`, `Node+Serve`), restart (`Node+Recovery`), people (`Node+Commands`).
+public struct Node: Sendable {
+    public enum Phase: UInt8, Hashable, Sendable {
+        case off, recovering, running, stopping, finished
+    }
+
+    // What the store will hold once everything emitted so far is durable.
+    public internal(set) var record: NodeRecord
+    var recordEmitted: NodeRecord
+    var counts = Counts()
+
+    // Handed in at the start.
+    var settings = Settings()
+    var limits = Limits()
+    var program: [UInt8] = []
+    var nonce: UInt32 = 0
+    var reconciler = Reconciler(precedence: Precedence(ownKeyIsSmaller: true))
+    var now = Moment(monotonicMilliseconds: 0, wallMilliseconds: 0)
+    var clock = HybridClock()
+
+    public internal(set) var phase = Phase.off
+    var epochHasBegun = false
+    var lastJob: UInt64 = 0
+    /// What the completion of each job in flight is for.
+    var jobs = SortedMap<JobID, Purpose>()
+
+    var lane = Lane()
+    var stores = StoreLine()
+    var watch = WatchState()
+    var deletes = DeleteState()
+    var incoming = ImportState()
+    var plan = PlanState()
+    var fetch = FetchState()
+    var apply = ApplyState()
+    var session = SessionState()
+    var serve = ServeState()
+    var recovery = RecoveryState()
+    var alarms = AlarmState()
+    var timers = TimerState()
+
+    public init() {
+        let nobody = NodeRecord(id: NodeID(.zero), name: [], folder: FolderID(.zero))
+        record = nobody
+        recordEmitted = nobody
+    }
+
+    /// The only way in. Effects are performed by the caller after this returns, in order.
+    public mutating func step(_ event: Event, at moment: Moment, into effects: inout Effects) {
+        guard phase != .finished else { return }
+        now = moment
+        switch event {
+        case .started(let start): begin(start, into: &effects)
+        case .stopRequested: requestStop()
+        case .noticed(let notices): note(notices)
+        case .overflowed: rescanAll()
+        case .scanned(let job, let chunk): take(job) { $0.finishScan(chunk) }
+        case .inspected(let job, let inspection): finishInspection(job, inspection, into: &effects)
+        case .hashed(let job, let outcomes): finishHashing(job, outcomes)
+        case .readFinished(let job, let outcomes): finishReading(job, outcomes, into: &effects)
+        case .diskFinished(let job, let results): finishDisk(job, results, into: &effects)
+        case .stageListed(let job, let files): take(job) { $0.finishStageList(files) }
+        case .loaded(let job, let answers): finishLoad(job, answers, into: &effects)
+        case .stored(let job): finishStore(job, into: &effects)
+        case .storeFailed: finish(.storeFailed, into: &effects)
+        case .connected(let link): connect(link)
+        case .received(let link, let bytes): receive(bytes, on: link, into: &effects)
+        case .sent(let link, let count): drain(count, on: link)
+        case .disconnected(let link): disconnect(link, into: &effects)
+        case .deadline: timers.wakeAt = nil
+        case .command(let id, let command): obey(command, id, into: &effects)
+        }
+        pump(into: &effects)
+    }
+
+    /// Starts whatever can be started now. Every piece decides for itself whether its turn has come.
+    private mutating func pump(into effects: inout Effects) {
+        guard phase != .off, phase != .finished else { return }
+        pumpTimers(into: &effects)
+        repeat {
+            pumpRecovery(into: &effects)
+            pumpWatch(into: &effects)
+            pumpDeletes()
+            pumpImport()
+            pumpPlan()
+            pumpFetch(into: &effects)
+            pumpApply(into: &effects)
+            pumpSession(into: &effects)
+            pumpServe(into: &effects)
+        } while pumpLane(into: &effects)
+        pumpAcknowledgement(into: &effects)
+        pumpStop(into: &effects)
+        setWake(into: &effects)
+    }
+
+    // MARK: Jobs
+
+    /// What a completion is for.
+    enum Purpose: Sendable {
+        case transaction
+        case scan
+        case inspection([Path])
+        case rootCheck
+        case hashing([Path])
+        case ignoreFiles([(Path, Stat)])
+        case stageList
+        case recoveryLook
+        case recoveryRepair
+        case staging(ContentID)
+        case stagingPlain(Path, StageName)
+        case applying
+        case undoing
+        case rescuing
+        case syncing
+        case relocating
+        case lateCheck([KeptVersion])
+        case lateRescue(Path, VersionID)
+        case serving([ServeState.Reading])
+        case pruning([VersionID])
+        case restoring(CommandID, KeptVersion, Path, Row.DiskState?)
+        case nothing
+    }
+
+    mutating func newJob(_ purpose: Purpose) -> JobID {
+        lastJob += 1
+        let job = JobID(raw: lastJob)
+        jobs[job] = purpose
+        return job
+    }
+
+    /// Runs `body` if the job is one of ours; a completion for an unknown job is ignored.
+    private mutating func take(_ job: JobID, _ body: (inout Node) -> Void) {
+        if jobs.removeValue(forKey: job) != nil { body(&self) }
+    }
+
+    mutating func finish(_ reason: FinishReason, into effects: inout Effects) {
+        phase = .finished
+        effects.add(.finish(reason))
+    }
+
+    // MARK: What may happen now
+
+    /// The folder may be looked at and written to.
+    var isWorking: Bool { phase == .running && watch.root == .healthy && !record.isForked }
+
+    /// Nothing is waiting to be looked at, stored, imported or applied.
+    var isQuiet: Bool {
+        phase == .running && lane.isIdle && stores.isEmpty && watch.isIdle && deletes.isIdle && incoming.isIdle
+            && apply.isIdle && plan.isIdle && fetch.isIdle
+    }
+
+    /// Bounds of everything kept in memory, for the checker of R-09.
+    public var footprint: Footprint {
+        Footprint(
+            jobs: jobs.count, transactions: lane.waiting.count, noted: watch.toInspect.count + watch.toHash.count,
+            imports: incoming.queue.count, tasks: plan.tasks.count, fetches: fetch.active.count,
+            outboundBytes: session.outboundBytes, serving: serve.queue.count)
+    }
+}
+
+/// How much a node holds in memory.
+public struct Footprint: Hashable, Sendable {
+    public let jobs: Int
+    public let transactions: Int
+    public let noted: Int
+    public let imports: Int
+    public let tasks: Int
+    public let fetches: Int
+    public let outboundBytes: Int
+    public let serving: Int
+}
+
+/// Sums over all rows, kept up to date with each row that is written.
+struct Counts: Hashable, Sendable {
+    var files = 0
+    var directories = 0
+    var unsettled = 0
+
+    mutating func replace(_ old: Row?, by new: Row?) {
+        count(old, -1)
+        count(new, 1)
+    }
+
+    private mutating func count(_ row: Row?, _ sign: Int) {
+        guard let row else { return }
+        if row.isUnsettled { unsettled += sign }
+        guard let disk = row.disk else { return }
+        if disk.entry.content.isDirectory { directories += sign } else { files += sign }
+    }
+}

@@ -1,0 +1,37 @@
+public import SyncModel
+
+/// What the node says of itself: the answer to `Command.status`. Nothing that is not in sync is left out.
+public struct Status: Hashable, Sendable {
+    public enum FolderState: UInt8, Hashable, Sendable {
+        case starting, scanning, syncing, inSync, waiting, paused, halted
+    }
+
+    public struct Pending: Hashable, Sendable {
+        public let path: Path
+        public let reason: MessageCode
+        public let sinceMilliseconds: Int64
+
+        public init(path: Path, reason: MessageCode, sinceMilliseconds: Int64) {
+            self.path = path
+            self.reason = reason
+            self.sinceMilliseconds = sinceMilliseconds
+        }
+    }
+
+    public var state: FolderState = .starting
+    public var inSync = false
+    public var isConnected = false
+    public var peerName: [UInt8] = []
+    public var files = 0
+    public var directories = 0
+    /// Own log entries the peer has not applied.
+    public var toSend: UInt64 = 0
+    /// Paths here that do not show yet what is known.
+    public var toApply = 0
+    /// The first pending paths in path order; `toApply` says how many there are.
+    public var pending: [Pending] = []
+    public var alerts: [Alert] = []
+    public var heldDeletes: NodeRecord.HeldDeletes?
+
+    public init() {}
+}

@@ -1,0 +1,122 @@
+public import SyncModel
+
+/// What the two nodes say to each other. The bytes are specified in `FrameCodec`.
+///
+/// The session is an exchange of log positions, batches and chunks: every frame stands for itself, and a transport that
+/// carries frames as files between nodes that are never up together would do.
+public enum Frame: Hashable, Sendable {
+    case hello(Hello)
+    /// Consecutive entries of the sender's log, each as `LogCodec` writes it.
+    case log([[UInt8]])
+    case acknowledge(Acknowledgement)
+    /// The sender's own latest revisions, for a receiver that is too far behind for the log.
+    case rows([RowState])
+    /// All revisions have been sent; the log goes on after this position.
+    case rowsEnd(LogHead)
+    case want([ContentID])
+    case chunkList(ContentPage)
+    case wantChunks(ContentID, [UInt32])
+    case chunks(ContentID, [ChunkData])
+    /// Many small contents at once, each a single chunk.
+    case contents([SmallContent])
+    /// The sender has no such content any more.
+    case gone(ContentID)
+    /// The sender lost entries of its own log after this position: the receiver takes them over.
+    case rolledBack(LogPosition)
+    /// The receiver of a directory move needs it path by path.
+    case expand(LogPosition)
+    case expansion(LogPosition, [RowState], isLast: Bool)
+    case ping
+    case pong
+    /// The sender will not go on, and why.
+    case halt(MessageCode)
+    /// A frame of a type this program does not know; skipped.
+    case unknown(UInt8)
+}
+
+public struct Hello: Hashable, Sendable {
+    public static let protocolMin: UInt16 = 1
+    public static let protocolMax: UInt16 = 1
+
+    public var versionMin: UInt16
+    public var versionMax: UInt16
+    public var features: [[UInt8]]
+    public var name: [UInt8]
+    public var program: [UInt8]
+    public var wallMilliseconds: Int64
+    /// The last durable entry of the sender's log.
+    public var ownHead: LogHead
+    /// What the sender has stored of the receiver's log: the last entry of each epoch, oldest first.
+    public var known: [LogHead]
+
+    public init(
+        versionMin: UInt16, versionMax: UInt16, features: [[UInt8]], name: [UInt8], program: [UInt8],
+        wallMilliseconds: Int64, ownHead: LogHead, known: [LogHead]
+    ) {
+        self.versionMin = versionMin
+        self.versionMax = versionMax
+        self.features = features
+        self.name = name
+        self.program = program
+        self.wallMilliseconds = wallMilliseconds
+        self.ownHead = ownHead
+        self.known = known
+    }
+}
+
+/// "Your log is durable here up to this head" and, where `isSettled`, "and my folder shows all of it".
+public struct Acknowledgement: Hashable, Sendable {
+    public var head: LogHead
+    public var isSettled: Bool
+
+    public init(head: LogHead, isSettled: Bool) {
+        self.head = head
+        self.isSettled = isSettled
+    }
+}
+
+/// A revision at a path, outside the log. Author and vectors are the sender's.
+public struct RowState: Hashable, Sendable {
+    public var path: Path
+    public var revision: Revision
+
+    public init(path: Path, revision: Revision) {
+        self.path = path
+        self.revision = revision
+    }
+}
+
+/// A part of a content's chunk list, beginning with chunk `first`.
+public struct ContentPage: Hashable, Sendable {
+    public var content: ContentID
+    public var first: UInt32
+    public var total: UInt32
+    public var chunks: [Chunk]
+
+    public init(content: ContentID, first: UInt32, total: UInt32, chunks: [Chunk]) {
+        self.content = content
+        self.first = first
+        self.total = total
+        self.chunks = chunks
+    }
+}
+
+public struct ChunkData: Hashable, Sendable {
+    public var index: UInt32
+    public var bytes: [UInt8]
+
+    public init(index: UInt32, bytes: [UInt8]) {
+        self.index = index
+        self.bytes = bytes
+    }
+}
+
+public struct SmallContent: Hashable, Sendable {
+    public var id: ContentID
+    public var bytes: [UInt8]
+
+    public init(id: ContentID, bytes: [UInt8]) {
+        self.id = id
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,275 @@
+import SyncModel
+
+/// The byte format of a frame, wire version 1; numbers big-endian. First vectors are in `Tests/Vectors`.
+///
+/// ```
+///    4  length of what follows, at most 1 MiB
+///    1  type
+///       body
+///    4  CRC-32 of type and body
+///
+///  1 hello        2 min · 2 max · 2 n, n × (4 length, feature) · 4 length, name · 4 length, program · 8 wall ms
+///                 48 own head · 2 n, n × 48 known head          (head: 8 epoch, 8 seq, 32 chain)
+///  2 log          4 n, n × (4 length, log entry)
+///  3 acknowledge  48 head · 1 settled
+///  4 rows         4 n, n × row         (row: 4 length, path · 25 origin · revision as in the log)
+///  5 rows end     48 head
+///  6 want         4 n, n × 32 content id
+///  7 chunk list   32 content id · 4 first · 4 total · 4 n, n × (32 digest, 4 length)
+///  8 want chunks  32 content id · 4 n, n × 4 index
+///  9 chunks       32 content id · 4 n, n × (4 index, 4 length, bytes)
+/// 10 gone         32 content id
+/// 11 rolled back  16 position
+/// 12 expand       16 position
+/// 13 expansion    16 position · 1 last · 4 n, n × row
+/// 14 ping   15 pong
+/// 16 halt         4 length, code
+/// 17 contents     4 n, n × (32 content id, 4 length, bytes)
+/// ```
+/// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
+/// more than a small multiple of its own length. Unknown types are skipped, never guessed.
+public enum FrameCodec {
+    public static func encode(_ frame: Frame) -> [UInt8] {
+        var body = ByteWriter(capacity: 64)
+        body.put(type(of: frame))
+        put(frame, into: &body)
+        var whole = ByteWriter(capacity: body.bytes.count + 8)
+        whole.put(UInt32(body.bytes.count + 4))
+        whole.putRaw(body.bytes)
+        whole.put(CRC32.checksum(body.bytes[...]))
+        return whole.bytes
+    }
+
+    /// Nil for anything that is not one whole, sound frame.
+    public static func decode(_ bytes: [UInt8]) -> Frame? {
+        guard bytes.count >= 9, bytes.count <= Limits.frameBytesMax + 4 else { return nil }
+        var reader = ByteReader(bytes)
+        guard let length = reader.uint32(), Int(length) == bytes.count - 4 else { return nil }
+        let body = bytes[4..<(bytes.count - 4)]
+        var tail = ByteReader(bytes[(bytes.count - 4)...])
+        guard tail.uint32() == CRC32.checksum(body) else { return nil }
+        var content = ByteReader(body)
+        guard let type = content.byte() else { return nil }
+        guard let frame = frame(type: type, from: &content) else { return nil }
+        if case .unknown = frame { return frame }
+        return content.isAtEnd ? frame : nil
+    }
+
+    private static func type(of frame: Frame) -> UInt8 {
+        switch frame {
+        case .hello: 1
+        case .log: 2
+        case .acknowledge: 3
+        case .rows: 4
+        case .rowsEnd: 5
+        case .want: 6
+        case .chunkList: 7
+        case .wantChunks: 8
+        case .chunks: 9
+        case .gone: 10
+        case .rolledBack: 11
+        case .expand: 12
+        case .expansion: 13
+        case .ping: 14
+        case .pong: 15
+        case .halt: 16
+        case .contents: 17
+        case .unknown(let type): type
+        }
+    }
+
+    // MARK: Writing
+
+    private static func put(_ frame: Frame, into writer: inout ByteWriter) {
+        switch frame {
+        case .hello(let hello):
+            put(hello, into: &writer)
+        case .log(let entries):
+            writer.put(UInt32(entries.count))
+            for entry in entries { writer.putCounted(entry) }
+        case .acknowledge(let acknowledgement):
+            put(acknowledgement.head, into: &writer)
+            writer.put(acknowledgement.isSettled)
+        case .rows(let rows):
+            put(rows, into: &writer)
+        case .rowsEnd(let head):
+            put(head, into: &writer)
+        case .want(let contents):
+            writer.put(UInt32(contents.count))
+            for content in contents { writer.put(content.digest) }
+        case .chunkList(let page):
+            writer.put(page.content.digest)
+            writer.put(page.first)
+            writer.put(page.total)
+            writer.put(UInt32(page.chunks.count))
+            for chunk in page.chunks {
+                writer.put(chunk.digest)
+                writer.put(chunk.length)
+            }
+        case .wantChunks(let content, let indexes):
+            writer.put(content.digest)
+            writer.put(UInt32(indexes.count))
+            for index in indexes { writer.put(index) }
+        case .chunks(let content, let chunks):
+            writer.put(content.digest)
+            writer.put(UInt32(chunks.count))
+            for chunk in chunks {
+                writer.put(chunk.index)
+                writer.putCounted(chunk.bytes)
+            }
+        case .contents(let contents):
+            writer.put(UInt32(contents.count))
+            for content in contents {
+                writer.put(content.id.digest)
+                writer.putCounted(content.bytes)
+            }
+        case .gone(let content):
+            writer.put(content.digest)
+        case .rolledBack(let position), .expand(let position):
+            LogCodec.put(position, into: &writer)
+        case .expansion(let position, let rows, let isLast):
+            LogCodec.put(position, into: &writer)
+            writer.put(isLast)
+            put(rows, into: &writer)
+        case .halt(let code):
+            writer.putCounted(Array(code.rawValue.utf8))
+        case .ping, .pong, .unknown:
+            break
+        }
+    }
+
+    private static func put(_ hello: Hello, into writer: inout ByteWriter) {
+        writer.put(hello.versionMin)
+        writer.put(hello.versionMax)
+        writer.put(UInt16(clamping: hello.features.count))
+        for feature in hello.features { writer.putCounted(feature) }
+        writer.putCounted(hello.name)
+        writer.putCounted(hello.program)
+        writer.put(hello.wallMilliseconds)
+        put(hello.ownHead, into: &writer)
+        writer.put(UInt16(clamping: hello.known.count))
+        for head in hello.known { put(head, into: &writer) }
+    }
+
+    private static func put(_ head: LogHead, into writer: inout ByteWriter) {
+        LogCodec.put(head.position, into: &writer)
+        writer.put(head.chain)
+    }
+
+    private static func put(_ rows: [RowState], into writer: inout ByteWriter) {
+        writer.put(UInt32(rows.count))
+        for row in rows {
+            writer.putCounted(row.path.bytes)
+            LogCodec.put(row.revision.origin, into: &writer)
+            LogCodec.put(row.revision, into: &writer)
+        }
+    }
+
+    // MARK: Reading
+
+    private static func frame(type: UInt8, from reader: inout ByteReader) -> Frame? {
+        switch type {
+        case 1: return hello(from: &reader).map { .hello($0) }
+        case 2: return list(from: &reader) { $0.counted(max: Limits.frameBytesMax) }.map { .log($0) }
+        case 3:
+            guard let head = head(from: &reader), let isSettled = reader.bool() else { return nil }
+            return .acknowledge(Acknowledgement(head: head, isSettled: isSettled))
+        case 4: return list(from: &reader, row).map { .rows($0) }
+        case 5: return head(from: &reader).map { .rowsEnd($0) }
+        case 6: return list(from: &reader) { $0.digest().map { ContentID($0) } }.map { .want($0) }
+        case 7: return page(from: &reader).map { .chunkList($0) }
+        case 8:
+            guard let id = reader.digest(), let indexes = list(from: &reader, { $0.uint32() }) else { return nil }
+            return .wantChunks(ContentID(id), indexes)
+        case 9:
+            guard let id = reader.digest(), let chunks = list(from: &reader, chunkData) else { return nil }
+            return .chunks(ContentID(id), chunks)
+        case 10: return reader.digest().map { .gone(ContentID($0)) }
+        case 11: return LogCodec.position(from: &reader).map { .rolledBack($0) }
+        case 12: return LogCodec.position(from: &reader).map { .expand($0) }
+        case 13:
+            guard let position = LogCodec.position(from: &reader), let isLast = reader.bool(),
+                let rows = list(from: &reader, row)
+            else { return nil }
+            return .expansion(position, rows, isLast: isLast)
+        case 14: return .ping
+        case 15: return .pong
+        case 16:
+            guard let code = reader.counted(max: 64) else { return nil }
+            let text = String(decoding: code, as: UTF8.self)
+            return .halt(MessageCode(rawValue: text) ?? .nodeHalted)
+        case 17: return list(from: &reader, smallContent).map { .contents($0) }
+        case let other: return .unknown(other)
+        }
+    }
+
+    private static func list<Element>(
+        from reader: inout ByteReader, _ element: (inout ByteReader) -> Element?
+    ) -> [Element]? {
+        guard let count = reader.uint32() else { return nil }
+        var elements: [Element] = []
+        for _ in 0..<count {
+            guard let next = element(&reader) else { return nil }
+            elements.append(next)
+        }
+        return elements
+    }
+
+    private static func hello(from reader: inout ByteReader) -> Hello? {
+        guard let min = reader.uint16(), let max = reader.uint16(), min <= max,
+            let featureCount = reader.uint16(), Int(featureCount) <= Limits.featureCountMax
+        else { return nil }
+        var features: [[UInt8]] = []
+        for _ in 0..<featureCount {
+            guard let feature = reader.counted(max: 64) else { return nil }
+            features.append(feature)
+        }
+        guard let name = reader.counted(max: Limits.nodeNameBytesMax), let program = reader.counted(max: 64),
+            let wall = reader.int64(), let ownHead = head(from: &reader),
+            let knownCount = reader.uint16(), Int(knownCount) <= Limits.epochsRememberedMax + 1
+        else { return nil }
+        var known: [LogHead] = []
+        for _ in 0..<knownCount {
+            guard let head = head(from: &reader) else { return nil }
+            known.append(head)
+        }
+        return Hello(
+            versionMin: min, versionMax: max, features: features, name: name, program: program,
+            wallMilliseconds: wall, ownHead: ownHead, known: known)
+    }
+
+    private static func head(from reader: inout ByteReader) -> LogHead? {
+        guard let position = LogCodec.position(from: &reader), let chain = reader.digest() else { return nil }
+        return LogHead(position: position, chain: chain)
+    }
+
+    private static func row(from reader: inout ByteReader) -> RowState? {
+        guard let path = LogCodec.path(from: &reader), let origin = LogCodec.origin(from: &reader),
+            origin.author == .own, let revision = LogCodec.revision(from: &reader, origin: origin)
+        else { return nil }
+        return RowState(path: path, revision: revision)
+    }
+
+    private static func page(from reader: inout ByteReader) -> ContentPage? {
+        guard let id = reader.digest(), let first = reader.uint32(), let total = reader.uint32(),
+            let chunks = list(from: &reader, chunk), chunks.count <= Limits.chunksPerPageMax,
+            UInt64(first) + UInt64(chunks.count) <= UInt64(total)
+        else { return nil }
+        return ContentPage(content: ContentID(id), first: first, total: total, chunks: chunks)
+    }
+
+    private static func chunk(from reader: inout ByteReader) -> Chunk? {
+        guard let digest = reader.digest(), let length = reader.uint32() else { return nil }
+        return Chunk(digest: digest, length: length)
+    }
+
+    private static func chunkData(from reader: inout ByteReader) -> ChunkData? {
+        guard let index = reader.uint32(), let bytes = reader.counted(max: Limits.frameBytesMax) else { return nil }
+        return ChunkData(index: index, bytes: bytes)
+    }
+
+    private static func smallContent(from reader: inout ByteReader) -> SmallContent? {
+        guard let id = reader.digest(), let bytes = reader.counted(max: Limits.frameBytesMax) else { return nil }
+        return SmallContent(id: ContentID(id), bytes: bytes)
+    }
+}

@@ -1,0 +1,90 @@
+/// The name of a conflict copy: `name.conflict-<node>-<YYYYMMDD>-<HHMMSS>-<6 hex>.ext`, UTC.
+/// Node, time and hash are those of the losing version, so both nodes would call it the same.
+public enum ConflictName {
+    public static func path(for path: Path, losing content: Content, node: [UInt8], time: HybridTime) -> Path? {
+        guard let parent = path.parent, let name = path.name else { return nil }
+        let tag = tag(losing: content, node: node, time: time)
+        let (stem, suffix) = split(name.bytes)
+        let room = Limits.nameBytesMax - tag.count - suffix.count
+        guard room > 0 else { return nil }
+        guard let copy = Name(Array(stem.prefix(room)) + tag + suffix) else { return nil }
+        return Path(parent.appending(copy).bytes)
+    }
+
+    /// True if a file is called like a conflict copy: it stands for an open conflict until a person removes or renames it.
+    public static func isConflictCopy(_ path: Path) -> Bool {
+        guard let name = path.name?.bytes, name.count > marker.count else { return false }
+        var start = 0
+        while start + marker.count < name.count {
+            if name[start...].starts(with: marker) { return hasTag(name[(start + marker.count)...]) }
+            start += 1
+        }
+        return false
+    }
+
+    private static let marker: [UInt8] = Array(".conflict-".utf8)
+
+    /// `<node>-<8 digits>-<6 digits>-<6 hex>` and then the end or a suffix; the node may contain dashes.
+    private static func hasTag(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let tail = bytes.prefix { $0 != 0x2E }
+        let parts = tail.split(separator: 0x2D, omittingEmptySubsequences: false)
+        guard parts.count >= 4 else { return false }
+        let last = parts.suffix(3)
+        return zip(last, [8, 6, 6]).allSatisfy { $0.count == $1 }
+    }
+
+    private static func tag(losing content: Content, node: [UInt8], time: HybridTime) -> [UInt8] {
+        let stamp = CalendarTime(milliseconds: time.wallMilliseconds)
+        let safe = node.prefix(Limits.nodeNameBytesMax).map { byte -> UInt8 in
+            let isPlain = byte >= 0x30 && byte <= 0x39 || byte >= 0x41 && byte <= 0x5A || byte >= 0x61 && byte <= 0x7A
+            return isPlain || byte == 0x5F ? byte : 0x2D
+        }
+        let text = "-\(stamp.date)-\(stamp.time)-\(hash(of: content).hex(digits: 6))"
+        return marker + safe + Array(text.utf8)
+    }
+
+    private static func hash(of content: Content) -> Digest {
+        switch content {
+        case .absent, .directory: .zero
+        case .file(let id, _): id.digest
+        case .symlink(let target): SHA256.digest(of: target)
+        }
+    }
+
+    /// The suffix is what follows the last dot, unless the name begins with that dot.
+    private static func split(_ name: [UInt8]) -> (stem: [UInt8], suffix: [UInt8]) {
+        guard let dot = name.lastIndex(of: 0x2E), dot > 0, name.count - dot <= 32 else { return (name, []) }
+        return (Array(name[..<dot]), Array(name[dot...]))
+    }
+}
+
+/// Calendar fields of a wall time in UTC (proleptic Gregorian), for names and messages.
+struct CalendarTime {
+    let date: String
+    let time: String
+
+    init(milliseconds: UInt64) {
+        let seconds = milliseconds / 1_000
+        let days = Int(seconds / 86_400)
+        let rest = Int(seconds % 86_400)
+        // Days since 0000-03-01, in eras of 400 years: leap days fall at the end of a year.
+        let shifted = days + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        date = CalendarTime.padded(year, 4) + CalendarTime.padded(month, 2) + CalendarTime.padded(day, 2)
+        time =
+            CalendarTime.padded(rest / 3_600, 2) + CalendarTime.padded(rest / 60 % 60, 2)
+            + CalendarTime.padded(rest % 60, 2)
+    }
+
+    private static func padded(_ number: Int, _ width: Int) -> String {
+        let text = "\(number)"
+        return String(repeating: "0", count: max(0, width - text.count)) + text
+    }
+}

@@ -1,0 +1,62 @@
+/// A SHA-256 value: the name of a content, a chunk, a link of a log's hash chain or a node's key.
+///
+/// Stored as four big-endian words so that a row of the base holds it without a heap object.
+public struct Digest: Hashable, Comparable, Sendable {
+    public let words: (UInt64, UInt64, UInt64, UInt64)
+
+    public static let byteCount = 32
+    public static let zero = Digest(words: (0, 0, 0, 0))
+
+    public init(words: (UInt64, UInt64, UInt64, UInt64)) {
+        self.words = words
+    }
+
+    /// Nil unless there are exactly 32 bytes.
+    public init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == Digest.byteCount else { return nil }
+        var words: [UInt64] = [0, 0, 0, 0]
+        var index = 0
+        for byte in bytes {
+            words[index >> 3] = words[index >> 3] << 8 | UInt64(byte)
+            index += 1
+        }
+        self.words = (words[0], words[1], words[2], words[3])
+    }
+
+    public var bytes: [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(Digest.byteCount)
+        for word in [words.0, words.1, words.2, words.3] {
+            for shift in stride(from: 56, through: 0, by: -8) {
+                result.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+            }
+        }
+        return result
+    }
+
+    /// The first `digits` hexadecimal digits, lower case.
+    public func hex(digits: Int = 64) -> String {
+        let alphabet: [Character] = Array("0123456789abcdef")
+        var text = ""
+        for byte in bytes {
+            text.append(alphabet[Int(byte >> 4)])
+            text.append(alphabet[Int(byte & 15)])
+        }
+        return String(text.prefix(digits))
+    }
+
+    public static func == (left: Digest, right: Digest) -> Bool {
+        left.words == right.words
+    }
+
+    public static func < (left: Digest, right: Digest) -> Bool {
+        left.words < right.words
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(words.0)
+        hasher.combine(words.1)
+        hasher.combine(words.2)
+        hasher.combine(words.3)
+    }
+}

@@ -1,0 +1,189 @@
+/// What `.syncignore` files leave out, in the syntax and with the meaning of gitignore. One pattern is `IgnorePattern`.
+///
+/// - A file speaks for the directory it lies in and everything below. Deeper files win over outer ones, and within a
+///   file the last matching line wins.
+/// - What lies in an ignored directory is ignored; no line below can bring it back.
+/// - Matching is by bytes, case-sensitively, and takes at most (pattern length × path length) steps per pattern, so no
+///   pattern can hold up the program. What is beyond the limits is reported and does not count.
+public struct IgnoreRules: Hashable, Sendable {
+    /// Per file: lines that count, bytes in a line, bytes of all lines that count.
+    public static let patternsMax = 10_000
+    public static let patternBytesMax = 4_096
+    public static let fileBytesMax = 1 << 20
+
+    private struct File: Hashable, Sendable {
+        let directory: [UInt8]
+        let patterns: [IgnorePattern]
+    }
+
+    /// In byte order of their directories, so that the root's comes first. A file without a pattern is not kept.
+    private var files: [File] = []
+
+    public init() {}
+
+    public var isEmpty: Bool { files.isEmpty }
+
+    /// Reads the file of a directory, replacing what was read from it before. `directory` is relative to the folder's
+    /// root, its components joined by `/`; the root is empty. Returns the lines that could not be used.
+    @discardableResult
+    public mutating func setFile(directory: [UInt8], contents: [UInt8]) -> [IgnoreProblem] {
+        let (patterns, problems) = IgnoreRules.patterns(of: contents)
+        removeFile(directory: directory)
+        if !patterns.isEmpty {
+            files.insert(File(directory: directory, patterns: patterns), at: place(of: directory[...]))
+        }
+        return problems
+    }
+
+    public mutating func removeFile(directory: [UInt8]) {
+        if let index = index(of: directory[...]) { files.remove(at: index) }
+    }
+
+    /// Whether a path, or a directory above it, is left out. `path` is relative to the folder's root, without slashes
+    /// at its ends. The root itself is never ignored.
+    public func isIgnored(_ path: [UInt8], isDirectory: Bool) -> Bool {
+        if files.isEmpty || path.isEmpty { return false }
+        var speakers = Speakers(root: index(of: []))
+        var nameStart = 0
+        while true {
+            let nameEnd = path.firstSlash(from: nameStart)
+            let isLast = nameEnd == path.count
+            let step = Step(nameStart: nameStart, nameEnd: nameEnd, isDirectory: isDirectory || !isLast)
+            if verdict(on: path, step, by: speakers) { return true }
+            if isLast { return false }
+            if let deeper = index(of: path[..<nameEnd]) { speakers.deeper.append(deeper) }
+            nameStart = nameEnd + 1
+        }
+    }
+
+    /// The files that speak for a place, by their index. The array stays unallocated in a tree with one file.
+    private struct Speakers {
+        let root: Int?
+        /// From the outside in.
+        var deeper: [Int] = []
+    }
+
+    /// One path on the way down: `path[..<nameEnd]`.
+    private struct Step {
+        let nameStart: Int
+        let nameEnd: Int
+        let isDirectory: Bool
+    }
+
+    private func verdict(on path: [UInt8], _ step: Step, by speakers: Speakers) -> Bool {
+        for index in speakers.deeper.reversed() {
+            if let verdict = verdict(on: path, step, by: files[index]) { return verdict }
+        }
+        guard let root = speakers.root else { return false }
+        return verdict(on: path, step, by: files[root]) ?? false
+    }
+
+    /// Nil if no line of the file says anything about the path.
+    private func verdict(on path: [UInt8], _ step: Step, by file: File) -> Bool? {
+        let base = file.directory.isEmpty ? 0 : file.directory.count + 1
+        for pattern in file.patterns.reversed() {
+            if pattern.isDirectoryOnly && !step.isDirectory { continue }
+            let isMatch =
+                pattern.isAnchored
+                ? pattern.matches(path, from: base, to: step.nameEnd)
+                : pattern.matches(path, from: step.nameStart, to: step.nameEnd)
+            if isMatch { return !pattern.isNegated }
+        }
+        return nil
+    }
+
+    private func index(of directory: ArraySlice<UInt8>) -> Int? {
+        let place = place(of: directory)
+        return place < files.count && files[place].directory.elementsEqual(directory) ? place : nil
+    }
+
+    private func place(of directory: ArraySlice<UInt8>) -> Int {
+        var low = 0
+        var high = files.count
+        while low < high {
+            let middle = (low + high) / 2
+            if files[middle].directory.lexicographicallyPrecedes(directory) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// A line of a `.syncignore` file that does not count, and why.
+public struct IgnoreProblem: Hashable, Sendable {
+    public enum Reason: Sendable {
+        /// It can never match: a bracket or a character class without an end, a backslash at the end, nothing but a
+        /// slash.
+        case neverMatches
+        case lineTooLong
+        /// From this line on nothing counts: too many patterns, or too many bytes of them.
+        case fileTooLarge
+    }
+
+    /// Counted from 1.
+    public let line: Int
+    public let reason: Reason
+
+    public init(line: Int, reason: Reason) {
+        self.line = line
+        self.reason = reason
+    }
+}
+
+extension IgnoreRules {
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    private static func patterns(of contents: [UInt8]) -> ([IgnorePattern], [IgnoreProblem]) {
+        var patterns: [IgnorePattern] = []
+        var problems: [IgnoreProblem] = []
+        var bytes = 0
+        var start = contents.starts(with: byteOrderMark) ? byteOrderMark.count : 0
+        var number = 0
+        while start < contents.count {
+            let end = contents[start...].firstIndex(of: UInt8(ascii: "\n")) ?? contents.count
+            let line = text(of: contents[start..<end])
+            start = end + 1
+            number += 1
+            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
+            bytes += line.count
+            if patterns.count == patternsMax || bytes > fileBytesMax {
+                problems.append(IgnoreProblem(line: number, reason: .fileTooLarge))
+                break
+            }
+            if line.count > patternBytesMax {
+                problems.append(IgnoreProblem(line: number, reason: .lineTooLong))
+            } else if let pattern = IgnorePattern(line: line) {
+                patterns.append(pattern)
+            } else {
+                problems.append(IgnoreProblem(line: number, reason: .neverMatches))
+            }
+        }
+        return (patterns, problems)
+    }
+
+    /// A line without a carriage return and without the spaces at its end, unless a backslash keeps them.
+    private static func text(of raw: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let line = raw.last == UInt8(ascii: "\r") ? raw.dropLast() : raw
+        var end = line.startIndex
+        var index = line.startIndex
+        while index < line.endIndex {
+            if line[index] == UInt8(ascii: "\\") {
+                // With nothing after it, it keeps all spaces before it.
+                index = min(index + 2, line.endIndex)
+                end = index
+            } else {
+                index += 1
+                if line[index - 1] != UInt8(ascii: " ") { end = index }
+            }
+        }
+        return line[..<end]
+    }
+}
+
+extension [UInt8] {
+    /// Of the slash that ends the component which starts at `start`; the end if there is none.
+    func firstSlash(from start: Int) -> Int {
+        var index = start
+        while index < count, self[index] != UInt8(ascii: "/") { index += 1 }
+        return index
+    }
+}

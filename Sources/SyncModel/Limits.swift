@@ -1,0 +1,61 @@
+/// Every bound of the program that is not a user's setting, named with its unit, in one place.
+///
+/// Those the simulator shrinks at random are stored properties of `Limits`; those that are part of a format
+/// or of Linux are static.
+public struct Limits: Sendable, Equatable {
+    public static let nameBytesMax = 255
+    public static let pathBytesMax = 4_096
+    public static let pathDepthMax = 128
+    public static let symlinkBytesMax = 4_095
+    public static let frameBytesMax = 1 << 20
+    /// No honest chunk is longer; a chunk must fit a frame.
+    public static let chunkBytesMax: UInt32 = 512 << 10
+    /// A file of 16 TiB in smallest chunks would not fit one list; lists travel in pages of this many chunks.
+    public static let chunksPerPageMax = 8_192
+    public static let fileBytesMax: UInt64 = 1 << 44
+    public static let epochsRememberedMax = 64
+    public static let nodeNameBytesMax = 64
+    public static let featureCountMax = 64
+
+    /// Paths looked at together: one inspect, one load, one store.
+    public var batchPathsMax = 256
+    /// Differences a scan reports at a time.
+    public var scanChunkMax = 512
+    /// Log records sent in one frame at most.
+    public var logRecordsPerFrameMax = 256
+    /// Log records in flight to the core that are not yet stored.
+    public var importRecordsMax = 2_048
+    /// Acknowledged log records kept for `syncctl log`.
+    public var logRecordsKept = 10_000
+    /// Rows being brought to their target at the same time.
+    public var applyTasksMax = 256
+    /// Content bytes asked for and not yet received.
+    public var wantedBytesMax = 8 << 20
+    /// Bytes handed to the link and not yet written out.
+    public var outboundBytesMax = 4 << 20
+    /// Raw change events noted before the core prefers a rescan.
+    public var notedPathsMax = 65_536
+    /// Bytes of content per read request and per content frame.
+    public var contentFrameBytesMax = 512 << 10
+
+    /// Quiet time before a file that keeps changing is looked at again.
+    public var changingRetryMilliseconds: UInt64 = 250
+    /// First and longest pause before something that failed is tried again.
+    public var retryFirstMilliseconds: UInt64 = 500
+    public var retryLastMilliseconds: UInt64 = 60_000
+    /// A displaced file is looked at once more this long after it was displaced.
+    public var lateWriterMilliseconds: UInt64 = 10_000
+    /// Deletes within this window are judged together by the fuse.
+    public var fuseWindowMilliseconds: UInt64 = 10_000
+    public var rescanMilliseconds: UInt64 = 3_600_000
+    public var pingMilliseconds: UInt64 = 1_500
+    public var deadPeerMilliseconds: UInt64 = 4_500
+    public var helloMilliseconds: UInt64 = 10_000
+    public var clockSkewMilliseconds: UInt64 = 2_000
+    /// Rows and names younger than this at a power cut may not have reached the disk.
+    public var writebackMilliseconds: UInt64 = 120_000
+
+    public var chunking = ChunkerParameters.standard
+
+    public init() {}
+}

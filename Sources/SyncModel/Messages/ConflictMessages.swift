@@ -1,0 +1,115 @@
+/// Texts about contested files and records, guarded formats and the rules of a model.
+extension MessageRegistry {
+    static let conflicts = [
+        MessageKind(
+            .conflictDeletedWhileEdited, .warning, healsItself: false,
+            meaning: """
+                One node deleted this while the other edited it. The edit was kept and is on both nodes; nothing was \
+                lost.
+                """,
+            cure: "Delete it again if it should go; syncctl history shows its earlier versions."),
+        MessageKind(
+            .conflictFile, .warning, healsItself: false,
+            meaning: """
+                Both nodes changed this file before they heard of each other. The later version keeps the name and \
+                the other is beside it as a conflict copy; both are on both nodes and nothing is paused.
+                """,
+            cure: """
+                Compare the two, keep what you need and delete the copy, or choose with syncctl conflicts take ID \
+                VERSION.
+                """),
+        MessageKind(
+            .conflictIdentity, .warning, healsItself: false,
+            meaning: """
+                Both nodes created a record that the model allows only once. The older one stays, references to the \
+                other lead to it, and their fields were merged; every value that lost is kept.
+                """,
+            cure: "Look at the kept values with syncctl conflicts show ID and take those you prefer."),
+        MessageKind(
+            .conflictSlot, .warning, healsItself: false,
+            meaning: """
+                Both nodes filled a place that holds only one record. One record has the place on both nodes; the \
+                other is in quarantine, complete, and still receives edits.
+                """,
+            cure: """
+                Swap them with syncctl conflicts take ID VERSION, or let the other one go with syncctl conflicts \
+                discard ID.
+                """),
+    ]
+
+    static let formats = [
+        MessageKind(
+            .formatCorrupt, .warning, healsItself: true, retry: .onChange,
+            meaning: """
+                This file cannot be read as the format its model names; the text tells at which byte. Its bytes are \
+                kept as they are and are not merged. A healthy version is never replaced by it.
+                """,
+            cure: """
+                Repair the file or bring back an earlier version with syncctl restore PATH; the message goes when it \
+                can be read again.
+                """),
+        MessageKind(
+            .formatDowngradeHeld, .warning, healsItself: false,
+            meaning: """
+                A program that knows only an older format rewrote this file. The newer content stays at the path on \
+                both nodes, and what was written over it is a conflict copy; nothing was lost.
+                """,
+            cure: """
+                Upgrade the program that wrote it. To keep the older content all the same, use syncctl conflicts \
+                take ID VERSION.
+                """),
+        MessageKind(
+            .formatNewer, .warning, healsItself: true, retry: .onChange,
+            meaning: """
+                This file is in a newer format than this node understands. It is stored and passed on byte for byte, \
+                and this node never changes, merges, moves or deletes it; other files go on.
+                """,
+            cure: """
+                Upgrade the program or the models on this node; the message goes by itself once the format is \
+                understood.
+                """),
+        MessageKind(
+            .formatUnknown, .warning, healsItself: true, retry: .onChange,
+            meaning: """
+                No usable format version was found in this guarded file. It is treated like one from the future: \
+                passed on byte for byte and never changed by this node.
+                """,
+            cure: """
+                Check the file with syncctl doc check FILE, and correct its version or the format rule that names \
+                it.
+                """),
+        MessageKind(
+            .formatZeroLength, .warning, healsItself: true, retry: .onChange,
+            meaning: """
+                This guarded file is empty, which its format does not allow; often a program stopped while it was \
+                saving. The last healthy version stays at the path on the other node and in history.
+                """,
+            cure: "Save the file again, or bring back an earlier version with syncctl restore PATH."),
+        MessageKind(
+            .schemaNewer, .warning, healsItself: true, retry: .onChange,
+            meaning: """
+                The other node sent changes made under a newer model or newer rules than this node has. They are \
+                stored complete and wait; changes to other records go on in both directions.
+                """,
+            cure: """
+                Install the newer model on this node and run syncctl reload; the waiting changes are then applied.
+                """),
+    ]
+
+    static let records = [
+        MessageKind(
+            .repairExhausted, .serious, healsItself: false, retry: .onChange,
+            meaning: """
+                A group of changes still broke the rules of the model after every allowed repair. It is stored \
+                complete and not applied; the files in the folder were left as they are, and other records go on.
+                """,
+            cure: "Correct the repair rule the text names, or the records it lists; the group is then tried again."),
+        MessageKind(
+            .validationRequiredMissing, .warning, healsItself: true, retry: .onChange,
+            meaning: """
+                A record saved on this node lacks a value its model requires. This save waits here and was not sent; \
+                your file is as you saved it, and other records go on.
+                """,
+            cure: "Fill in the value the text names and save again."),
+    ]
+}

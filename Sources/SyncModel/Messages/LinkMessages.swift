@@ -1,0 +1,107 @@
+/// Texts about the connection, the other node, the clocks and the change logs.
+extension MessageRegistry {
+    static let link = [
+        MessageKind(
+            .clockSkew, .warning, healsItself: true, retry: .onReconnect,
+            meaning: """
+                The clocks of the two nodes differ by more than 2 seconds. Syncing goes on and nothing can be lost; \
+                only which version keeps the name in a conflict may be the wrong one.
+                """,
+            cure: "Set both clocks, for example with systemd-timesyncd; the message goes when they agree."),
+        MessageKind(
+            .clockStepped, .info, healsItself: true,
+            meaning: """
+                The clock of this node jumped. The order of changes is kept by counting on from the latest time \
+                seen, and waiting times are not affected.
+                """,
+            cure: """
+                Nothing is to be done if the clock was set on purpose; otherwise look at the time service of this \
+                machine.
+                """),
+        MessageKind(
+            .logCorrupt, .serious, healsItself: true, retry: .onReconnect,
+            meaning: """
+                An entry of a change log does not match its checksum; the text names the first one. Entries before \
+                it are in use, and none from there on. No file was changed because of it.
+                """,
+            cure: """
+                Nothing, if both nodes are up: the damaged part is fetched again or found by a scan. If it returns, \
+                check the disk that holds the state directory.
+                """),
+        MessageKind(
+            .logForked, .serious, healsItself: false,
+            meaning: """
+                One number in a change log stands for two different changes, which happens when two copies of one \
+                machine run at the same time. Syncing is halted on both nodes; all files and both logs are kept.
+                """,
+            cure: """
+                Stop the copy that should not run. Then pair the other again with syncctl unpair, syncctl invite and \
+                syncctl join.
+                """),
+        MessageKind(
+            .logMissing, .info, healsItself: true, retry: .patiently,
+            meaning: """
+                A part of the other node's change log has not arrived yet. What came after it is stored and waits; \
+                files are left as they are until then.
+                """,
+            cure: "Nothing is to be done: the part is asked for again until it comes."),
+        MessageKind(
+            .logNewer, .warning, healsItself: true, retry: .onChange,
+            meaning: """
+                The other node sent changes that need a newer version of this program. They are stored complete and \
+                wait, with those that build on them; everything else goes on.
+                """,
+            cure: "Upgrade syncd on this node; the waiting changes are then applied."),
+        MessageKind(
+            .logRolledBack, .warning, healsItself: true,
+            meaning: """
+                A node came back with an older state than the other has seen, as after restoring a backup. It starts \
+                a new count and takes its own later changes back from the other node; nothing is deleted.
+                """,
+            cure: """
+                Nothing is to be done if a backup was restored; files that differ now appear as conflicts to look \
+                at.
+                """),
+        MessageKind(
+            .peerAway, .info, healsItself: true, retry: .patiently,
+            meaning: """
+                The other node cannot be reached; the text tells what the network answered. Changes made here are \
+                kept and sent when it is back.
+                """,
+            cure: """
+                Nothing is to be done if it is off; otherwise check that it runs, its address in the configuration, \
+                and the firewall.
+                """),
+        MessageKind(
+            .peerIncompatible, .serious, healsItself: true, retry: .onReconnect,
+            meaning: """
+                The two nodes are set up in a way that does not fit together; the text tells which setting differs. \
+                They stay connected without exchanging changes, and all files are as they were.
+                """,
+            cure: "Make the setting the text names equal on both nodes, and restart syncd on the one you changed."),
+        MessageKind(
+            .peerProtocolViolation, .serious, healsItself: true, retry: .patiently,
+            meaning: """
+                The other node sent something that is not allowed. The connection was closed before any of it was \
+                used; nothing was written.
+                """,
+            cure: "Upgrade both nodes to the same version; if it returns, report it with the text of this message."),
+        MessageKind(
+            .peerRejected, .serious, healsItself: true, retry: .patiently,
+            meaning: """
+                The machine at the other node's address has another key than the one this node was paired with. \
+                Nothing was sent to it and nothing accepted from it.
+                """,
+            cure: """
+                Check the address in the configuration. If the other node was set up anew, run syncctl unpair and \
+                pair again with syncctl invite and syncctl join.
+                """),
+        MessageKind(
+            .wireDisjoint, .serious, healsItself: true, retry: .onReconnect,
+            meaning: """
+                The versions of syncd on the two nodes share no way to exchange changes. They stay connected and \
+                tell each other their versions and alerts only; all files are as they were.
+                """,
+            cure: "Upgrade the older node, which the text names; syncing resumes by itself."),
+    ]
+}

@@ -1,0 +1,101 @@
+/// Every message code there is. The dotted text is stable for ever: scripts, alerts on disk and rows of the store hold
+/// it. A new code is added in its alphabetical place, with its text in the file of its theme.
+public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
+    case clockSkew = "clock.skew"
+    case clockStepped = "clock.stepped"
+
+    case conflictDeletedWhileEdited = "conflict.deleted-while-edited"
+    case conflictFile = "conflict.file"
+    case conflictIdentity = "conflict.identity"
+    case conflictSlot = "conflict.slot"
+
+    case contentChanging = "content.changing"
+    case contentUnavailable = "content.unavailable"
+
+    case diskError = "disk.error"
+    case diskFull = "disk.full"
+
+    case formatCorrupt = "format.corrupt"
+    case formatDowngradeHeld = "format.downgrade-held"
+    case formatNewer = "format.newer"
+    case formatUnknown = "format.unknown"
+    case formatZeroLength = "format.zero-length"
+
+    case fuseApproved = "fuse.approved"
+    case fuseDeletes = "fuse.deletes"
+    case fuseRejected = "fuse.rejected"
+
+    case ignoreInvalid = "ignore.invalid"
+
+    case initialMerged = "initial.merged"
+
+    case itemLateWrite = "item.late-write"
+    case itemPoisoned = "item.poisoned"
+    case itemQuarantined = "item.quarantined"
+    case itemRestored = "item.restored"
+
+    case lockHeld = "lock.held"
+    case lockSplitHold = "lock.split-hold"
+
+    case logCorrupt = "log.corrupt"
+    case logForked = "log.forked"
+    case logMissing = "log.missing"
+    case logNewer = "log.newer"
+    case logRolledBack = "log.rolled-back"
+
+    case nodeHalted = "node.halted"
+    case nodePaused = "node.paused"
+
+    case pathBusy = "path.busy"
+    case pathIgnored = "path.ignored"
+    case pathInvalid = "path.invalid"
+    case pathPermission = "path.permission"
+    case pathSpecial = "path.special"
+    case pathUnsupported = "path.unsupported"
+
+    case peerAway = "peer.away"
+    case peerIncompatible = "peer.incompatible"
+    case peerProtocolViolation = "peer.protocol-violation"
+    case peerRejected = "peer.rejected"
+
+    case recoveryFinished = "recovery.finished"
+    case recoveryRescued = "recovery.rescued"
+
+    case repairExhausted = "repair.exhausted"
+
+    case rootEmptied = "root.emptied"
+    case rootMissing = "root.missing"
+    case rootReplaced = "root.replaced"
+
+    case schemaNewer = "schema.newer"
+
+    case stageSwept = "stage.swept"
+
+    case stateDamaged = "state.damaged"
+
+    case statedbNewer = "statedb.newer"
+
+    case validationRequiredMissing = "validation.required-missing"
+
+    case versionKept = "version.kept"
+    case versionPruned = "version.pruned"
+    case versionRestored = "version.restored"
+
+    case waitingChildren = "waiting.children"
+    case waitingContent = "waiting.content"
+    case waitingParent = "waiting.parent"
+    case waitingPeer = "waiting.peer"
+    case waitingSpace = "waiting.space"
+
+    case watchLimit = "watch.limit"
+    case watchOverflow = "watch.overflow"
+
+    case wireDisjoint = "wire.disjoint"
+
+    /// By their text.
+    public static func < (left: MessageCode, right: MessageCode) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension MessageCode: CustomStringConvertible {
+    public var description: String { rawValue }
+}

@@ -1,0 +1,69 @@
+/// What a node must remember of itself besides its rows: one record, written with the rows it belongs to.
+public struct NodeRecord: Hashable, Sendable {
+    public var id: NodeID
+    public var name: [UInt8]
+    public var folder: FolderID
+    public var peer: NodeID?
+    public var peerName: [UInt8]
+
+    /// The last entry of our own log.
+    public var ownHead: LogHead
+    /// Own entries up to here may have been forgotten.
+    public var prunedThrough: LogHead
+    /// The last entry of the peer's log that is stored here.
+    public var importedHead: LogHead
+    /// The last entry stored here of each earlier epoch of the peer's log, oldest first; the latest few only.
+    public var importedEpochs: [LogHead]
+    /// The last own entry that the peer said it has stored.
+    public var acknowledged: LogHead
+    /// The last own entry that the peer said it has applied, together with everything before it.
+    public var applied: LogPosition
+    public var clock: HybridTime
+    /// The last sign of life (wall milliseconds): what is younger than this at a power cut may be damaged.
+    public var aliveMilliseconds: Int64
+    /// Set by an orderly stop, cleared by the start.
+    public var stoppedCleanly: Bool
+    public var nextStage: UInt64
+    public var nextVersion: UInt64
+    public var isPaused: Bool
+    /// The first comparison of two folders that had never met is done.
+    public var initialImportDone: Bool
+    public var held: HeldDeletes?
+    public var isForked: Bool
+
+    /// A mass deletion that waits for a person.
+    public struct HeldDeletes: Hashable, Sendable {
+        public var id: UInt64
+        public var files: Int
+        public var sinceMilliseconds: Int64
+
+        public init(id: UInt64, files: Int, sinceMilliseconds: Int64) {
+            self.id = id
+            self.files = files
+            self.sinceMilliseconds = sinceMilliseconds
+        }
+    }
+
+    public init(id: NodeID, name: [UInt8], folder: FolderID) {
+        self.id = id
+        self.name = name
+        self.folder = folder
+        peer = nil
+        peerName = []
+        ownHead = .none
+        prunedThrough = .none
+        importedHead = .none
+        importedEpochs = []
+        acknowledged = .none
+        applied = .none
+        clock = .zero
+        aliveMilliseconds = 0
+        stoppedCleanly = true
+        nextStage = 1
+        nextVersion = 1
+        isPaused = false
+        initialImportDone = false
+        held = nil
+        isForked = false
+    }
+}

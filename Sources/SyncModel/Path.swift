@@ -1,0 +1,152 @@
+/// Names and paths of the shared folder, as the bytes Linux keeps.
+///
+/// Never `String`: Swift compares strings by canonical equivalence, which would make one file of two.
+/// Text for people is made at the edge by `escaped`, and only there.
+
+/// One component of a path: 1 to 255 bytes, no slash, no NUL, not `.` or `..`.
+public struct Name: Hashable, Comparable, Sendable {
+    public let bytes: [UInt8]
+
+    public init?(_ bytes: [UInt8]) {
+        guard Name.isValid(bytes[...]) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// For names written in this program; nil for what is no name.
+    public init?(_ text: String) {
+        self.init(Array(text.utf8))
+    }
+
+    static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
+        if bytes.isEmpty || bytes.count > Limits.nameBytesMax { return false }
+        if bytes.elementsEqual([0x2E]) || bytes.elementsEqual([0x2E, 0x2E]) { return false }
+        return !bytes.contains { $0 == 0x2F || $0 == 0 }
+    }
+
+    public static func < (left: Name, right: Name) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}
+
+/// A place in the shared folder, relative to its root. The root itself is the empty path.
+///
+/// Paths are ordered component by component, so a directory comes right before everything below it.
+public struct Path: Hashable, Comparable, Sendable {
+    /// Components joined by `/`; no slash at either end.
+    public let bytes: [UInt8]
+
+    public static let root = Path(unchecked: [])
+
+    private init(unchecked bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Total: nil for anything that is not a relative path of valid names within `Limits`.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count <= Limits.pathBytesMax else { return nil }
+        if !bytes.isEmpty {
+            let parts = bytes.split(separator: 0x2F, omittingEmptySubsequences: false)
+            guard parts.count <= Limits.pathDepthMax else { return nil }
+            for part in parts where !Name.isValid(part) { return nil }
+        }
+        self.bytes = bytes
+    }
+
+    public init?(_ text: String) {
+        self.init(Array(text.utf8))
+    }
+
+    public var isRoot: Bool { bytes.isEmpty }
+
+    public var depth: Int {
+        if bytes.isEmpty { return 0 }
+        var count = 1
+        for byte in bytes where byte == 0x2F { count += 1 }
+        return count
+    }
+
+    /// The last component; nil for the root.
+    public var name: Name? {
+        guard !bytes.isEmpty else { return nil }
+        guard let slash = bytes.lastIndex(of: 0x2F) else { return Name(bytes) }
+        return Name(Array(bytes[(slash + 1)...]))
+    }
+
+    /// The first component; nil for the root.
+    public var top: Path? {
+        guard !bytes.isEmpty else { return nil }
+        guard let slash = bytes.firstIndex(of: 0x2F) else { return self }
+        return Path(unchecked: Array(bytes[..<slash]))
+    }
+
+    /// Nil for the root.
+    public var parent: Path? {
+        guard !bytes.isEmpty else { return nil }
+        guard let slash = bytes.lastIndex(of: 0x2F) else { return .root }
+        return Path(unchecked: Array(bytes[..<slash]))
+    }
+
+    public func appending(_ name: Name) -> Path {
+        isRoot ? Path(unchecked: name.bytes) : Path(unchecked: bytes + [0x2F] + name.bytes)
+    }
+
+    /// True for everything strictly below `directory`.
+    public func isBelow(_ directory: Path) -> Bool {
+        if directory.isRoot { return !isRoot }
+        let count = directory.bytes.count
+        return bytes.count > count && bytes[count] == 0x2F && bytes.starts(with: directory.bytes)
+    }
+
+    /// This path with its leading `from` replaced by `to`; nil if it is not `from` or below it, or grows too long.
+    public func rebased(from: Path, to: Path) -> Path? {
+        if self == from { return to }
+        guard isBelow(from) else { return nil }
+        let tail = from.isRoot ? bytes : Array(bytes[(from.bytes.count + 1)...])
+        return Path(to.isRoot ? tail : to.bytes + [0x2F] + tail)
+    }
+
+    /// The daemon's own folder, which is never synced.
+    public var isReserved: Bool {
+        bytes.starts(with: Path.reservedName) && (bytes.count == Path.reservedName.count || bytes[6] == 0x2F)
+    }
+
+    private static let reservedName: [UInt8] = Array(".syncd".utf8)
+
+    public static func < (left: Path, right: Path) -> Bool {
+        let shared = min(left.bytes.count, right.bytes.count)
+        var index = 0
+        while index < shared {
+            let a = left.bytes[index]
+            let b = right.bytes[index]
+            if a != b {
+                // A slash ends a component, so it orders before every byte a name may hold.
+                if a == 0x2F { return true }
+                if b == 0x2F { return false }
+                return a < b
+            }
+            index += 1
+        }
+        return left.bytes.count < right.bytes.count
+    }
+}
+
+extension Path: CustomStringConvertible {
+    /// For traces and messages: escaped, so that no name can forge a line or hide in one.
+    public var description: String { isRoot ? "." : Path.escape(bytes) }
+
+    /// Printable ASCII as it is; everything else, and the backslash, as `\xNN`.
+    public static func escape(_ bytes: [UInt8]) -> String {
+        let alphabet: [Character] = Array("0123456789abcdef")
+        var text = ""
+        for byte in bytes {
+            if byte >= 0x20 && byte < 0x7F && byte != 0x5C {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += "\\x"
+                text.append(alphabet[Int(byte >> 4)])
+                text.append(alphabet[Int(byte & 15)])
+            }
+        }
+        return text
+    }
+}

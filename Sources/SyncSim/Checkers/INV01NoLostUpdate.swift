@@ -1,0 +1,58 @@
+import SyncModel
+
+/// INV-01. The first promise: whatever somebody wrote and nobody who had seen it took away is still there, on both nodes.
+package final class NoLostUpdate: Invariant {
+    package static let id = "INV-01"
+    package static let sentence = """
+        Every value ever written and not knowingly replaced is, once both nodes are quiet, at its path or in a conflict copy of it, \
+        on both nodes.
+        """
+
+    package init() {}
+
+    package func see(_ sight: Sight, _ court: inout Court) {
+        for duty in court.ledger.duties where !sight.isStuck(duty.path) {
+            switch duty.demand {
+            case .excused: continue
+            case .kept:
+                if !sight.machines.contains(where: { keeps(duty, $0) }) {
+                    court.find(self, on: duty.machine, "\(duty.value) of \(duty.path) is nowhere, not even set aside")
+                }
+            case .inTree:
+                for (index, machine) in sight.machines.enumerated() where !hasInTree(duty, machine) {
+                    court.find(self, on: index, "\(duty.value) of \(duty.path) is nowhere in the folder")
+                }
+            case .atPath: judge(duty, sight, &court)
+            }
+        }
+    }
+
+    private func judge(_ duty: Ledger.Duty, _ sight: Sight, _ court: inout Court) {
+        for (index, machine) in sight.machines.enumerated() where !isAtPath(duty, machine) {
+            if machine.ignores(duty.path) {
+                // The rules keep it from the other node; its own keeps it where it was or sets it aside.
+                if index == duty.machine, machine.unsynced[duty.path] != duty.value, !keeps(duty, machine) {
+                    court.find(self, on: index, "ignored \(duty.value) of \(duty.path) is gone")
+                }
+                continue
+            }
+            court.find(
+                self, on: index,
+                "\(duty.value) written at \(duty.path) is neither there nor in a conflict copy; there is \(machine.value(at: duty.path))")
+        }
+    }
+
+    private func isAtPath(_ duty: Ledger.Duty, _ machine: MachineSight) -> Bool {
+        machine.value(at: duty.path) == duty.value
+            || machine.copies(of: duty.path).contains { $0.value == duty.value }
+    }
+
+    private func hasInTree(_ duty: Ledger.Duty, _ machine: MachineSight) -> Bool {
+        machine.tree.contains { $0.value.value == duty.value }
+    }
+
+    private func keeps(_ duty: Ledger.Duty, _ machine: MachineSight) -> Bool {
+        hasInTree(duty, machine) || machine.aside.contains(duty.value)
+            || machine.unsynced.contains { $0.value == duty.value }
+    }
+}

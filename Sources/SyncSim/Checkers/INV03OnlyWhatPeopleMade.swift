@@ -1,0 +1,45 @@
+import SyncModel
+
+/// INV-03. Nothing appears that nobody made: no torn file, no zeros, no content at a path where nobody put it.
+package final class OnlyWhatPeopleMade: Invariant {
+    package static let id = "INV-03"
+    package static let sentence = "The daemon puts nothing at a path that no person ever put at that path, conflict copies under their own names."
+
+    package init() {}
+
+    package func see(_ act: DiskAct, _ court: inout Court) {
+        guard act.error == nil else { return }
+        for change in act.treeChanges where !isKnown(change.after, at: change.path, court.ledger) {
+            court.find(self, on: act.machine, "\(change.after) was put at \(change.path), where nobody ever put it")
+        }
+    }
+
+    package func see(_ sight: Sight, _ court: inout Court) {
+        for (index, machine) in sight.machines.enumerated() {
+            for (path, seen) in machine.tree where !isKnown(seen.value, at: path, court.ledger) {
+                court.find(self, on: index, "\(seen.value) stands at \(path), where nobody ever put it")
+            }
+        }
+    }
+
+    private func isKnown(_ value: Value, at path: Path, _ ledger: Ledger) -> Bool {
+        if value == .absent || ledger.everStood(value, at: path) { return true }
+        guard value.isContent else { return false }
+        var next = ConflictFamily.base(of: path)
+        while let base = next {
+            if ledger.everStood(value, at: base) { return true }
+            next = ConflictFamily.base(of: base)
+        }
+        return isCopyOfLongName(value, path, ledger)
+    }
+
+    /// A conflict copy of a name so long that it was cut: the base cannot be read from its name.
+    private func isCopyOfLongName(_ value: Value, _ path: Path, _ ledger: Ledger) -> Bool {
+        guard ConflictFamily.base(of: path) != nil, let parent = path.parent else { return false }
+        for (other, _) in ledger.pages.range(from: parent) {
+            if other != parent && !other.isBelow(parent) { return false }
+            if ConflictFamily.isCopy(path, of: other) && ledger.everStood(value, at: other) { return true }
+        }
+        return false
+    }
+}

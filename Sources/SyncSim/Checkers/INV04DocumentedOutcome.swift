@@ -1,0 +1,57 @@
+import SyncModel
+
+/// INV-04. What concurrent changes come to is written in `docs/architecture.md`; nothing in between is allowed.
+package final class DocumentedOutcome: Invariant {
+    package static let id = "INV-04"
+    package static let sentence = """
+        At a path that both sides changed at once: a directory beats a file, an edit beats a delete, one of several edits keeps \
+        the name; nothing else stands there.
+        """
+
+    package init() {}
+
+    package func see(_ sight: Sight, _ court: inout Court) {
+        guard !court.ledger.hasForgotten else { return }
+        for (path, page) in court.ledger.pages where isClear(page) && !sight.isStuck(path) {
+            let leaves = page.leaves
+            guard leaves.count > 1 else { continue }
+            for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
+                judge(path, page, leaves, on: index, machine, &court)
+            }
+        }
+    }
+
+    /// Races, late writes and disasters blur who had seen what.
+    private func isClear(_ page: Ledger.Page) -> Bool {
+        !page.isReverted && page.discarded.isEmpty && page.carried.isEmpty
+            && page.acts.allSatisfy { !$0.isRacing && !$0.isAside && !$0.isUndone && $0.demand == .atPath }
+    }
+
+    private func judge(
+        _ path: Path, _ page: Ledger.Page, _ leaves: [Ledger.Act], on index: Int, _ machine: MachineSight,
+        _ court: inout Court
+    ) {
+        let found = machine.value(at: path)
+        let owed = leaves.filter { page.isOwed($0) && $0.after != .absent && $0.after != .special }
+        if owed.contains(where: { $0.after == .directory }) {
+            if found != .directory { court.find(self, on: index, "\(path): a directory was made, but there is \(found)") }
+            return
+        }
+        if owed.isEmpty {
+            if found != .absent, !leaves.contains(where: { $0.after == found }), !hasLife(below: path, machine) {
+                court.find(self, on: index, "\(path): nobody left \(found) there")
+            }
+            return
+        }
+        if owed.contains(where: { $0.after == found }) || hasLife(below: path, machine) { return }
+        // An equal value that somebody else removed may lose to what he put in its place.
+        if leaves.contains(where: { $0.after == found && found.isContent }) { return }
+        court.find(
+            self, on: index,
+            "\(path): there is \(found), none of what was left: \(owed.map { "\($0.after)" }.joined(separator: ", "))")
+    }
+
+    private func hasLife(below path: Path, _ machine: MachineSight) -> Bool {
+        machine.tree.first(after: path).map { $0.key.isBelow(path) } ?? false
+    }
+}

@@ -1,0 +1,28 @@
+import SyncModel
+
+/// INV-08. No resurrection, however long the other node was away.
+package final class StaysDeleted: Invariant {
+    package static let id = "INV-08"
+    package static let sentence = "A path deleted on one side and untouched on the other stays deleted."
+
+    package init() {}
+
+    package func see(_ sight: Sight, _ court: inout Court) {
+        guard !court.ledger.hasForgotten else { return }
+        for (path, page) in court.ledger.pages {
+            guard page.isDeleted, !page.isReverted, page.carried.isEmpty, !sight.isStuck(path) else { continue }
+            guard page.acts.allSatisfy({ !$0.isRacing && !$0.isAside }) else { continue }
+            for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
+                let found = machine.value(at: path)
+                if found == .absent || (found == .directory && isNeeded(path, machine)) { continue }
+                court.find(self, on: index, "\(path) was deleted and is back as \(found)")
+            }
+        }
+    }
+
+    /// Something that the deleter had not seen lives in it.
+    private func isNeeded(_ path: Path, _ machine: MachineSight) -> Bool {
+        let isHome = machine.tree.first(after: path).map { $0.key.isBelow(path) } ?? false
+        return isHome || machine.unsynced.contains { $0.key.isBelow(path) }
+    }
+}

@@ -1,0 +1,66 @@
+import SyncModel
+
+/// INV-09. The daemon replaces a file in one instant: a power cut leaves the old or the new, whole, and what was stored as
+/// applied is applied.
+package final class OldOrNew: Invariant {
+    package static let id = "INV-09"
+    package static let sentence = """
+        After a power cut every path that the daemon was replacing holds its old or its new content in full; what the store says \
+        is applied is there.
+        """
+
+    private struct Replacement {
+        let old: Value
+        let new: Value
+        var isStored = false
+    }
+
+    private var replaced: [SortedMap<Path, Replacement>] = [[:], [:]]
+
+    package init() {}
+
+    package func see(_ act: DiskAct, _ court: inout Court) {
+        guard act.error == nil else { return }
+        for change in act.treeChanges {
+            // Several operations make one replacement: what stood there before the first of them is the old content.
+            let earlier = replaced[act.machine][change.path]
+            let old = earlier.map { $0.isStored ? $0.new : $0.old } ?? change.before
+            replaced[act.machine][change.path] = Replacement(old: old, new: change.after)
+        }
+    }
+
+    package func see(_ act: StoreAct, _ court: inout Court) {
+        for operation in act.batch.operations {
+            guard case .putRow(let row) = operation, let disk = row.disk, row.reflected.covers(row.version) else { continue }
+            let isDirectory = disk.entry.content.isDirectory
+            replaced[act.machine].update(row.path) { replacement in
+                if (replacement.new == .directory) == isDirectory { replacement.isStored = true }
+            }
+        }
+    }
+
+    package func see(_ act: OperatorAct, _ court: inout Court) {
+        replaced[act.machine] = [:]
+    }
+
+    package func see(_ cut: PowerCut, _ court: inout Court) {
+        for (path, replacement) in replaced[cut.machine] {
+            // Whoever changed it after the daemon did takes his own risks.
+            guard (cut.was[path] ?? .absent) == replacement.new else { continue }
+            judge(path, replacement, cut, &court)
+        }
+        replaced[cut.machine] = [:]
+    }
+
+    private func judge(_ path: Path, _ replacement: Replacement, _ cut: PowerCut, _ court: inout Court) {
+        let found = cut.now[path] ?? .absent
+        if found == replacement.new { return }
+        if replacement.isStored {
+            court.find(self, on: cut.machine, "\(path) was stored as \(replacement.new) and is \(found) after the power cut")
+        } else if found != replacement.old, cut.safe[path] == replacement.old || !court.ledger.everStood(found, at: path) {
+            court.find(
+                self, on: cut.machine,
+                "\(path) went from \(replacement.old) to \(replacement.new) and is \(found) after the power cut")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import SyncModel
+
+/// INV-13. A plan may be overtaken by a person or by a failing disk, but never trip over itself.
+package final class PlansWork: Invariant {
+    package static let id = "INV-13"
+    package static let sentence = """
+        No disk operation of the daemon fails for a reason of its own making: a missing parent, a directory that is not empty, a name \
+        that is taken.
+        """
+
+    package init() {}
+
+    package func see(_ act: DiskAct, _ court: inout Court) {
+        guard let error = act.error, !act.isDisturbed else { return }
+        switch error {
+        case .notFound, .exists, .notEmpty, .notDirectory, .isDirectory, .mismatch, .nameTooLong, .crossDevice, .unsupported:
+            court.find(self, on: act.machine, "\(act.operation) failed with \(error) though nobody interfered")
+        case .noSpace, .inputOutput, .readOnly, .busy, .permission:
+            if !act.mayFail {
+                court.find(self, on: act.machine, "\(act.operation) failed with \(error) on a healthy disk")
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import SyncModel
+
+/// INV-14. A conflict copy is work for a person; it must be the only honest way out.
+package final class NoFalseConflict: Invariant {
+    package static let id = "INV-14"
+    package static let sentence = "A conflict copy appears only where two people put different things at one path without having seen each other's."
+
+    package init() {}
+
+    package func see(_ act: DiskAct, _ court: inout Court) {
+        guard act.error == nil, !court.ledger.hasForgotten else { return }
+        for change in act.treeChanges where change.after.isContent {
+            guard ConflictFamily.base(of: change.path) != nil else { continue }
+            if court.ledger.everStood(change.after, at: change.path) { continue }
+            if !isContested(change.after, copiedTo: change.path, court.ledger) {
+                court.find(
+                    self, on: act.machine, "\(change.path) was made of \(change.after), with which nothing was in conflict")
+            }
+        }
+    }
+
+    private func isContested(_ value: Value, copiedTo path: Path, _ ledger: Ledger) -> Bool {
+        var next = ConflictFamily.base(of: path)
+        while let base = next {
+            if ledger.isContested(value, at: base) { return true }
+            // A copy of a copy that a person changed is contested at the copy's own page.
+            next = ConflictFamily.base(of: base)
+        }
+        return isCopyOfLongName(value, path, ledger)
+    }
+
+    private func isCopyOfLongName(_ value: Value, _ path: Path, _ ledger: Ledger) -> Bool {
+        guard let parent = path.parent else { return false }
+        for (other, _) in ledger.pages.range(from: parent) {
+            if other != parent && !other.isBelow(parent) { return false }
+            if other != path && ConflictFamily.isCopy(path, of: other) && ledger.isContested(value, at: other) { return true }
+        }
+        return false
+    }
+}

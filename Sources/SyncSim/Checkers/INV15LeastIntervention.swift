@@ -1,0 +1,38 @@
+import SyncModel
+
+/// INV-15. One conflict copy for each losing value, none for one that is at the path anyway.
+package final class LeastIntervention: Invariant {
+    package static let id = "INV-15"
+    package static let sentence = "The conflict copies of a path differ from one another and from what stands at the path."
+
+    package init() {}
+
+    package func see(_ sight: Sight, _ court: inout Court) {
+        // Who was restored to an older state cannot know which copies he has made before.
+        guard !court.ledger.hasForgotten else { return }
+        for (index, machine) in sight.machines.enumerated() {
+            for (path, seen) in machine.tree where ConflictFamily.base(of: path) != nil {
+                judge(path, seen.value, on: index, machine, &court)
+            }
+        }
+    }
+
+    private func judge(_ copy: Path, _ value: Value, on index: Int, _ machine: MachineSight, _ court: inout Court) {
+        // A person may have put it there, or back to what it was.
+        if court.ledger.pages[copy] != nil { return }
+        let head = ConflictFamily.head(of: copy)
+        if let page = court.ledger.pages[head], page.acts.last(where: { $0.after == value })?.isRacing == true { return }
+        if machine.value(at: head) == value, isPlain(value, court.ledger.pages[head]) {
+            court.find(self, on: index, "\(copy) holds the same as \(head)")
+        }
+        for other in machine.copies(of: head) where other.path < copy && other.value == value {
+            if court.ledger.pages[other.path] != nil { continue }
+            court.find(self, on: index, "\(copy) holds the same as \(other.path)")
+        }
+    }
+
+    /// Written once: it cannot have lost and come back later.
+    private func isPlain(_ value: Value, _ page: Ledger.Page?) -> Bool {
+        (page?.acts.filter { $0.after == value }.count ?? 0) == 1
+    }
+}

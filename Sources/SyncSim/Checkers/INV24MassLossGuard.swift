@@ -1,0 +1,48 @@
+import SyncModel
+
+/// INV-24. Many deletes at once are a question, not a change.
+package final class MassLossGuard: Invariant {
+    package static let id = "INV-24"
+    package static let sentence = """
+        When people at one machine delete at one moment more files than the fuse allows, or the folder is emptied, no more than the \
+        fuse allows of it is deleted on the other machine before somebody approves.
+        """
+
+    private let fuseFiles: Int
+    private let fusePercent: Int
+    private var approvals: [Int64] = []
+    /// Deletes applied so far, by the number of the mass deletion that caused them.
+    private var applied: [Int: Int] = [:]  // lookup only
+
+    package init(settings: Settings = Settings()) {
+        fuseFiles = settings.deleteFuseFiles
+        fusePercent = settings.deleteFusePercent
+    }
+
+    package func see(_ act: OperatorAct, _ court: inout Court) {
+        if act.kind == .approvedDeletes { approvals.append(court.now) }
+    }
+
+    package func see(_ act: DiskAct, _ court: inout Court) {
+        guard act.error == nil else { return }
+        for change in act.treeChanges where change.before.isContent && change.after == .absent {
+            for (number, burst) in court.ledger.bursts.enumerated() where burst.machine != act.machine {
+                guard burst.paths.contains(key: change.path), isTooMuch(burst) else { continue }
+                if approvals.contains(where: { $0 >= burst.time }) { continue }
+                let count = (applied[number] ?? 0) + 1
+                applied[number] = count
+                if count == fuseFiles + 1 {
+                    court.find(
+                        self, on: act.machine,
+                        "\(count) of \(burst.paths.count) files deleted at one moment went without anybody's approval, \(change.path) last")
+                }
+            }
+        }
+    }
+
+    private func isTooMuch(_ burst: Ledger.Burst) -> Bool {
+        if burst.paths.count <= fuseFiles { return false }
+        if burst.paths.count * 100 > fusePercent * burst.filesBefore { return true }
+        return burst.tops.contains { $0.value.deleted > fuseFiles && $0.value.deleted * 100 > fusePercent * $0.value.before }
+    }
+}

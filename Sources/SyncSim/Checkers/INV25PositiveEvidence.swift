@@ -1,0 +1,49 @@
+import SyncModel
+
+/// INV-25. Nothing leaves a folder because something could not be found elsewhere.
+package final class PositiveEvidence: Invariant {
+    package static let id = "INV-25"
+    package static let sentence = """
+        The daemon takes a value out of the folder only if a person who had seen it removed or replaced it at that path; absence of \
+        information is no delete.
+        """
+
+    package init() {}
+
+    package func see(_ act: DiskAct, _ court: inout Court) {
+        guard act.error == nil else { return }
+        switch act.operation {
+        case .removeDirectory(.tree(let path)): judgeDirectory(path, act, &court)
+        case .move(let source, to: .version), .move(let source, to: .quarantine): judge(source, act, &court)
+        case .discard(let place): judge(place, act, &court)
+        case .exchange, .move, .removeDirectory, .createFile, .write, .copy, .truncate, .createDirectory, .createSymlink,
+            .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .inspect:
+            break
+        }
+    }
+
+    /// A value goes out of the tree, or out of the stage into which an exchange had put it.
+    private func judge(_ place: Place, _ act: DiskAct, _ court: inout Court) {
+        guard let touch = act.touched.first(where: { $0.place == place }), touch.before.isContent else { return }
+        switch place {
+        case .tree(let path): judge(touch.before, of: path, act, &court)
+        case .stage(let name):
+            if let intent = act.store.intents[name] { judge(touch.before, of: intent.path, act, &court) }
+        case .version, .quarantine: break
+        }
+    }
+
+    private func judge(_ value: Value, of path: Path, _ act: DiskAct, _ court: inout Court) {
+        guard court.ledger.demand(of: value, at: path) > .kept, !act.holds(value, path) else { return }
+        court.find(self, on: act.machine, "\(value) was taken from \(path), though nobody who had seen it let go of it")
+    }
+
+    private func judgeDirectory(_ path: Path, _ act: DiskAct, _ court: inout Court) {
+        guard let page = court.ledger.pages[path] else {
+            court.find(self, on: act.machine, "the directory \(path) was removed, which no person ever touched")
+            return
+        }
+        let isGone = page.acts.contains { $0.before == .directory } || page.isReverted || !page.carried.isEmpty
+        if !isGone { court.find(self, on: act.machine, "the directory \(path) was removed, though no person removed it") }
+    }
+}

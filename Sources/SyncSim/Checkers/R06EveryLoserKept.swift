@@ -1,0 +1,44 @@
+import SyncModel
+
+/// R-06. However many lose, all of them are there; also those who lose against a conflict copy.
+package final class EveryLoserKept: Invariant {
+    package static let id = "R-06"
+    package static let sentence = """
+        The path and its conflict copies together hold every value that lost, of every generation; the daemon removes no conflict \
+        copy of its own accord.
+        """
+
+    package init() {}
+
+    package func see(_ act: DiskAct, _ court: inout Court) {
+        guard act.error == nil else { return }
+        for change in act.treeChanges where change.before.isContent && !change.after.isContent {
+            guard ConflictFamily.base(of: change.path) != nil else { continue }
+            let page = court.ledger.pages[change.path]
+            // Somebody did something with this copy, or took back what lost.
+            if page != nil || court.ledger.demand(of: change.before, at: change.path) < .atPath { continue }
+            if act.holds(change.before, ConflictFamily.head(of: change.path)) { continue }
+            court.find(self, on: act.machine, "the conflict copy \(change.path) went away, and no person removed it")
+        }
+    }
+
+    package func see(_ sight: Sight, _ court: inout Court) {
+        for (path, page) in court.ledger.pages where !sight.isStuck(path) {
+            let owed = owedValues(page)
+            guard owed.count > 1 else { continue }
+            for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
+                let held = [machine.value(at: path)] + machine.copies(of: path).map(\.value)
+                let lost = owed.filter { !held.contains($0) }
+                if !lost.isEmpty {
+                    let text = lost.map { "\($0)" }.joined(separator: ", ")
+                    court.find(self, on: index, "of \(owed.count) values in conflict at \(path) \(lost.count) are lost: \(text)")
+                }
+            }
+        }
+    }
+
+    private func owedValues(_ page: Ledger.Page) -> [Value] {
+        let values = page.acts.filter { $0.after.isContent && page.isOwed($0) }.map(\.after).sorted()
+        return values.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+    }
+}

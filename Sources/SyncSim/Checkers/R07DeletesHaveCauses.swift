@@ -1,0 +1,27 @@
+import SyncModel
+
+/// A delete in a log says that a person removed something. Nothing else may write one.
+package final class DeletesHaveCauses: Invariant {
+    package static let id = "R-07"
+    package static let sentence = "Every delete in a node's own log has a cause: a person's removal or move at that path, seen by that node."
+
+    package init() {}
+
+    package func see(_ act: StoreAct, _ court: inout Court) {
+        for operation in act.batch.operations {
+            guard case .appendLog(let record) = operation else { continue }
+            switch record.change {
+            case .put(let path, let revision):
+                if revision.entry.isAbsent { judge(path, on: act.machine, &court) }
+            case .relocate(let relocation):
+                judge(relocation.from, on: act.machine, &court)
+            }
+        }
+    }
+
+    private func judge(_ path: Path, on machine: Int, _ court: inout Court) {
+        // A path may be gone because it became something else before anybody looked.
+        let isRemoved = court.ledger.pages[path]?.acts.contains { $0.before != .absent && $0.after != $0.before } ?? false
+        if !isRemoved { court.find(self, on: machine, "the log says that \(path) was deleted; no person did that") }
+    }
+}

@@ -1,0 +1,51 @@
+import SyncCore
+import SyncModel
+
+/// Memory and messages have sizes that were decided before any input was seen.
+package final class Bounds: Invariant {
+    package static let id = "R-09"
+    package static let sentence = "At every step a node's queues, requests and frames are within the bounds of `Limits`."
+
+    package init() {}
+
+    package func see(_ act: StepAct, _ court: inout Court) {
+        for effect in act.effects { judge(effect, act, &court) }
+        guard let footprint = act.footprint else { return }
+        for (name, amount, bound) in counts(footprint, act.limits) where amount > bound {
+            court.find(self, on: act.machine, "\(amount) \(name), \(bound) allowed")
+        }
+    }
+
+    private func judge(_ effect: Effect, _ act: StepAct, _ court: inout Court) {
+        switch effect {
+        case .send(_, let bytes):
+            if bytes.count > Limits.frameBytesMax + 4 {
+                court.find(self, on: act.machine, "a frame of \(bytes.count) bytes")
+            }
+        case .scan(_, let request, _):
+            if request.limit > act.limits.scanChunkMax {
+                court.find(self, on: act.machine, "a scan of \(request.limit) differences at once")
+            }
+        case .inspect(_, let paths), .hash(_, let paths):
+            if paths.count > act.limits.batchPathsMax {
+                court.find(self, on: act.machine, "\(paths.count) paths looked at at once")
+            }
+        case .load, .store, .read, .disk, .listStage, .close, .wake, .report, .answer, .finish: break
+        }
+    }
+
+    /// Each count with what it may be: a few batches of everything, whatever the size of the folder.
+    private func counts(_ footprint: Footprint, _ limits: Limits) -> [(String, Int, Int)] {
+        let batch = limits.batchPathsMax
+        return [
+            ("jobs in flight", footprint.jobs, 64 + 4 * limits.applyTasksMax),
+            ("transactions waiting", footprint.transactions, 64 + 4 * (limits.applyTasksMax + limits.notedPathsMax + batch)),
+            ("paths noted", footprint.noted, 2 * limits.notedPathsMax + 8 * batch + limits.scanChunkMax + 16),
+            ("imported records waiting", footprint.imports, limits.importRecordsMax + limits.logRecordsPerFrameMax),
+            ("paths being applied", footprint.tasks, limits.applyTasksMax + batch),
+            ("contents being fetched", footprint.fetches, limits.applyTasksMax + batch),
+            ("bytes handed to the link", footprint.outboundBytes, limits.outboundBytesMax + Limits.frameBytesMax + 4),
+            ("requests of the peer waiting", footprint.serving, 1_024),
+        ]
+    }
+}

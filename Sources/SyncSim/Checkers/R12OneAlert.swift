@@ -1,0 +1,64 @@
+import SyncCore
+import SyncModel
+
+/// R-12. A condition is told once, and it is told when it is over.
+package final class OneAlert: Invariant {
+    package static let id = "R-12"
+    package static let sentence = """
+        A node raises an alert only when it is not raised, clears only what it raised, and at rest no alert stands whose condition \
+        is gone.
+        """
+
+    /// What each process has raised and not cleared.
+    private var raised: [SortedMap<AlertKey, Bool>] = [[:], [:]]
+
+    package init() {}
+
+    package func see(_ turn: ProcessTurn, _ court: inout Court) { raised[turn.machine] = [:] }
+
+    package func see(_ act: StepAct, _ court: inout Court) {
+        for effect in act.effects {
+            guard case .report(let report) = effect else { continue }
+            switch report {
+            case .raised(let alert):
+                if raised[act.machine].updateValue(true, forKey: alert.key) != nil {
+                    court.find(self, on: act.machine, "\(alert.key.code) of \(Path.escape(alert.key.subject)) was raised twice")
+                }
+            case .cleared(let key):
+                if raised[act.machine].removeValue(forKey: key) == nil {
+                    court.find(self, on: act.machine, "\(key.code) of \(Path.escape(key.subject)) was cleared and had not been raised")
+                }
+            case .note: break
+            }
+        }
+    }
+
+    package func see(_ sight: Sight, _ court: inout Court) {
+        for (index, machine) in sight.machines.enumerated() {
+            for key in machine.alerts.keys where OneAlert.isOverAtRest(key.code) {
+                if let path = Path(key.subject), sight.isStuck(path) { continue }
+                court.find(self, on: index, "\(key.code) of \(Path.escape(key.subject)) stands, though nothing is wrong any more")
+            }
+        }
+    }
+
+    /// Conditions of the surroundings: at rest everything is mended, so none of them can hold. What waits for a person
+    /// (conflicts, quarantine, invalid rules, special files) may stay.
+    static func isOverAtRest(_ code: MessageCode) -> Bool {
+        switch code {
+        case .clockSkew, .contentChanging, .contentUnavailable, .diskError, .diskFull, .fuseDeletes, .logMissing,
+            .nodeHalted, .nodePaused, .pathBusy, .pathPermission, .peerAway, .peerProtocolViolation, .peerRejected,
+            .rootEmptied, .rootMissing, .rootReplaced, .waitingChildren, .waitingContent, .waitingParent, .waitingPeer,
+            .waitingSpace, .watchLimit, .watchOverflow:
+            true
+        case .clockStepped, .conflictDeletedWhileEdited, .conflictFile, .conflictIdentity, .conflictSlot, .formatCorrupt,
+            .formatDowngradeHeld, .formatNewer, .formatUnknown, .formatZeroLength, .fuseApproved, .fuseRejected,
+            .ignoreInvalid, .initialMerged, .itemLateWrite, .itemPoisoned, .itemQuarantined, .itemRestored, .lockHeld,
+            .lockSplitHold, .logCorrupt, .logForked, .logNewer, .logRolledBack, .pathIgnored, .pathInvalid, .pathSpecial,
+            .pathUnsupported, .peerIncompatible, .recoveryFinished, .recoveryRescued, .repairExhausted, .schemaNewer,
+            .stageSwept, .stateDamaged, .statedbNewer, .validationRequiredMissing, .versionKept, .versionPruned,
+            .versionRestored, .wireDisjoint:
+            false
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import SyncCore
+import SyncModel
+
+/// Both people are told the same about what both share.
+package final class EqualAlerts: Invariant {
+    package static let id = "R-15"
+    package static let sentence = "At rest both nodes have the same alerts about conflicts, one for every conflict copy there is."
+
+    package init() {}
+
+    package func see(_ sight: Sight, _ court: inout Court) {
+        let sets = sight.machines.map { machine in machine.alerts.keys.filter { EqualAlerts.isShared($0.code) } }
+        for (index, keys) in sets.enumerated() {
+            let others = sets[1 - index]
+            for key in keys where !others.contains(key) {
+                court.find(self, on: 1 - index, "\(key.code) of \(Path.escape(key.subject)) is known to one node only")
+            }
+        }
+    }
+
+    static func isShared(_ code: MessageCode) -> Bool {
+        switch code {
+        case .conflictFile, .conflictIdentity, .conflictSlot, .conflictDeletedWhileEdited: true
+        case .clockSkew, .clockStepped, .contentChanging, .contentUnavailable, .diskError, .diskFull, .formatCorrupt,
+            .formatDowngradeHeld, .formatNewer, .formatUnknown, .formatZeroLength, .fuseApproved, .fuseDeletes,
+            .fuseRejected, .ignoreInvalid, .initialMerged, .itemLateWrite, .itemPoisoned, .itemQuarantined,
+            .itemRestored, .lockHeld, .lockSplitHold, .logCorrupt, .logForked, .logMissing, .logNewer, .logRolledBack,
+            .nodeHalted, .nodePaused, .pathBusy, .pathIgnored, .pathInvalid, .pathPermission, .pathSpecial,
+            .pathUnsupported, .peerAway, .peerIncompatible, .peerProtocolViolation, .peerRejected, .recoveryFinished,
+            .recoveryRescued, .repairExhausted, .rootEmptied, .rootMissing, .rootReplaced, .schemaNewer, .stageSwept,
+            .stateDamaged, .statedbNewer, .validationRequiredMissing, .versionKept, .versionPruned, .versionRestored,
+            .waitingChildren, .waitingContent, .waitingParent, .waitingPeer, .waitingSpace, .watchLimit, .watchOverflow,
+            .wireDisjoint:
+            false
+        }
+    }
+}

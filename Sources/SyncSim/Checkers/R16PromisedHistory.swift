@@ -1,0 +1,41 @@
+import SyncModel
+
+/// History never shrinks below its promise.
+package final class PromisedHistory: Invariant {
+    package static let id = "R-16"
+    package static let sentence = "A kept version is removed only when it is older than promised or the versions together take more room than allowed."
+
+    private let settings: [Settings]
+    private var now: [Int64] = [0, 0]
+
+    package init(settings: [Settings] = [Settings(), Settings()]) {
+        self.settings = settings
+    }
+
+    package func see(_ act: StoreAct, _ court: inout Court) {
+        now[act.machine] = act.wallMilliseconds
+        for operation in act.batch.operations {
+            guard case .dropVersion(let id) = operation else { continue }
+            judge(id, act.store, on: act.machine, &court)
+        }
+    }
+
+    package func see(_ act: DiskAct, _ court: inout Court) {
+        guard act.error == nil, case .discard(let place) = act.operation else { return }
+        switch place {
+        case .version(let id), .quarantine(let id):
+            // The record goes first, or a crash leaves one that leads nowhere; what has none was judged when it was dropped.
+            if act.store.versions[id] != nil { judge(id, act.store, on: act.machine, &court) }
+        case .tree, .stage: break
+        }
+    }
+
+    private func judge(_ id: VersionID, _ store: VirtualStore, on machine: Int, _ court: inout Court) {
+        guard let version = store.versions[id] else { return }
+        let bytes = store.versions.values.reduce(UInt64(0)) { $0 + $1.entry.content.size }
+        if bytes > settings[machine].keepVersionsBytes { return }
+        let age = now[machine] - version.keptMilliseconds
+        if age >= settings[machine].keepVersionsMilliseconds { return }
+        court.find(self, on: machine, "version \(id.raw) of \(version.path) was removed after \(age) ms")
+    }
+}

@@ -1,0 +1,372 @@
+package import SyncCore
+package import SyncModel
+
+/// Every invariant that fits a plan.
+package enum Checkers {
+    package static func all(for plan: SeedPlan) -> [any Checker] { [Watch(plan)] }
+
+    /// In the order of their ids. Those that compare whole runs (INV-12, INV-19) are asked by `Exhaustive`.
+    package static func invariants(for plan: SeedPlan) -> [any Invariant] {
+        let always: [any Invariant] = [
+            OneEntryPerPosition(), Bounds(), ClockAboveAll(), NothingOutside(), OneAlert(),
+            PromisedHistory(settings: plan.settings),
+        ]
+        // With an enemy there is no second folder to compare with, and what he makes nobody vouches for.
+        if plan.isOn(.evilPeer) { return always }
+        return [
+            NoLostUpdate(), UntouchedWork(), OnlyWhatPeopleMade(), DocumentedOutcome(), SiblingsGoOn(), Convergence(),
+            Quiet(), StaysDeleted(), OldOrNew(), BaseIsTrue(), NothingMissed(), PlansWork(), NoFalseConflict(),
+            LeastIntervention(), TreeShape(), EqualReplicas(), OnePlace(), EqualBytes(),
+            MassLossGuard(settings: plan.settings[0]), PositiveEvidence(), AcknowledgedIsDurable(), DenseLog(),
+            ImportedIsPrefix(), ReimportChangesNothing(), EveryLoserKept(), DeletesHaveCauses(), IntentFirst(),
+            EqualAlerts(),
+        ] + always
+    }
+}
+
+/// Shows a world to the invariants: turns what happens into the plain values they judge, and keeps the ledger of what the
+/// daemons do with people's files.
+package final class Watch: Checker {
+    package let rareStates = [
+        "ledger: a daemon's directory move took an unseen file along",
+        "ledger: a conflict copy was made",
+        "ledger: a value was excused after a power cut",
+        "ledger: a version was put back by a person",
+    ]
+
+    private let plan: SeedPlan
+    private let invariants: [any Invariant]
+    private var court = Court()
+    /// Where the places of the operation in hand stood before it.
+    private var before: [(place: Place, value: Value)] = []
+    /// What was below a directory that is about to be moved.
+    private var belowSource: SortedMap<Path, Value> = [:]
+    /// The folder, and everything on the machine, before a disaster.
+    private var beforeDisaster: Disaster?
+    /// Versions that somebody asked to be put back, by machine.
+    private var grants: [[(path: Path, value: Value)]] = [[], []]
+    private var looks = 0
+    private var contents: [Fingerprint: ContentID] = [:]  // lookup only
+
+    private struct Disaster {
+        let tree: SortedMap<Path, Value>
+        let safe: SortedMap<Path, Value>
+        let all: [Value]
+    }
+
+    package init(_ plan: SeedPlan) {
+        self.plan = plan
+        invariants = Checkers.invariants(for: plan)
+    }
+
+    package func begin(_ world: World) {
+        for machine in world.machines.indices { turn(machine, isRunning: false, world) }
+    }
+
+    // MARK: Disk
+
+    package func willPerform(_ operation: DiskOperation, on machine: Int, in world: World) {
+        guard operation.changesNames else { return }
+        let disk = world.machines[machine].disk
+        before = operation.places.map { ($0, disk.value(at: $0)) }
+        belowSource = [:]
+        if case .move(.tree(let source), to: .tree) = operation { belowSource = disk.values(below: source) }
+    }
+
+    package func didPerform(_ operation: DiskOperation, error: DiskError?, on machine: Int, in world: World) {
+        if error == nil, !operation.changesNames { return report(act(operation, nil, [], machine, world), world) }
+        let disk = world.machines[machine].disk
+        var touched: [DiskAct.Touched] = []
+        if operation.changesNames {
+            touched = before.map { DiskAct.Touched(place: $0.place, before: $0.value, after: disk.value(at: $0.place)) }
+            before = []
+        }
+        if error == nil {
+            if case .move(.tree(let source), to: .tree(let target)) = operation { carry(source, target, machine, world) }
+            for touch in touched { noteChange(touch, machine, world) }
+        }
+        report(act(operation, error, touched, machine, world), world)
+    }
+
+    private func act(
+        _ operation: DiskOperation, _ error: DiskError?, _ touched: [DiskAct.Touched], _ machine: Int, _ world: World
+    ) -> DiskAct {
+        DiskAct(
+            machine: machine, operation: operation, error: error, touched: touched, store: world.machines[machine].store,
+            mayFail: error != nil && world.mayDiskFail(machine),
+            isDisturbed: error != nil && isDisturbed(operation, machine, world),
+            holds: { value, path in world.machines[machine].disk.holds(value, near: path) })
+    }
+
+    private func report(_ act: DiskAct, _ world: World) {
+        judge(world) { $0.see(act, &$1) }
+    }
+
+    /// A rename of a directory takes along what nobody knew of a moment before.
+    private func carry(_ source: Path, _ target: Path, _ machine: Int, _ world: World) {
+        for (path, value) in belowSource {
+            guard let moved = path.rebased(from: source, to: target), !world.ledger.everStood(value, at: moved) else { continue }
+            world.rare.hit("ledger: a daemon's directory move took an unseen file along")
+            world.ledger.carried(value, from: path, to: moved)
+        }
+        belowSource = [:]
+    }
+
+    private func noteChange(_ touch: DiskAct.Touched, _ machine: Int, _ world: World) {
+        guard case .tree(let path) = touch.place, touch.before != touch.after else { return }
+        if touch.before.isContent { world.ledger.displacements[machine][path] = world.now }
+        if ConflictFamily.base(of: path) != nil, touch.after.isContent { world.rare.hit("ledger: a conflict copy was made") }
+        if let index = grants[machine].firstIndex(where: { $0.path == path && $0.value == touch.after }) {
+            grants[machine].remove(at: index)
+            world.rare.hit("ledger: a version was put back by a person")
+            world.ledger.changed(
+                path, on: machine, from: touch.before, to: touch.after, at: world.now, isRacing: true)
+        }
+    }
+
+    /// The base and the disk disagree about one of the places or a directory above it: the failure has a cause outside.
+    private func isDisturbed(_ operation: DiskOperation, _ machine: Int, _ world: World) -> Bool {
+        if !world.machines[machine].disk.isMounted || world.machines[machine].disk.rootState() != .healthy { return true }
+        return operation.places.contains { place in
+            guard case .tree(let path) = place else { return false }
+            return isDisturbed(path, world.machines[machine])
+        }
+    }
+
+    private func isDisturbed(_ path: Path, _ machine: Machine) -> Bool {
+        var next: Path? = path
+        while let place = next, !place.isRoot {
+            let known = machine.store.rows[place]?.disk?.stat
+            let found = machine.disk.peekStat(place)
+            if known?.identity != found?.identity || known?.kind != found?.kind { return true }
+            if place == path, let known, let found, known.kind != .directory, !found.isUntouched(since: known) { return true }
+            next = place.parent
+        }
+        // What lies below and is in no row is somebody's.
+        return machine.disk.values(below: path).contains { machine.store.rows[$0.key]?.disk == nil }
+    }
+
+    // MARK: Store, steps, processes
+
+    package func willStore(_ batch: StoreBatch, on machine: Int, in world: World) {
+        let act = StoreAct(
+            machine: machine, batch: batch, store: world.machines[machine].store,
+            peerStore: world.machines[1 - machine].store, settings: plan.settings[machine],
+            wallMilliseconds: world.wall(of: machine),
+            look: { world.machines[machine].disk.peekStat($0) },
+            read: { self.seen($0, world.machines[machine].disk) })
+        judge(world) { $0.see(act, &$1) }
+    }
+
+    package func afterStep(_ step: StepRecord, in world: World) {
+        for tell in step.tells {
+            if case .command(_, let command) = tell.event { obey(command, tell.machine, world) }
+            let act = StepAct(
+                machine: tell.machine, event: tell.event, effects: tell.effects, limits: plan.limits[tell.machine],
+                footprint: world.machines[tell.machine].node?.footprint)
+            judge(world) { $0.see(act, &$1) }
+        }
+    }
+
+    /// What a person asks of a node is a cause of what the node does then.
+    private func obey(_ command: Command, _ machine: Int, _ world: World) {
+        switch command {
+        case .approve: announce(.approvedDeletes, machine, world)
+        case .reject:
+            world.ledger.rejectedDeletions()
+            announce(.rejectedDeletes, machine, world)
+        case .restore(let id, let target):
+            guard let version = world.machines[machine].store.versions[id] else { return }
+            let value = world.machines[machine].disk.value(at: version.place)
+            grants[machine].append((target ?? version.path, value))
+        case .status, .pause, .resume, .rescan, .history: break
+        }
+    }
+
+    package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
+        let disk = world.machines[machine].disk
+        beforeDisaster = Disaster(tree: disk.treeValues, safe: disk.safeValues, all: disk.allValues)
+    }
+
+    package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
+        switch occurrence {
+        case .started: turn(machine, isRunning: true, world)
+        case .finished, .killed: turn(machine, isRunning: false, world)
+        case .powerCut: struckByPower(machine, world)
+        case .imageRestored: struckByImage(machine, world)
+        case .stateWiped:
+            world.ledger.forgot()
+            announce(.wipedState, machine, world)
+        case .powerOn, .imageSaved: break
+        }
+    }
+
+    private func turn(_ machine: Int, isRunning: Bool, _ world: World) {
+        let turn = ProcessTurn(machine: machine, isRunning: isRunning, store: world.machines[machine].store)
+        judge(world) { $0.see(turn, &$1) }
+    }
+
+    /// For the operator: what he did by hand.
+    package func announce(_ kind: OperatorAct.Kind, _ machine: Int, _ world: World) {
+        let act = OperatorAct(machine: machine, kind: kind, store: world.machines[machine].store)
+        judge(world) { $0.see(act, &$1) }
+    }
+
+    // MARK: Disasters
+
+    private func struckByPower(_ machine: Int, _ world: World) {
+        turn(machine, isRunning: false, world)
+        guard let before = beforeDisaster else { return }
+        beforeDisaster = nil
+        let now = world.machines[machine].disk.treeValues
+        let cut = PowerCut(machine: machine, was: before.tree, now: now, safe: before.safe)
+        judge(world) { $0.see(cut, &$1) }
+        settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
+    }
+
+    private func struckByImage(_ machine: Int, _ world: World) {
+        turn(machine, isRunning: false, world)
+        guard let before = beforeDisaster else { return }
+        beforeDisaster = nil
+        let now = world.machines[machine].disk.treeValues
+        settleLedger(machine, before, now, world) { _, _ in false }
+        excuseLost(before.all, world)
+        announce(.restoredImage, machine, world)
+    }
+
+    private func settleLedger(
+        _ machine: Int, _ before: Disaster, _ now: SortedMap<Path, Value>, _ world: World,
+        isSafe: (Path, Value) -> Bool
+    ) {
+        let duties = world.ledger.duties.count
+        world.ledger.struck(
+            machine, was: Ledger.Holdings(tree: before.tree), is: Ledger.Holdings(tree: now),
+            other: Ledger.Holdings(tree: world.machines[1 - machine].disk.treeValues), isSafe: isSafe)
+        if world.ledger.duties.count < duties { world.rare.hit("ledger: a value was excused after a power cut") }
+    }
+
+    /// Values that were on the machine and are nowhere now.
+    func excuseLost(_ before: [Value], _ world: World) {
+        var present: SortedMap<Value, Bool> = [:]
+        for machine in world.machines { for value in machine.disk.allValues { present[value] = true } }
+        var lost: SortedMap<Value, Bool> = [:]
+        for value in before where value.isContent && !present.contains(key: value) { lost[value] = true }
+        world.ledger.lost(lost)
+    }
+
+    // MARK: Rest
+
+    package func atPause(_ world: World) {
+        if plan.isOn(.evilPeer) { judgeBesideEnemy(world) }
+    }
+
+    package func atQuiescence(_ world: World) {
+        looks += 1
+        let sight = Sight(machines: world.machines.map { look(at: $0) }, look: looks)
+        judge(world) { $0.see(sight, &$1) }
+    }
+
+    package func look(at machine: Machine) -> MachineSight {
+        var rules = IgnoreRules()
+        var tree: SortedMap<Path, Seen> = [:]
+        var unsynced: SortedMap<Path, Value> = [:]
+        let disk = machine.disk
+        let all = disk.treeValues
+        for path in all.keys where path.name?.bytes == Watch.ignoreFileName && !Watch.isIgnored(path, all, rules) {
+            rules.setFile(directory: path.parent?.bytes ?? [], contents: disk.peekBytes(path) ?? [])
+        }
+        for (path, value) in all {
+            if value == .special || Watch.isIgnored(path, all, rules) {
+                unsynced[path] = value
+            } else if let found = seen(path, disk) {
+                tree[path] = found
+            }
+        }
+        let aside = disk.allContents().filter { $0.area == .versions || $0.area == .quarantine }.map { Value($0.entry) }
+        return MachineSight(
+            tree: tree, store: machine.store, unsynced: unsynced, aside: aside, alerts: machine.alerts,
+            status: machine.status, counters: machine.counters,
+            ignores: { [rules] in rules.isIgnored($0.bytes, isDirectory: false) || rules.isIgnored($0.bytes, isDirectory: true) })
+    }
+
+    private static let ignoreFileName = Array(".syncignore".utf8)
+
+    private static func isIgnored(_ path: Path, _ all: SortedMap<Path, Value>, _ rules: IgnoreRules) -> Bool {
+        rules.isIgnored(path.bytes, isDirectory: all[path] == .directory)
+    }
+
+    private func seen(_ path: Path, _ disk: VirtualDisk) -> Seen? {
+        guard let (value, stat) = disk.peek(path) else { return nil }
+        let content: Content
+        switch value {
+        case .absent, .special: return nil
+        case .directory: content = .directory
+        case .symlink: content = .symlink(disk.peekTarget(path) ?? [])
+        case .file(let print): content = .file(contentID(print, path, disk), size: stat.size)
+        }
+        return Seen(
+            value: value, entry: Entry(content: content, mode: stat.mode, modified: stat.modified),
+            identity: stat.identity)
+    }
+
+    private func contentID(_ print: Fingerprint, _ path: Path, _ disk: VirtualDisk) -> ContentID {
+        if let known = contents[print] { return known }
+        let id = ContentID(
+            ContentHasher.chunks(of: disk.peekBytes(path) ?? [], plan.limits[0].chunking).contentID)
+        contents[print] = id
+        return id
+    }
+
+    /// An enemy may spoil what is shared, but what the people at this machine wrote is kept somewhere on it.
+    private func judgeBesideEnemy(_ world: World) {
+        var present: SortedMap<Value, Bool> = [:]
+        for value in world.machines[0].disk.allValues { present[value] = true }
+        for duty in world.ledger.duties where duty.machine == 0 && !present.contains(key: duty.value) {
+            world.violate(NoLostUpdate.id, "\(duty.value) written at \(duty.path) is gone from alpha, beside an enemy")
+            return
+        }
+    }
+
+    // MARK: Verdicts
+
+    private func judge(_ world: World, _ ask: (any Invariant, inout Court) -> Void) {
+        court.now = world.now
+        swap(&court.ledger, &world.ledger)
+        for invariant in invariants { ask(invariant, &court) }
+        swap(&court.ledger, &world.ledger)
+        guard !court.findings.isEmpty else { return }
+        for finding in court.takeFindings() {
+            let who = finding.machine.map { "\(Machine.names[$0]): " } ?? ""
+            world.violate(finding.id, who + finding.text)
+        }
+    }
+}
+
+extension World {
+    /// True while a fault of this machine's disk is on, or its space is limited.
+    func mayDiskFail(_ machine: Int) -> Bool {
+        let faults = machines[machine].disk.faults
+        return faults.capacityBytes != nil || faults.isReadOnly || faults.readErrors != FaultChance()
+            || faults.writeErrors != FaultChance() || faults.failedSyncs != FaultChance() || !faults.busy.isEmpty
+            || !faults.permissionDenied.isEmpty
+    }
+
+    /// The watch of this world, if it has one.
+    package var watch: Watch? {
+        for checker in checkers { if let watch = checker as? Watch { return watch } }
+        return nil
+    }
+}
+
+extension VirtualDisk {
+    /// At the path or at a conflict copy of it.
+    func holds(_ value: Value, near path: Path) -> Bool {
+        Ledger.Holdings(tree: treeValues).holds(value, near: path)
+    }
+}
+
+extension FaultChance: Equatable {
+    package static func == (left: FaultChance, right: FaultChance) -> Bool {
+        left.next == right.next && left.perMille == right.perMille && left.paths == right.paths
+    }
+}

@@ -1,0 +1,91 @@
+/// How the daemon looks at the disk: single paths, the root, pieces of files, its own stage.
+package import SyncCore
+package import SyncModel
+
+extension VirtualDisk {
+    /// What stands at a place; nil for nothing, also where the way there is missing or leads through something that is
+    /// no directory. Strikes by no chance: for tests and checkers.
+    package func stat(_ place: Place) -> DiskReply<Stat?> {
+        if case .tree(let path) = place {
+            if path.isReserved { return .failure(.unsupported) }
+            return find(path).map { $0.map { inode($0).stat } }
+        }
+        return find(VirtualDisk.path(of: place)).map { $0.map { inode($0).stat } }
+    }
+
+    /// As `stat`, on a disk that may fail to answer.
+    mutating func look(_ place: Place) -> DiskReply<Stat?> {
+        if faults.readErrors.next > 0 || faults.readErrors.perMille > 0 {
+            let path = VirtualDisk.path(of: place)
+            // A path named as unreadable can still be seen in its directory.
+            var chance = FaultChance(next: faults.readErrors.next, perMille: faults.readErrors.perMille)
+            let isStruck = chance.strikes(path, random: &faults.random)
+            faults.readErrors.next = chance.next
+            if isStruck { return .failure(.inputOutput) }
+        }
+        return stat(place)
+    }
+
+    package mutating func inspect(_ paths: [Path]) -> Inspection {
+        let results = paths.map { path -> Inspection.Result in
+            switch look(.tree(path)) {
+            case .success(let stat): stat.map { .found($0) } ?? .absent
+            case .failure(let error): .failed(error)
+            }
+        }
+        return Inspection(root: rootState(), results: results)
+    }
+
+    /// Device, inode and marker against those of the folder that was set up.
+    package func rootState() -> RootState {
+        guard let root else { return .missing }
+        guard inode(root).device == inode(home).device, inode(root).number == inode(home).number else {
+            return .replaced
+        }
+        guard case .success(.some(let marker)) = find(VirtualDisk.ownPath.appending(VirtualDisk.markerName)) else {
+            return .unmarked
+        }
+        return inode(marker).now.content == SparseBytes(folder.digest.bytes) ? .healthy : .replaced
+    }
+
+    /// Fewer bytes than asked for at the end of the file.
+    package mutating func read(_ request: ReadRequest) -> ReadOutcome {
+        if let expected = request.expected {
+            switch look(request.place) {
+            case .failure(let error): return .failed(error)
+            case .success(nil): return .failed(.notFound)
+            case .success(.some(let found)):
+                guard found.isUntouched(since: expected) else { return .failed(.mismatch) }
+            }
+        }
+        switch bytes(of: request.place, at: request.offset, count: request.length) {
+        case .success(let bytes): return .bytes(bytes)
+        case .failure(let error): return .failed(error)
+        }
+    }
+
+    /// A piece of a file, as far as the file goes.
+    mutating func bytes(of place: Place, at offset: UInt64, count: Int) -> DiskReply<[UInt8]> {
+        switch slot(place) {
+        case .failure(let error): return .failure(error)
+        case .success(let slot):
+            guard let key = slot.inode else { return .failure(.notFound) }
+            if let error = obstacleToRead(slot.path) { return .failure(error) }
+            switch inode(key).kind {
+            case .directory: return .failure(.isDirectory)
+            case .symlink, .special: return .failure(.unsupported)
+            case .file: return .success(inode(key).now.content.read(at: offset, count: count))
+            }
+        }
+    }
+
+    /// Everything in `.syncd/stage` that bears a stage name, in the order of the names.
+    package func stagedFiles() -> [StagedFile] {
+        guard case .success(.some(let stage)) = find(VirtualDisk.stagePath) else { return [] }
+        return inode(stage).entries.compactMap { name, key in
+            VirtualDisk.number(in: name, letter: UInt8(ascii: "s")).map {
+                StagedFile(name: StageName(raw: $0), stat: inode(key).stat)
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// The watcher: a bounded queue of notices, filled as inotify fills it.
+///
+/// Watches belong to directories. One that was just made or moved here has none until its notice has been read, so what
+/// happens in it meanwhile is told by nobody: the reader has to look for itself.
+package import SyncCore
+import SyncModel
+
+extension VirtualDisk {
+    /// The daemon begins to watch the tree as it is.
+    package mutating func startWatching() {
+        stopWatching()
+        isWatching = true
+        if let root { watch(root) }
+    }
+
+    /// Of the daemon's death: watches and unread notices go with their descriptor.
+    mutating func stopWatching() {
+        isWatching = false
+        notices = []
+        noticesOverflowed = false
+        for (key, inode) in inodes where inode.isWatched { inodes.update(key) { $0.isWatched = false } }
+    }
+
+    /// Reads the queue, and sets watches on the directories that it tells of. After an overflow all of the tree is watched
+    /// anew.
+    package mutating func takeNotices() -> (notices: [Notice], overflowed: Bool) {
+        let taken = (notices: notices, overflowed: noticesOverflowed)
+        notices = []
+        noticesOverflowed = false
+        if taken.overflowed, let root {
+            watch(root)
+        } else {
+            for notice in taken.notices where notice.kind == .touched {
+                if case .success(.some(let key)) = find(notice.path), inode(key).isDirectory { watch(key) }
+            }
+        }
+        return taken
+    }
+
+    package var hasNotices: Bool { noticesOverflowed || !notices.isEmpty }
+
+    private mutating func watch(_ directory: InodeKey) {
+        var open = [directory]
+        while let key = open.popLast() {
+            inodes.update(key) { $0.isWatched = true }
+            for (name, child) in inode(key).entries where inode(child).isDirectory {
+                if key != root || name != VirtualDisk.ownName { open.append(child) }
+            }
+        }
+    }
+
+    mutating func notice(_ kind: Notice.Kind, _ slot: Slot) {
+        notice(kind, slot.path, in: slot.directory)
+    }
+
+    /// About an open file, under the name it was opened by.
+    mutating func notice(_ kind: Notice.Kind, _ link: Inode.Link, of key: InodeKey) {
+        guard isWatching, inode(key).links.contains(link), let directory = path(of: link.directory) else { return }
+        notice(kind, directory.appending(link.name), in: link.directory)
+    }
+
+    private mutating func notice(_ kind: Notice.Kind, _ path: Path, in directory: InodeKey) {
+        guard isWatching, !path.isReserved, inode(directory).isWatched else { return }
+        let notice = Notice(path: path, kind: kind)
+        // inotify melts two equal notices into one if they follow each other.
+        if notices.last == notice { return }
+        if notices.count >= faults.noticesMax {
+            noticesOverflowed = true
+        } else {
+            notices.append(notice)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// Where the daemon's own files lie, and which changes to a place are refused before anything happens.
+import SyncModel
+
+extension VirtualDisk {
+    static let ownName = Name.known(".syncd")
+    static let markerName = Name.known("folder-id")
+    static let ownPath = Path.root.appending(ownName)
+    static let stagePath = ownPath.appending(.known("stage"))
+    static let versionsPath = ownPath.appending(.known("versions"))
+    static let quarantinePath = ownPath.appending(.known("quarantine"))
+
+    /// The path from the root; those of our own files begin with `.syncd`.
+    static func path(of place: Place) -> Path {
+        switch place {
+        case .tree(let path): path
+        case .stage(let name): numbered(stagePath, "s", name.raw)
+        case .version(let id): numbered(versionsPath, "v", id.raw)
+        case .quarantine(let id): numbered(quarantinePath, "q", id.raw)
+        }
+    }
+
+    private static func numbered(_ directory: Path, _ letter: String, _ number: UInt64) -> Path {
+        let digits = String(number, radix: 16)
+        return directory.appending(.known(letter + String(repeating: "0", count: 16 - digits.utf8.count) + digits))
+    }
+
+    /// The number in a name such as `s00000000000000ff`; nil for a name of another shape.
+    static func number(in name: Name, letter: UInt8) -> UInt64? {
+        guard name.bytes.count == 17, name.bytes[0] == letter else { return nil }
+        var number: UInt64 = 0
+        for byte in name.bytes.dropFirst() {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return number
+    }
+
+    /// A tree place may not lead into our own directory.
+    func slot(_ place: Place) -> DiskReply<Slot> {
+        if case .tree(let path) = place, path.isReserved { return .failure(.unsupported) }
+        return slot(VirtualDisk.path(of: place))
+    }
+
+    /// Why what stands at a path cannot be changed now.
+    mutating func obstacle(to path: Path) -> DiskError? {
+        if faults.isReadOnly { return .readOnly }
+        if !faults.permissionDenied.isEmpty, faults.permissionDenied.contains(path) { return .permission }
+        if !faults.busy.isEmpty, faults.busy.contains(path) { return .busy }
+        return faults.strikesWrite(path) ? .inputOutput : nil
+    }
+
+    /// Why the content at a path cannot be read now.
+    mutating func obstacleToRead(_ path: Path) -> DiskError? {
+        if !faults.permissionDenied.isEmpty, faults.permissionDenied.contains(path) { return .permission }
+        return faults.strikesRead(path) ? .inputOutput : nil
+    }
+}

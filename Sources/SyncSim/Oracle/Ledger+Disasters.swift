@@ -1,0 +1,99 @@
+package import SyncModel
+
+/// Power cuts and the operator's restored images: what they take back is not a person's act, and what nobody else could
+/// know by then is excused. Everything that was on the other machine, or safely on disk, is not.
+extension Ledger {
+    /// What can be found on a machine.
+    package struct Holdings: Sendable {
+        package var tree: SortedMap<Path, Value>
+
+        package init(tree: SortedMap<Path, Value>) {
+            self.tree = tree
+        }
+
+        package func value(at path: Path) -> Value { tree[path] ?? .absent }
+
+        /// At the path or at a conflict copy of it.
+        package func holds(_ value: Value, near path: Path) -> Bool {
+            if self.value(at: path) == value { return true }
+            guard let parent = path.parent else { return false }
+            for (other, found) in tree.range(from: parent) {
+                if other != parent && !other.isBelow(parent) { return false }
+                if found == value && ConflictFamily.isCopy(other, of: path) { return true }
+            }
+            return false
+        }
+    }
+
+    /// The folder of `machine` went from one state to another by itself. `isSafe` says what had reached the disk for good
+    /// and so had to stay.
+    package mutating func struck(
+        _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool
+    ) {
+        for path in pages.keys {
+            let (before, after) = (was.value(at: path), now.value(at: path))
+            pages.update(path) { page in
+                page.look(at: before, on: machine)
+                guard before != after else { return }
+                page.isReverted = true
+                page.revert(
+                    machine, to: after, other: other.value(at: path),
+                    isKept: { act in
+                        other.holds(act.after, near: path) || (act.after == before && isSafe(path, act.after))
+                    })
+            }
+        }
+    }
+
+    /// The operator put other things into the folder: for the daemon that is what any person might have done. What he laid
+    /// over may end in quarantine, because a restored file looks like damage after a crash.
+    package mutating func replacedTree(
+        _ machine: Int, was: SortedMap<Path, Value>, is now: SortedMap<Path, Value>, at time: Int64
+    ) {
+        var paths: SortedMap<Path, Bool> = [:]
+        for (path, _) in was { paths[path] = true }
+        for (path, _) in now { paths[path] = true }
+        for path in paths.keys {
+            let (before, after) = (was[path] ?? .absent, now[path] ?? .absent)
+            guard before != after else { continue }
+            changed(path, on: machine, from: before, to: after, at: time, isRacing: true)
+            pages.update(path) { page in
+                page.isReverted = true
+                if let last = page.acts.indices.last { page.acts[last].demand = .kept }
+            }
+        }
+    }
+
+    /// A person refused a mass deletion: what was to go stays, though it had been deleted.
+    package mutating func rejectedDeletions() {
+        for path in pages.keys {
+            pages.update(path) { page in
+                if page.leaves.contains(where: { $0.after == .absent }) { page.isReverted = true }
+            }
+        }
+    }
+
+    /// The daemon of a machine lost what it knew: it may take the old for new.
+    package mutating func forgot() { hasForgotten = true }
+}
+
+extension Ledger.Page {
+    /// The folder shows `value` now. Acts that only this folder knew, and that are gone with the change, never happened.
+    mutating func revert(_ machine: Int, to value: Value, other: Value, isKept: (Ledger.Act) -> Bool) {
+        let was = shown[machine]
+        var remaining = ActSet()
+        if let act = acts.first(where: { $0.after == value && was.contains($0.number) }) {
+            remaining = act.seen.inserting(act.number)
+        }
+        shown[machine] = remaining
+        shownValue[machine] = value
+        var known = remaining
+        if let act = source(of: other, besides: ActSet()) { known.formUnion(act.seen.inserting(act.number)) }
+        for index in acts.indices {
+            let act = acts[index]
+            if act.machine == machine, was.contains(act.number), !known.contains(act.number), !isKept(act) {
+                acts[index].isUndone = true
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package import SyncModel
+
+/// What must be findable now, computed from the acts alone.
+extension Ledger {
+    /// A value that somebody wrote and nobody who had seen it removed.
+    package struct Duty: Sendable {
+        package let path: Path
+        package let value: Value
+        package let demand: Demand
+        /// Where it was written.
+        package let machine: Int
+    }
+
+    /// Every duty, in path order; excused ones are left out.
+    package var duties: [Duty] {
+        var result: [Duty] = []
+        for (path, page) in pages {
+            for act in page.acts where act.after.isContent {
+                let demand = page.demand(of: act)
+                if demand == .excused { continue }
+                result.append(Duty(path: path, value: act.after, demand: demand, machine: act.machine))
+            }
+        }
+        return result
+    }
+
+    /// How well a value of a path must be kept now. The head of the family of conflict copies knows more than the copy: a
+    /// loser is owed under its first name.
+    package func demand(of value: Value, at path: Path) -> Demand {
+        var strongest = Demand.excused
+        var next: Path? = path
+        while let candidate = next {
+            if let page = pages[candidate] {
+                for act in page.acts where act.after == value { strongest = max(strongest, page.demand(of: act)) }
+            }
+            next = ConflictFamily.base(of: candidate)
+        }
+        return strongest
+    }
+}
+
+extension Ledger.Page {
+    /// As strong as it was written, unless somebody who had seen the value took it away. Who wrote over it without
+    /// having looked leaves it at least in history.
+    func demand(of act: Ledger.Act) -> Ledger.Demand {
+        if act.isUndone || discarded.contains(where: { $0.value == act.after && $0.time >= act.time }) { return .excused }
+        var demand = act.demand
+        for other in acts where other.before == act.after && !other.isUndone && other.number != act.number {
+            if act.seen.contains(other.number) { continue }
+            demand = min(demand, other.isBlind ? .kept : .excused)
+        }
+        return demand
+    }
+
+    /// In the tree, at its path or in a copy.
+    func isOwed(_ act: Ledger.Act) -> Bool { demand(of: act) == .atPath }
+
+    /// The acts that no other act has seen.
+    package var leaves: [Ledger.Act] {
+        let counted = acts.filter { !$0.isUndone }
+        return counted.filter { act in !counted.contains { $0.seen.contains(act.number) } }
+    }
+
+    /// Everyone who had a say left nothing here.
+    package var isDeleted: Bool {
+        let leaves = leaves
+        return !leaves.isEmpty && leaves.allSatisfy { $0.after == .absent }
+    }
+
+    /// Only people at one machine ever changed this path, and nothing blurred what they did.
+    package var soleWriter: Int? {
+        guard let first = acts.first?.machine ?? left?.machine, !isReverted, !isSharedMetadata else { return nil }
+        if let left, left.machine != first { return nil }
+        let isClear = acts.allSatisfy { $0.machine == first && !$0.isRacing && !$0.isAside && !$0.isUndone }
+        return isClear ? first : nil
+    }
+
+    /// True if the value was written here while somebody else wrote something different: the only good reason for a conflict copy.
+    package func isContested(_ value: Value) -> Bool {
+        let makers = acts.filter { $0.after == value }
+        return makers.contains { maker in
+            maker.isRacing || maker.isAside
+                || acts.contains { other in
+                    other.after != value
+                        && (other.isRacing || other.isAside
+                            || (!other.seen.contains(maker.number) && !maker.seen.contains(other.number)
+                                && other.number != maker.number))
+                }
+        }
+    }
+
+    /// Acts at this path of somebody other than the author of `value`, whether or not he had seen it.
+    func isTouched(by machine: Int) -> Bool { acts.contains { $0.machine == machine } }
+}
+
+extension Ledger {
+    /// The evidence for a conflict copy of `path` that holds `value`: a contest at the path itself, or a directory on one
+    /// side against a file on the other, whose acts are on the pages below or above.
+    package func isContested(_ value: Value, at path: Path) -> Bool {
+        if let page = pages[path] {
+            if page.isContested(value) { return true }
+            let makers = page.acts.filter { $0.after == value }
+            for maker in makers where isContestedBelow(path, by: maker) { return true }
+        }
+        return false
+    }
+
+    /// Somebody else did something below the path: there it was a directory for him.
+    private func isContestedBelow(_ path: Path, by maker: Act) -> Bool {
+        for (other, page) in pages.range(from: path) {
+            if other == path { continue }
+            guard other.isBelow(path) else { return false }
+            if page.isTouched(by: 1 - maker.machine) || page.acts.contains(where: { $0.isRacing || $0.isUndone }) {
+                return true
+            }
+        }
+        return false
+    }
+}

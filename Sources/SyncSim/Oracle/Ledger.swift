@@ -1,0 +1,217 @@
+package import SyncModel
+
+/// What people did to the two folders, and what they could see when they did it. The judge's memory: it knows nothing of
+/// logs, vectors or clocks of the daemon, only which value stood at a path on whose disk when somebody replaced it.
+///
+/// Every change of content or kind at a path is an `Act` on that path's `Page`. An act remembers the acts before it that
+/// its folder showed (`seen`); two acts that have not seen each other are concurrent. What must still be findable is
+/// computed from that in `Ledger+Duties`; what a power cut or a restored image may take away in `Ledger+Disasters`.
+package struct Ledger: Sendable {
+    /// One change of what stands at a path.
+    package struct Act: Sendable {
+        /// The index in its page.
+        package let number: Int
+        package let machine: Int
+        /// What stood there and was seen by whoever acted.
+        package let before: Value
+        package let after: Value
+        package let time: Int64
+        package let seen: ActSet
+        /// The daemon was in the middle of replacing this path: which of the two came first is anybody's guess.
+        package let isRacing: Bool
+        /// Written through an open handle into a file that the daemon had already moved aside.
+        package let isAside: Bool
+        /// Whoever acted had looked at an older state and did not know what he wrote over.
+        package let isBlind: Bool
+        /// How well the value must be kept.
+        package var demand: Demand
+        /// A crash or a restored image took it back before anybody else could know.
+        package var isUndone = false
+    }
+
+    /// How much a value that nobody replaced knowingly may be asked for, weakest first.
+    package enum Demand: UInt8, Comparable, Sendable {
+        /// Gone with the operator's consent.
+        case excused
+        /// In the tree, in versions or in quarantine of either node.
+        case kept
+        /// Somewhere in both trees.
+        case inTree
+        /// At its path or at a conflict copy of it, in both trees.
+        case atPath
+
+        package static func < (left: Demand, right: Demand) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// Everything that happened at one path.
+    package struct Page: Sendable {
+        package internal(set) var acts: [Act] = []
+        /// What each folder is known to show, as acts and as value.
+        var shown = [ActSet(), ActSet()]
+        var shownValue = [Value.absent, Value.absent]
+        /// Values of this path that somebody removed where they stood as conflict copies.
+        var discarded: [(value: Value, time: Int64)] = []
+        /// Values that may stand here though nobody wrote them here: a daemon's rename took them along.
+        package internal(set) var carried: [Value] = []
+        /// A disaster or a rejected deletion brought back what had been deleted here.
+        package internal(set) var isReverted = false
+        /// Mode and time as the last person to touch the path left them, with who it was.
+        package internal(set) var left: Left?
+        /// People on both machines changed mode or time.
+        package internal(set) var isSharedMetadata = false
+    }
+
+    package struct Left: Hashable, Sendable {
+        package let machine: Int
+        package let mode: UInt16
+        package let modified: Timestamp
+    }
+
+    package internal(set) var pages: SortedMap<Path, Page> = [:]
+    /// Mass deletions by people and by the operator, for the fuse.
+    package internal(set) var bursts: [Burst] = []
+    /// When the daemon of each machine last took the file at a path away: how long a late writer is waited for.
+    package var displacements: [SortedMap<Path, Int64>] = [[:], [:]]
+    /// Acts so far: changed paths count for the bound on healing.
+    package private(set) var actCount = 0
+    /// The operator did something after which the daemons cannot know what they knew: conflicts may then be more than needed,
+    /// and what was deleted may return.
+    package internal(set) var hasForgotten = false
+
+    /// Files that went at one moment.
+    package struct Burst: Sendable {
+        package let machine: Int
+        package let time: Int64
+        package let paths: SortedMap<Path, Bool>
+        /// Files in the folder before it.
+        package let filesBefore: Int
+        /// By top-level directory.
+        package let tops: SortedMap<Path, Top>
+
+        package struct Top: Sendable {
+            package var before = 0
+            package var deleted = 0
+        }
+    }
+
+    package init() {}
+
+    /// A person's change of what stands at `path`. Calls with `before == after` are no acts.
+    package mutating func changed(
+        _ path: Path, on machine: Int, from before: Value, to after: Value, at time: Int64, isRacing: Bool = false,
+        isBlind: Bool = false
+    ) {
+        guard before != after else { return }
+        pages[path, default: Page()].look(at: before, on: machine)
+        pages[path, default: Page()].append(
+            machine: machine, before: before, after: after, time: time, isRacing: isRacing, isBlind: isBlind)
+        actCount += 1
+        noteDisposal(of: before, at: path, at: time)
+    }
+
+    /// A person wrote through a handle into a file that the daemon had moved away from `path`.
+    package mutating func changedAside(
+        _ path: Path, on machine: Int, from before: Value, to after: Value, at time: Int64, demand: Demand
+    ) {
+        guard before != after else { return }
+        pages[path, default: Page()].appendAside(
+            machine: machine, before: before, after: after, time: time, demand: demand)
+        actCount += 1
+    }
+
+    /// A person left the path with this mode and time, whatever he did to it.
+    package mutating func left(_ path: Path, on machine: Int, mode: UInt16, modified: Timestamp) {
+        pages[path, default: Page()].leave(Left(machine: machine, mode: mode, modified: modified))
+    }
+
+    /// The only copy of these values was on a machine whose disk the operator put back.
+    package mutating func lost(_ values: SortedMap<Value, Bool>) {
+        guard !values.isEmpty else { return }
+        for path in pages.keys {
+            pages.update(path) { page in
+                for index in page.acts.indices where values.contains(key: page.acts[index].after) {
+                    page.acts[index].demand = .excused
+                }
+            }
+        }
+    }
+
+    /// A daemon's rename of a directory took along a value that nobody had moved: a file made there a moment before.
+    package mutating func carried(_ value: Value, from old: Path, to new: Path) {
+        guard value != .absent else { return }
+        pages[new, default: Page()].carried.append(value)
+        pages.update(old) { page in
+            for index in page.acts.indices where page.acts[index].after == value {
+                page.acts[index].demand = min(page.acts[index].demand, .inTree)
+            }
+        }
+    }
+
+    /// Everything that people ever put at a path, and what a daemon carried there.
+    package func everStood(_ value: Value, at path: Path) -> Bool {
+        guard let page = pages[path] else { return false }
+        return page.acts.contains { $0.after == value } || page.carried.contains(value)
+    }
+
+    /// Whoever removes or changes a conflict copy has seen the loser and disposes of it.
+    private mutating func noteDisposal(of value: Value, at path: Path, at time: Int64) {
+        guard value.isContent else { return }
+        var next = ConflictFamily.base(of: path)
+        while let base = next {
+            pages.update(base) { $0.discarded.append((value, time)) }
+            next = ConflictFamily.base(of: base)
+        }
+    }
+
+    /// A person or the operator deletes many files at one moment: `paths` of all the files that are there before.
+    package mutating func massDeletion(of paths: [Path], among all: [Path], on machine: Int, at time: Int64) {
+        var tops: SortedMap<Path, Burst.Top> = [:]
+        for path in all { if let top = path.top, top != path { tops[top, default: Burst.Top()].before += 1 } }
+        for path in paths { if let top = path.top, top != path { tops[top, default: Burst.Top()].deleted += 1 } }
+        bursts.append(
+            Burst(
+                machine: machine, time: time, paths: SortedMap(paths.map { ($0, true) }), filesBefore: all.count,
+                tops: tops))
+    }
+}
+
+extension Ledger.Page {
+    /// A person looks at the path on a machine and sees `value`. If the daemon changed it since, that brought knowledge.
+    mutating func look(at value: Value, on machine: Int) {
+        guard shownValue[machine] != value else { return }
+        shownValue[machine] = value
+        if let act = source(of: value, besides: shown[machine]) {
+            shown[machine].formUnion(act.seen.inserting(act.number))
+        }
+    }
+
+    /// The act that put a value here. Of several equal ones the oldest: who is taken to have seen less is judged more gently.
+    func source(of value: Value, besides known: ActSet) -> Ledger.Act? {
+        acts.first { $0.after == value && !known.contains($0.number) } ?? acts.first { $0.after == value }
+    }
+
+    mutating func append(
+        machine: Int, before: Value, after: Value, time: Int64, isRacing: Bool, isBlind: Bool
+    ) {
+        let act = Ledger.Act(
+            number: acts.count, machine: machine, before: before, after: after, time: time, seen: shown[machine],
+            isRacing: isRacing, isAside: false, isBlind: isBlind, demand: .atPath)
+        acts.append(act)
+        shown[machine].insert(act.number)
+        shownValue[machine] = after
+    }
+
+    mutating func appendAside(machine: Int, before: Value, after: Value, time: Int64, demand: Ledger.Demand) {
+        let source = acts.last { $0.after == before }
+        acts.append(
+            Ledger.Act(
+                number: acts.count, machine: machine, before: before, after: after, time: time,
+                seen: source.map { $0.seen.inserting($0.number) } ?? ActSet(), isRacing: false, isAside: true,
+                isBlind: false, demand: demand))
+    }
+
+    mutating func leave(_ new: Ledger.Left) {
+        if let left, left.machine != new.machine { isSharedMetadata = true }
+        left = new
+    }
+}

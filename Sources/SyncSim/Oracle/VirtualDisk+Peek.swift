@@ -1,0 +1,106 @@
+package import SyncModel
+
+/// How the judge looks at one path of a virtual disk: past all faults, without a trace. Whole trees are in `+Contents`.
+extension VirtualDisk {
+    /// What stands at a place, in the folder's own file system as it is mounted now.
+    package func value(at place: Place) -> Value { value(at: VirtualDisk.path(of: place)) }
+
+    package func value(at path: Path) -> Value {
+        guard let key = key(at: path) else { return .absent }
+        return inode(key).value
+    }
+
+    /// What stands at a path together with its stat; nil for nothing.
+    package func peek(_ path: Path) -> (value: Value, stat: Stat)? {
+        guard let key = key(at: path) else { return nil }
+        let found = inode(key)
+        return (found.value, found.stat)
+    }
+
+    /// Without looking at bytes.
+    package func peekStat(_ path: Path) -> Stat? { key(at: path).map { inode($0).stat } }
+
+    package func peekBytes(_ path: Path) -> [UInt8]? {
+        guard let key = key(at: path), inode(key).kind == .file else { return nil }
+        return inode(key).now.content.bytes
+    }
+
+    package func peekTarget(_ path: Path) -> [UInt8]? {
+        guard let key = key(at: path), inode(key).kind == .symlink else { return nil }
+        return inode(key).target
+    }
+
+    /// Everything below a directory, in path order, the directory itself left out.
+    package func values(below directory: Path) -> SortedMap<Path, Value> {
+        var result: SortedMap<Path, Value> = [:]
+        if let key = key(at: directory) { collect(key, directory, into: &result) }
+        return result
+    }
+
+    /// The whole synced tree, `.syncd` left out.
+    package var treeValues: SortedMap<Path, Value> { values(below: .root) }
+
+    /// All names in the folder that the file at a path has: writing to one changes them all.
+    package func names(ofFileAt path: Path) -> [Path] {
+        guard let key = key(at: path), inode(key).kind == .file else { return [path] }
+        let names = inode(key).links.compactMap { link in
+            self.path(of: link.directory).map { $0.appending(link.name) }
+        }
+        return names.isEmpty ? [path] : names.filter { !$0.isReserved }.sorted()
+    }
+
+    /// Values on stable storage that no power cut can take from their path: nothing un-synced is done to them.
+    package var safeValues: SortedMap<Path, Value> {
+        var result: SortedMap<Path, Value> = [:]
+        for (path, entry) in durableTree() {
+            let value = Value(entry)
+            if value == self.value(at: path) { result[path] = value }
+        }
+        return result
+    }
+
+    /// The values that exist anywhere on this machine, set aside or not.
+    package var allValues: [Value] { allContents().map { Value($0.entry) } }
+
+    private func key(at path: Path) -> InodeKey? {
+        guard var current = root else { return nil }
+        if path.isRoot { return current }
+        for part in path.bytes.split(separator: 0x2F) {
+            guard let name = Name(Array(part)), let next = inodes[current]?.entries[name] else { return nil }
+            current = next
+        }
+        return current
+    }
+
+    private func collect(_ key: InodeKey, _ path: Path, into result: inout SortedMap<Path, Value>) {
+        for (name, child) in inode(key).entries {
+            let below = path.appending(name)
+            if below.isReserved { continue }
+            let found = inode(child)
+            result[below] = found.value
+            if found.isDirectory { collect(child, below, into: &result) }
+        }
+    }
+}
+
+extension Inode {
+    fileprivate var value: Value {
+        switch kind {
+        case .file: .file(now.content.bytes)
+        case .directory: .directory
+        case .symlink: .symlink(to: target)
+        case .special: .special
+        }
+    }
+}
+
+extension Value {
+    package init(_ entry: VirtualEntry) {
+        switch entry.content {
+        case .file(let content): self = .file(content.bytes)
+        case .directory: self = .directory
+        case .symlink(let target): self = .symlink(to: target)
+        case .special: self = .special
+        }
+    }
+}

@@ -1,0 +1,64 @@
+/// One seed from beginning to end, as a function: the same plan gives the same report, always.
+package enum Simulation {
+    package static func run(
+        seed: UInt64, keepsTrace: Bool = false, budget: Budget = Budget()
+    ) -> SeedReport {
+        run(plan: SeedPlan(seed: seed), keepsTrace: keepsTrace, budget: budget)
+    }
+
+    package static func run(plan: SeedPlan, keepsTrace: Bool = false, budget: Budget = Budget()) -> SeedReport {
+        let world = World(plan: plan, budget: budget, keepsTrace: keepsTrace)
+        for agent in Workload.agents(for: plan) { world.add(agent) }
+        for checker in Checkers.all(for: plan) { world.add(checker) }
+        world.run()
+        return world.report
+    }
+
+    /// The rare states that agents, checkers and the world itself may reach: what a long run must have hit.
+    package static func knownRareStates() -> [String] {
+        var names = World.rareStates
+        // Every kind of agent appears in one of these plans.
+        var everything = SeedPlan(seed: 0)
+        for trait in Trait.allCases where trait != .evilPeer { everything.turnOn(trait, pauseMilliseconds: 1_000) }
+        everything.turnOff(.evilPeer)
+        var evil = everything
+        evil.turnOn(.evilPeer, pauseMilliseconds: 1_000)
+        for plan in [everything, evil] {
+            for agent in Workload.agents(for: plan) { names += agent.rareStates }
+            for checker in Checkers.all(for: plan) { names += checker.rareStates }
+        }
+        var unique: [String] = []
+        for name in names.sorted() where name != unique.last { unique.append(name) }
+        return unique
+    }
+}
+
+extension World {
+    package var report: SeedReport {
+        SeedReport(
+            seed: seed, violations: violations, rare: rare, traceHash: trace.hash, steps: steps,
+            messages: machines[0].counters.framesSent + machines[1].counters.framesSent, simulatedMilliseconds: now,
+            lines: trace.lines)
+    }
+
+    /// What the world itself counts; see `rare.hit`.
+    static let rareStates = [
+        "disk: a file changed while it was hashed",
+        "disk: displaced content was not the expected one",
+        "disk: no space for a staged file",
+        "disk: expected state had changed before the exchange",
+        "disk: fsync of a staged file failed",
+        "life: killed between two operations of a disk job",
+        "life: killed during recovery",
+        "life: power cut between two operations of a disk job",
+        "life: power cut during recovery",
+        "link: cut with frames in flight",
+        "link: half-open connection replaced by a new one",
+        "operator: mass deletion decided at the end",
+        "run: all killed after quiet and started again",
+        "store: a batch failed",
+        "store: killed after a batch was durable and before it was answered",
+        "store: killed with batches in the queue",
+        "watch: notices lost in an overflow",
+    ]
+}

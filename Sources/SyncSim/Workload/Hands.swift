@@ -1,0 +1,267 @@
+package import SyncModel
+
+/// A person's hands on one machine: every change goes through here, so that the ledger learns what he did and what he saw.
+///
+/// The verbs are those of the virtual disk; each looks at the paths it touches before and after, whatever came of it.
+package struct Hands {
+    package let world: World
+    package let machine: Int
+
+    package init(_ world: World, machine: Int) {
+        self.world = world
+        self.machine = machine
+    }
+
+    /// False while the folder is not there: nobody works in it then.
+    package var hasFolder: Bool { world.machines[machine].isPowered && world.machines[machine].disk.isMounted }
+
+    package func value(at path: Path) -> Value { world.machines[machine].disk.value(at: path) }
+    package func exists(_ path: Path) -> Bool { world.machines[machine].disk.exists(path) }
+    package func kind(_ path: Path) -> FileKind? { world.machines[machine].disk.kind(path) }
+    package func bytes(_ path: Path) -> [UInt8] { world.machines[machine].disk.peekBytes(path) ?? [] }
+
+    /// Paths of the folder, in path order, with what is there.
+    package var tree: SortedMap<Path, Value> { world.machines[machine].disk.treeValues }
+
+    // MARK: Verbs. Nil is success, as on the disk.
+
+    /// `knowing` is what the writer believes to write over; nil if he has just looked.
+    @discardableResult
+    package func write(_ path: Path, _ bytes: [UInt8], knowing: Value? = nil) -> DiskError? {
+        change(names(path), knowing: knowing) { disk, now in disk.writeFile(path, bytes, now: now) }
+    }
+
+    @discardableResult
+    package func mkdir(_ path: Path) -> DiskError? {
+        change([path]) { disk, now in disk.mkdir(path, now: now) }
+    }
+
+    @discardableResult
+    package func rmdir(_ path: Path) -> DiskError? {
+        change([path]) { disk, now in disk.rmdir(path, now: now) }
+    }
+
+    @discardableResult
+    package func unlink(_ path: Path) -> DiskError? {
+        change([path]) { disk, now in disk.unlink(path, now: now) }
+    }
+
+    @discardableResult
+    package func symlink(_ path: Path, to target: [UInt8]) -> DiskError? {
+        change([path]) { disk, now in disk.symlink(path, target: target, now: now) }
+    }
+
+    @discardableResult
+    package func link(_ path: Path, to other: Path) -> DiskError? {
+        change([path, other]) { disk, now in disk.link(path, other, now: now) }
+    }
+
+    @discardableResult
+    package func mkfifo(_ path: Path) -> DiskError? {
+        change([path]) { disk, now in disk.mkfifo(path, now: now) }
+    }
+
+    @discardableResult
+    package func chmod(_ path: Path, _ mode: UInt16) -> DiskError? {
+        change(names(path)) { disk, now in disk.chmod(path, mode, now: now) }
+    }
+
+    @discardableResult
+    package func touch(_ path: Path, _ modified: Timestamp) -> DiskError? {
+        change(names(path)) { disk, now in disk.setTimes(path, modified: modified, now: now) }
+    }
+
+    /// rename(2), of files and directories.
+    @discardableResult
+    package func rename(_ source: Path, to target: Path) -> DiskError? {
+        var paths = [source, target]
+        for (path, _) in world.machines[machine].disk.values(below: source) {
+            paths.append(path)
+            if let moved = path.rebased(from: source, to: target) { paths.append(moved) }
+        }
+        return change(paths) { disk, now in disk.rename(source, to: target, now: now) }
+    }
+
+    /// `rm -rf` of several paths at one moment. Returns what was there, for whoever wants it back.
+    @discardableResult
+    package func removeAll(_ roots: [Path]) -> [(path: Path, content: Remains)] {
+        let disk = world.machines[machine].disk
+        let all = disk.treeValues
+        var removed: [(Path, Remains)] = []
+        var paths: [Path] = []
+        for (path, value) in all where roots.contains(where: { path == $0 || path.isBelow($0) }) {
+            paths.append(path)
+            if let remains = Remains(path, value, disk) { removed.append((path, remains)) }
+        }
+        let files = paths.filter { all[$0]?.isContent ?? false }
+        world.ledger.massDeletion(
+            of: files, among: all.keys.filter { all[$0]?.isContent ?? false }, on: machine, at: world.now)
+        change(paths) { disk, now in
+            var failure: DiskError?
+            for root in roots {
+                let error = disk.removeTree(root, now: now)
+                failure = failure ?? error
+            }
+            return failure
+        }
+        return removed
+    }
+
+    /// Puts something back as it was.
+    package func restore(_ path: Path, _ remains: Remains) {
+        switch remains {
+        case .directory: mkdir(path)
+        case .file(let bytes): write(path, bytes)
+        case .symlink(let target): symlink(path, to: target)
+        }
+    }
+
+    // MARK: Open files
+
+    package func open(_ path: Path, create: Bool, truncate: Bool) -> OpenFile? {
+        var opened: VirtualDisk.Handle?
+        change(names(path)) { disk, now in
+            switch disk.open(path, create: create, truncate: truncate, now: now) {
+            case .success(let handle):
+                opened = handle
+                return nil
+            case .failure(let error): return error
+            }
+        }
+        return opened.map { OpenFile(handle: $0, path: path, life: world.handleLife(machine)) }
+    }
+
+    @discardableResult
+    package func write(_ file: OpenFile, at offset: Int, _ bytes: [UInt8]) -> DiskError? {
+        change(through: file) { disk, now in disk.write(file.handle, at: UInt64(offset), bytes, now: now) }
+    }
+
+    @discardableResult
+    package func truncate(_ file: OpenFile, to size: Int) -> DiskError? {
+        change(through: file) { disk, now in disk.truncate(file.handle, to: UInt64(size), now: now) }
+    }
+
+    package func sync(_ file: OpenFile) {
+        guard isValid(file) else { return }
+        world.machines[machine].disk.sync(file.handle)
+    }
+
+    package func syncDirectory(of path: Path) {
+        guard hasFolder, let parent = path.parent else { return }
+        world.machines[machine].disk.syncDirectory(parent)
+    }
+
+    package func close(_ file: OpenFile) {
+        guard isValid(file) else { return }
+        world.machines[machine].disk.close(file.handle)
+    }
+
+    package func size(of file: OpenFile) -> Int {
+        guard isValid(file), let path = world.machines[machine].disk.path(of: file.handle) else { return 0 }
+        return world.machines[machine].disk.peekBytes(path)?.count ?? 0
+    }
+
+    /// A power cut or a restored image takes all handles with it.
+    package func isValid(_ file: OpenFile) -> Bool {
+        world.machines[machine].isPowered && file.life == world.handleLife(machine)
+    }
+
+    /// What an open file was and is, wherever its name has gone.
+    package struct OpenFile {
+        let handle: VirtualDisk.Handle
+        /// The path it was opened by.
+        let path: Path
+        let life: Int
+    }
+
+    package enum Remains {
+        case directory
+        case file([UInt8])
+        case symlink([UInt8])
+
+        init?(_ path: Path, _ value: Value, _ disk: VirtualDisk) {
+            switch value {
+            case .directory: self = .directory
+            case .file: self = .file(disk.peekBytes(path) ?? [])
+            case .symlink: self = .symlink(disk.peekTarget(path) ?? [])
+            case .absent, .special: return nil
+            }
+        }
+    }
+}
+
+extension Hands {
+    private func names(_ path: Path) -> [Path] { world.machines[machine].disk.names(ofFileAt: path) }
+
+    /// Performs something and tells the ledger what became of each of these paths.
+    @discardableResult
+    private func change(
+        _ paths: [Path], knowing: Value? = nil, _ body: (inout VirtualDisk, Timestamp) -> DiskError?
+    ) -> DiskError? {
+        guard hasFolder else { return .notFound }
+        let before = paths.map { world.machines[machine].disk.value(at: $0) }
+        let error = body(&world.machines[machine].disk, world.stamp(machine))
+        for (path, value) in zip(paths, before) {
+            note(path, before: value, isBlind: knowing.map { $0 != value } ?? false)
+        }
+        return error
+    }
+
+    private func note(_ path: Path, before: Value, isBlind: Bool) {
+        let found = world.machines[machine].disk.peek(path)
+        let after = found?.value ?? .absent
+        if before != after {
+            world.ledger.changed(
+                path, on: machine, from: before, to: after, at: world.now, isRacing: isBeingApplied(path),
+                isBlind: isBlind)
+        }
+        if let stat = found?.stat, after.isContent {
+            world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified)
+        }
+    }
+
+    /// The daemon is between writing down that it will change this path and writing down that it has.
+    private func isBeingApplied(_ path: Path) -> Bool {
+        world.machines[machine].store.intents.contains { _, intent in
+            if intent.path == path || path.isBelow(intent.path) || intent.path.isBelow(path) { return true }
+            if case .rename(let from) = intent.action { return from == path || path.isBelow(from) }
+            if case .conflictCopy(let copy)? = intent.displaced { return copy == path }
+            return false
+        }
+    }
+
+    private func change(
+        through file: OpenFile, _ body: (inout VirtualDisk, Timestamp) -> DiskError?
+    ) -> DiskError? {
+        guard isValid(file) else { return .notFound }
+        let disk = world.machines[machine].disk
+        guard let place = disk.path(of: file.handle) else {
+            // Nobody can reach the file by a name any more: it was removed, and what is written to it goes with it.
+            return body(&world.machines[machine].disk, world.stamp(machine))
+        }
+        guard place.isReserved else { return change(disk.names(ofFileAt: place), body) }
+        return changeAside(file, at: place, body)
+    }
+
+    /// The daemon has moved the file away while it was open; the writer does not know.
+    private func changeAside(
+        _ file: OpenFile, at place: Path, _ body: (inout VirtualDisk, Timestamp) -> DiskError?
+    ) -> DiskError? {
+        let before = world.machines[machine].disk.value(at: place)
+        let error = body(&world.machines[machine].disk, world.stamp(machine))
+        let after = world.machines[machine].disk.value(at: place)
+        if before != after { world.rare.hit("user: wrote into a file the daemon had moved aside") }
+        // Within the daemon's patience it must come back as a conflict copy; after that it is at least kept where it is.
+        let patience = Int64(world.plan.limits[machine].lateWriterMilliseconds)
+        let displaced = world.ledger.displacements[machine][file.path] ?? 0
+        world.ledger.changedAside(
+            file.path, on: machine, from: before, to: after, at: world.now,
+            demand: world.now - displaced < patience ? .inTree : .kept)
+        return error
+    }
+}
+
+extension World {
+    /// Changes when all open files of a machine are lost at once.
+    package func handleLife(_ machine: Int) -> Int { machines[machine].boots }
+}

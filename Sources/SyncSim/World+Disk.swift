@@ -1,0 +1,163 @@
+package import SyncModel
+import SyncCore
+
+/// Disk work: looks at a random moment, hashes over a span of time, programs one operation per happening.
+extension World {
+    /// The time that the kernel of a machine stamps a file with now. Never the same twice, unless the file system is coarse.
+    package func stamp(_ machine: Int) -> Timestamp {
+        machines[machine].stamps += 1
+        let wall = Timestamp(milliseconds: wall(of: machine))
+        return Timestamp(
+            seconds: wall.seconds, nanoseconds: wall.nanoseconds + UInt32(machines[machine].stamps % 1_000_000))
+    }
+
+    // MARK: Looks
+
+    /// A worker gets to it after a while.
+    func later(_ request: DiskRequest, _ machine: Int) {
+        machines[machine].work.outstanding += 1
+        schedule(
+            .diskRequest(machine: machine, process: machines[machine].process, request), after: diskDelay(machine))
+    }
+
+    func perform(_ request: DiskRequest, _ machine: Int) {
+        switch request {
+        case .scan(let job, let request, let rules):
+            let rows = machines[machine].store.rows
+            let chunk = machines[machine].disk.scan(request, rules: rules) { rows.first(after: $0)?.value }
+            answer(machine, .scanned(job, chunk))
+        case .inspect(let job, let paths):
+            answer(machine, .inspected(job, machines[machine].disk.inspect(paths)))
+        case .read(let job, let requests):
+            answer(machine, .readFinished(job, requests.map { machines[machine].disk.read($0) }))
+        case .listStage(let job):
+            answer(machine, .stageListed(job, machines[machine].disk.stagedFiles()))
+        case .hash(let job, let paths):
+            var runs = paths.map { HashRun($0, chunking: plan.limits[machine].chunking) }
+            for index in runs.indices { runs[index].start(on: &machines[machine].disk) }
+            machines[machine].work.hashJobs[job] = runs
+            schedule(
+                .hashEnd(machine: machine, process: machines[machine].process, job), after: diskDelay(machine))
+        }
+    }
+
+    func finishHash(_ job: JobID, _ machine: Int) {
+        guard var runs = machines[machine].work.hashJobs.removeValue(forKey: job) else { return }
+        let outcomes = runs.indices.map { runs[$0].finish(on: &machines[machine].disk) }
+        if outcomes.contains(.changing) { rare.hit("disk: a file changed while it was hashed") }
+        answer(machine, .hashed(job, outcomes))
+    }
+
+    // MARK: Programs
+
+    func begin(_ job: JobID, _ programs: [DiskProgram], _ machine: Int) {
+        machines[machine].work.outstanding += 1
+        machines[machine].work.diskJobs[job] = Machine.DiskJob(programs)
+        schedule(
+            .diskOperation(machine: machine, process: machines[machine].process, job), after: diskDelay(machine))
+    }
+
+    func performOperation(of job: JobID, _ machine: Int) {
+        let now = stamp(machine)
+        guard let operation = machines[machine].work.diskJobs.update(job, { $0.upcoming() }) else { return }
+        guard let operation else { return finish(job, machine) }
+        for checker in checkers { checker.willPerform(operation, on: machine, in: self) }
+        guard var task = machines[machine].work.diskJobs[job] else { return }
+        task.run.advance(on: &machines[machine].disk, now: now)
+        let error = task.run.result.failure?.error
+        machines[machine].work.diskJobs[job] = task
+        if error == nil, operation.isMutation { machines[machine].counters.mutations += 1 }
+        trace.mix(error.map { Int($0.rawValue) } ?? -1)
+        trace.tell("\(self.now) \(machines[machine].name) does \(operation.summary)\(error.map { ": \($0)" } ?? "")")
+        if let error { noteRare(operation, error) }
+        for checker in checkers { checker.didPerform(operation, error: error, on: machine, in: self) }
+        // Mostly at once; now and then the disk is busy, and much may happen in between.
+        let pause = random.workers[machine].chance(percent: 20) ? diskDelay(machine) : 0
+        schedule(.diskOperation(machine: machine, process: machines[machine].process, job), after: pause)
+    }
+
+    private func finish(_ job: JobID, _ machine: Int) {
+        guard let task = machines[machine].work.diskJobs.removeValue(forKey: job) else { return }
+        answer(machine, .diskFinished(job, task.results))
+    }
+
+    private func noteRare(_ operation: DiskOperation, _ error: DiskError) {
+        switch (operation, error) {
+        case (.expectContent, .mismatch): rare.hit("disk: displaced content was not the expected one")
+        case (.expect, .mismatch), (.expectAbsent, .mismatch):
+            rare.hit("disk: expected state had changed before the exchange")
+        case (.createFile, .noSpace), (.write, .noSpace), (.copy, .noSpace): rare.hit("disk: no space for a staged file")
+        case (.syncFile, .inputOutput): rare.hit("disk: fsync of a staged file failed")
+        case (.exchange, .notFound), (.move, .exists): rare.hit("disk: a name came or went before the rename")
+        default: break
+        }
+    }
+
+    // MARK: The kernel
+
+    func writeBack(_ machine: Int) {
+        machines[machine].disk.writeBack(olderThan: UInt64(plan.writeBackMilliseconds))
+        schedule(.writeBack(machine: machine), after: World.writeBackPauseMilliseconds)
+    }
+
+    static let writeBackPauseMilliseconds = 2_500
+
+    /// The faults that the plan and the strains of this moment ask for.
+    func setDiskFaults(_ machine: Int) {
+        var faults = machines[machine].disk.faults
+        let isFull = isStrained(machine, by: .fullDisks)
+        faults.capacityBytes = isFull ? machines[machine].disk.usedBytes + random.disks[machine].next() % 2_000 : nil
+        faults.failedSyncs.perMille = isStrained(machine, by: .failedSyncs) ? 300 : 0
+        let isBroken = isStrained(machine, by: .diskErrors)
+        faults.readErrors.perMille = isBroken ? 80 : 0
+        faults.writeErrors.perMille = isBroken ? 80 : 0
+        faults.noticesMax = isStrained(machine, by: .watchOverflows) ? 2 : World.noticesMax
+        machines[machine].disk.faults = faults
+    }
+
+    static let noticesMax = 16_384
+
+    /// Space is free, the root is where it belongs, and the disk works.
+    func mendDisk(_ machine: Int) {
+        setDiskFaults(machine)
+        machines[machine].disk.faults.readErrors = FaultChance()
+        machines[machine].disk.faults.writeErrors = FaultChance()
+        machines[machine].disk.faults.failedSyncs = FaultChance()
+        machines[machine].disk.faults.permissionDenied = []
+        machines[machine].disk.faults.busy = []
+        machines[machine].disk.faults.isReadOnly = false
+        machines[machine].disk.mount()
+    }
+
+    private func diskDelay(_ machine: Int) -> Int {
+        random.workers[machine].range(0...plan.diskDelayMillisecondsMax)
+    }
+
+    /// The answer to a disk request, on its way for a while.
+    private func answer(_ machine: Int, _ event: Event) {
+        answer(machine, event, after: diskDelay(machine))
+    }
+}
+
+extension Machine.DiskJob {
+    init(_ programs: [DiskProgram]) {
+        self.programs = programs
+        run = ProgramRun(DiskProgram())
+        results = []
+        isBegun = false
+    }
+
+    /// The operation that comes next, of this program or a later one; nil at the end of all.
+    mutating func upcoming() -> DiskOperation? {
+        while true {
+            if isBegun {
+                if !run.isFinished { return run.program.operations[run.next] }
+                results.append(run.result)
+                isBegun = false
+            }
+            guard results.count < programs.count else { return nil }
+            run = ProgramRun(programs[results.count])
+            isBegun = true
+        }
+    }
+}

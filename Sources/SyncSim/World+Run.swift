@@ -1,0 +1,311 @@
+import SyncCore
+import SyncModel
+
+/// The phases of a run, and the loop under all of them.
+///
+/// Safety: users act and faults strike until the users are done. Healing: every fault is mended, and the two nodes must
+/// agree within the budget. Quiet: nothing but signs of life may pass between them. Some seeds then lose everything that is
+/// not durable and must become quiet once more.
+extension World {
+    /// The whole story of a seed. Ends early when an invariant is violated.
+    package func run() {
+        begin()
+        runSafety()
+        if plan.isOn(.evilPeer) { return endEvilRun() }
+        settle()
+        guard isClean, plan.endsWithRestart else { return }
+        loseEverythingVolatile()
+        settle()
+    }
+
+    /// Sets the stage: trees, agents, the first starts, the first faults.
+    package func begin() {
+        for agent in agents { agent.prepare(self) }
+        for checker in checkers { checker.begin(self) }
+        for machine in machines.indices {
+            // What the folders begin with has long reached the disk.
+            machines[machine].disk.syncEverything()
+            if network.ghost != machine { start(machine, after: random.crash.range(0...50)) }
+            schedule(.writeBack(machine: machine), after: World.writeBackPauseMilliseconds)
+        }
+        for (index, agent) in agents.enumerated() {
+            if agent.holdsSafetyPhase { busyAgents += 1 }
+            schedule(.agent(index), after: 1)
+        }
+        for trait in plan.traitsOfNature { scheduleFault(trait) }
+    }
+
+    private func runSafety() {
+        while isClean, busyAgents > 0, advance() {}
+    }
+
+    /// Mends everything and runs until the world is quiet, or violates INV-06.
+    package func settle() {
+        guard isClean else { return }
+        heal()
+        while isClean, phase == .healing, advance() {}
+        guard isClean else { return }
+        for checker in checkers { checker.atQuiescence(self) }
+    }
+
+    /// Takes the next happening. False when there is none, which never lasts: write-back goes on forever.
+    @discardableResult
+    package func advance() -> Bool {
+        guard let (time, happening) = queue.popFirst() else { return false }
+        now = max(now, time)
+        for machine in machines.indices { machines[machine].disk.uptimeMilliseconds = UInt64(now) }
+        guard isCurrent(happening) else { return true }
+        steps += 1
+        step = StepRecord(happening: happening, tells: [])
+        record(happening)
+        happen(happening)
+        for machine in machines.indices { wakeWatcher(machine) }
+        for checker in checkers { checker.afterStep(step, in: self) }
+        if steps % World.stepsPerPause == 0 { pause() }
+        if steps > budget.steps { violate("INV-06", "the world spins: \(steps) happenings and no end. \(situation)") }
+        return true
+    }
+
+    /// Runs for so long.
+    package func run(milliseconds: Int64) {
+        let end = now + milliseconds
+        while isClean, let next = queue.nextTime, next <= end { advance() }
+        now = max(now, end)
+    }
+
+    func pause() {
+        for checker in checkers { checker.atPause(self) }
+    }
+
+    private func happen(_ happening: Happening) {
+        switch happening {
+        case .agent(let index): act(index)
+        case .tell(let machine, _, let event):
+            machines[machine].work.outstanding -= 1
+            tell(machine, event)
+        case .diskOperation(let machine, _, let job): performOperation(of: job, machine)
+        case .diskRequest(let machine, _, let request): perform(request, machine)
+        case .hashEnd(let machine, _, let job): finishHash(job, machine)
+        case .storeRequest(let machine, _): performStoreRequest(machine)
+        case .storeAnswer(let machine, _): giveStoreAnswer(machine)
+        case .notices(let machine, _): readNotices(machine)
+        case .deadline(let machine, _, let wish): reachDeadline(machine, wish: wish)
+        case .link(let link): happen(link)
+        case .fault(let trait): strike(trait)
+        case .faultEnd(let number): endStrain(number)
+        case .start(let machine): startProcess(machine)
+        case .powerOn(let machine): powerOn(machine)
+        case .writeBack(let machine): writeBack(machine)
+        case .inspection: inspect()
+        }
+    }
+
+    /// False for what was meant for a process that is no more.
+    private func isCurrent(_ happening: Happening) -> Bool {
+        switch happening {
+        case .tell(let machine, let process, _), .diskOperation(let machine, let process, _),
+            .diskRequest(let machine, let process, _), .hashEnd(let machine, let process, _),
+            .storeRequest(let machine, let process), .storeAnswer(let machine, let process),
+            .notices(let machine, let process):
+            machines[machine].isRunning && machines[machine].process == process
+        case .deadline(let machine, let process, let wish):
+            machines[machine].isRunning && machines[machine].process == process
+                && machines[machine].work.wish == wish
+        case .agent, .link, .fault, .faultEnd, .start, .powerOn, .writeBack, .inspection:
+            true
+        }
+    }
+
+    private func act(_ index: Int) {
+        guard phase == .safety else { return }
+        if let pause = agents[index].act(in: self) {
+            schedule(.agent(index), after: pause)
+        } else if agents[index].holdsSafetyPhase {
+            busyAgents -= 1
+        }
+    }
+
+    private static let stepsPerPause = 64
+}
+
+// MARK: The watcher
+
+extension World {
+    /// The watcher reads the kernel's queue some time after something was put into it.
+    private func wakeWatcher(_ machine: Int) {
+        guard machines[machine].disk.hasNotices, machines[machine].isRunning,
+            !machines[machine].work.areNoticesScheduled
+        else { return }
+        machines[machine].work.areNoticesScheduled = true
+        schedule(
+            .notices(machine: machine, process: machines[machine].process),
+            after: random.workers[machine].range(0...plan.noticeDelayMillisecondsMax))
+    }
+
+    /// After a hand from outside has touched a disk between two happenings.
+    func notice() {
+        for machine in machines.indices { wakeWatcher(machine) }
+    }
+
+    /// The kernel's queue is full: what waits in it is lost.
+    func overflowWatch(_ machine: Int) {
+        guard machines[machine].isRunning else { return }
+        _ = machines[machine].disk.takeNotices()
+        tell(machine, .overflowed)
+    }
+
+    private func readNotices(_ machine: Int) {
+        machines[machine].work.areNoticesScheduled = false
+        let (notices, overflowed) = machines[machine].disk.takeNotices()
+        if !notices.isEmpty { tell(machine, .noticed(notices)) }
+        if overflowed {
+            rare.hit("watch: notices lost in an overflow")
+            tell(machine, .overflowed)
+        }
+    }
+}
+
+// MARK: Healing
+
+extension World {
+    /// What the operator of the healing phase remembers between two looks.
+    struct Healing {
+        var began: Int64 = 0
+        var framesAtBegin = 0
+        var isCalm = false
+        var calmSince: Int64 = 0
+        var framesAtCalm = 0
+        var activity: [Int] = []
+        /// Mass deletions already decided, so that one that comes back is seen.
+        var decisions = 0
+    }
+
+    /// Users stop, faults end, machines and wires are up, clocks are right.
+    package func heal() {
+        if phase == .safety { for agent in agents { agent.rest(self) } }
+        phase = .healing
+        trace.tell("\(now) all is mended")
+        endAllStrains()
+        for machine in machines.indices where network.ghost != machine {
+            machines[machine].clock.correct(at: now)
+            machines[machine].storeFailsAfter = nil
+            mendDisk(machine)
+            machines[machine].isHeldDown = false
+            if machines[machine].isPowered { start(machine) }
+        }
+        network.wantConnection(at: now, &random.network)
+        linkChanged()
+        healing = Healing(began: now, framesAtBegin: framesSent)
+        schedule(.inspection, after: 100)
+    }
+
+    /// The operator looks at both nodes, decides what waits for a person, and notices when all is quiet.
+    func inspect() {
+        guard phase == .healing else { return }
+        for machine in machines.indices { attend(machine) }
+        judgeQuiet()
+        guard phase == .healing else { return }
+        if now - healing.began > budget.healingMilliseconds {
+            return violate("INV-06", "not quiet \(budget.healingMilliseconds / 60_000) minutes after all was mended. \(situation)")
+        }
+        let frames = framesSent - healing.framesAtBegin
+        if frames > framesAllowed {
+            return violate("INV-06", "\(frames) frames since all was mended, \(framesAllowed) allowed. \(situation)")
+        }
+        schedule(.inspection, after: World.inspectionMilliseconds)
+    }
+
+    private func attend(_ machine: Int) {
+        guard machines[machine].isRunning else { return start(machine) }
+        command(machine, .status)
+        guard let status = machines[machine].status else { return }
+        if status.heldDeletes != nil {
+            healing.decisions += 1
+            rare.hit("operator: mass deletion decided at the end")
+            command(machine, plan.approvesHeldDeletes ? .approve : .reject)
+        }
+        if status.state == .paused { command(machine, .resume) }
+    }
+
+    private func judgeQuiet() {
+        let activity = machines.flatMap { [$0.counters.mutations, $0.counters.batches, $0.counters.starts] }
+        let isCalm = (0..<2).allSatisfy(isAtRest) && network.isWhole
+        guard isCalm, healing.isCalm, activity == healing.activity else {
+            healing.isCalm = isCalm
+            healing.activity = activity
+            healing.calmSince = now
+            healing.framesAtCalm = framesSent
+            return
+        }
+        let calm = now - healing.calmSince
+        guard calm >= budget.quietMilliseconds else { return }
+        let frames = framesSent - healing.framesAtCalm
+        if frames > pings(in: calm) {
+            return violate("INV-07", "\(frames) frames in \(calm) ms of quiet, \(pings(in: calm)) allowed as signs of life")
+        }
+        phase = .quiet
+        trace.tell("\(now) quiet")
+    }
+
+    private func isAtRest(_ machine: Int) -> Bool {
+        guard let status = machines[machine].status else { return false }
+        return machines[machine].isRunning && status.inSync && machines[machine].work.outstanding == 0
+            && !machines[machine].disk.hasNotices
+    }
+
+    private var framesSent: Int { machines[0].counters.framesSent + machines[1].counters.framesSent }
+
+    /// Each node may ask and answer once per ping interval, and a little more.
+    private func pings(in milliseconds: Int64) -> Int {
+        let interval = min(plan.limits[0].pingMilliseconds, plan.limits[1].pingMilliseconds)
+        return 4 * Int(milliseconds / Int64(interval)) + 12
+    }
+
+    /// So many for each path that either node knows, as many as content needs at the smallest frame, and the signs of life.
+    private var framesAllowed: Int {
+        let paths = machines[0].store.rows.count + machines[1].store.rows.count
+        let bytes = machines.reduce(0) { $0 + Int($1.disk.usedBytes) }
+        let perFrame = min(plan.limits[0].contentFrameBytesMax, plan.limits[1].contentFrameBytesMax)
+        return budget.healingFrames + budget.healingFramesPerChange * paths + 4 * bytes / max(1, perFrame)
+            + pings(in: now - healing.began)
+    }
+
+    /// For the report of a world that does not come to rest.
+    private var situation: String {
+        machines.map { machine in
+            guard let status = machine.status, machine.isRunning else { return "\(machine.name): no status" }
+            let pending = status.pending.prefix(3).map { "\($0.path) \($0.reason)" }.joined(separator: ", ")
+            return "\(machine.name): \(status.state) inSync=\(status.inSync) toSend=\(status.toSend) "
+                + "toApply=\(status.toApply) outstanding=\(machine.work.outstanding) pending=[\(pending)] "
+                + "alerts=[\(machine.alerts.keys.map { "\($0.code)" }.joined(separator: ", "))]"
+        }.joined(separator: "; ")
+    }
+
+    /// Everything that was only in memory goes, on both machines, by kill or by power cut.
+    private func loseEverythingVolatile() {
+        phase = .healing
+        for machine in machines.indices {
+            if random.crash.chance(percent: 50) {
+                powerCut(machine)
+            } else {
+                kill(machine)
+            }
+        }
+        rare.hit("run: all killed after quiet and started again")
+    }
+
+    /// With an enemy there is nobody to agree with: the honest node must only be alive and within its bounds.
+    private func endEvilRun() {
+        guard isClean else { return }
+        for agent in agents { agent.rest(self) }
+        endAllStrains()
+        mendDisk(0)
+        closeAsGhost()
+        network.ghost = nil
+        if machines[0].isPowered { start(0) }
+        run(milliseconds: 60_000)
+        pause()
+    }
+
+    private static let inspectionMilliseconds = 500
+}

@@ -1,0 +1,23 @@
+import SyncSim
+
+/// Does what was asked. True if all is well.
+enum Run {
+    static func perform(_ request: Request) async throws(System.Failure) -> Bool {
+        switch request {
+        case .help:
+            System.say(Arguments.help, terminator: "")
+            return true
+        case .seed(let seed, let keepsTrace, let shrinks):
+            return Seeds.one(seed, keepsTrace: keepsTrace, shrinks: shrinks)
+        case .seeds(let first, let count, let jobs):
+            return await Seeds.many(first: first, count: count, jobs: jobs)
+        case .traces(let first, let count):
+            Seeds.traces(first: first, count: count)
+            return true
+        case .exhaustive(let part, let count): return Scopes.run(part: part, of: count)
+        case .planted: return Planted.run()
+        case .scenarios(let directory, let rewrites): return try Scenarios.run(directory, rewrites: rewrites)
+        case .bench: return Bench.run()
+        }
+    }
+}

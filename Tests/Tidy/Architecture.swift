@@ -1,0 +1,56 @@
+/// The target table of docs/architecture.md for the targets that exist: who may import whom, and who may touch C.
+/// A new folder in Sources fails the tidy tests until it has its row here.
+enum Architecture {
+    static let targets: [Target] = [
+        .init("CLibuv", .wall),
+        .init("CSQLite", .wall),
+        .init("COpenSSL", .wall),
+        .init("CZstd", .wall),
+        .init("CInih", .wall),
+        .init("CLinux", .wall),
+        .init("SyncModel", .core),
+        .init("SyncCore", .core, imports: ["SyncModel"]),
+        .init("SyncSim", .simulation, imports: ["SyncCore", "SyncModel"]),
+        .init("syncsim", .executable, imports: ["SyncSim", "SyncCore", "SyncModel"], outside: ["Glibc"]),
+    ]
+
+    /// Folders in Tests that hold data for test targets, and what may lie in them.
+    static let dataFolders = ["Scenarios": ["txt"], "Vectors": ["bin", "txt"]]
+
+    struct Target {
+        enum Ring {
+            /// A module map and a shim: no Swift at all.
+            case wall
+            /// Neither I/O nor clock nor chance, and no order that depends on hashing.
+            case core
+            /// As pure as the core, but it may keep hashed collections: two runs with different hash seeds are compared.
+            case simulation
+            case executable
+        }
+
+        let name: String
+        let ring: Ring
+        /// Targets of this package.
+        let imports: [String]
+        /// Modules from outside the package. Whoever has any owns a wall, and only there may `unsafe` be written.
+        let outside: [String]
+
+        init(_ name: String, _ ring: Ring, imports: [String] = [], outside: [String] = []) {
+            self.name = name
+            self.ring = ring
+            self.imports = imports
+            self.outside = outside
+        }
+
+        var isPure: Bool { ring == .core || ring == .simulation }
+        var ownsWall: Bool { !outside.isEmpty || imports.contains { Architecture.target($0)?.ring == .wall } }
+    }
+
+    static func target(_ name: String) -> Target? { targets.first { $0.name == name } }
+
+    /// The target a file in Sources belongs to, by its folder.
+    static func target(owning file: String) -> Target? {
+        let parts = file.split(separator: "/")
+        return parts.count > 2 && parts[0] == "Sources" ? target(String(parts[1])) : nil
+    }
+}

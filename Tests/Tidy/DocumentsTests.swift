@@ -1,0 +1,55 @@
+/// README.md and docs promise nothing that is not there.
+import Testing
+
+@Suite("documents tell the truth")
+struct DocumentsTests {
+    @Test("relative links lead to files that exist") func links() throws {
+        let repository = try Repository()
+        let documents = try ["README.md"] + repository.files(under: "docs").filter { $0.hasSuffix(".md") }
+        for document in documents {
+            let text = try repository.text(document)
+            report(DocumentRules.findings(linksOf: document, text: text, exists: repository.exists))
+        }
+    }
+
+    @Test("make targets named in the README exist") func makeTargets() throws {
+        let repository = try Repository()
+        let readme = try repository.text("README.md")
+        let makefile = try repository.text("Makefile")
+        #expect(DocumentRules.targets(in: makefile).contains("test"))
+        report(DocumentRules.findings(makeTargetsOf: "README.md", text: readme, makefile: makefile))
+    }
+}
+
+@Suite("document rules find planted violations")
+struct DocumentRulesTests {
+    @Test(
+        "a link that leads nowhere is found",
+        arguments: [
+            ("See [x](Sources/A.swift).", 0), ("See [x](Sources/B.swift).", 1), ("[a](Sources/A.swift) [b](b.md)", 1),
+            ("[x](Sources/A.swift#part)", 0), ("[x](#part)", 0), ("[x](https://example.org/b)", 0),
+            ("```\n[x](b.md)\n```", 0), ("[x](../outside.md)", 1), ("[x](./Sources/A.swift)", 0),
+        ]) func links(text: String, expected: Int)
+    {
+        let findings = DocumentRules.findings(linksOf: "README.md", text: text) { $0 == "Sources/A.swift" }
+        #expect(findings.count == expected)
+    }
+
+    @Test("a link in docs is resolved from docs") func nested() {
+        let findings = DocumentRules.findings(linksOf: "docs/a.md", text: "[x](../README.md) [y](README.md)") {
+            $0 == "README.md"
+        }
+        #expect(findings.map(\.cure) == ["README.md does not exist."])
+    }
+
+    @Test(
+        "a make target that does not exist is found",
+        arguments: [
+            ("Run `make test`.", 0), ("Run `make fly`.", 1), ("    make fly", 1), ("$ make sim SEEDS=n", 0),
+            ("to make sure", 0), ("`make test` and `make fly`", 1),
+        ]) func makeTargets(text: String, expected: Int)
+    {
+        let makefile = "SEEDS := 1\n.PHONY: fly\ntest sim: build\n\tfly: x\n"
+        #expect(DocumentRules.findings(makeTargetsOf: "x", text: text, makefile: makefile).count == expected)
+    }
+}

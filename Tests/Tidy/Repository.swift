@@ -1,0 +1,54 @@
+/// The repository that this file was compiled from: what the checks read. It never changes anything.
+import Foundation
+
+struct Repository {
+    let root: URL
+
+    /// Found from this file's own place, Tests/Tidy, so the checks work from any working directory.
+    init(thisFile: String = #filePath) throws {
+        root = URL(fileURLWithPath: thisFile).resolvingSymlinksInPath()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        guard exists("Package.swift") else { throw Missing(path: root.appendingPathComponent("Package.swift").path) }
+    }
+
+    /// Every file below `folder`, as sorted paths from the root. Hidden files belong to editors and git.
+    func files(under folder: String) throws -> [String] {
+        guard exists(folder) else { return [] }
+        return try FileManager.default.subpathsOfDirectory(atPath: path(folder))
+            .filter { name in !name.split(separator: "/").contains { $0.hasPrefix(".") } }
+            .map { "\(folder)/\($0)" }
+            .filter { !isDirectory($0) }
+            .sorted()
+    }
+
+    /// Names of the directories directly in `folder`, sorted.
+    func directories(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path(folder))
+            .filter { isDirectory("\(folder)/\($0)") }.sorted()
+    }
+
+    func swiftFiles(under folder: String) throws -> [SourceFile] {
+        try files(under: folder).filter { $0.hasSuffix(".swift") }.map(source)
+    }
+
+    func source(_ file: String) throws -> SourceFile {
+        SourceFile(path: file, text: try text(file))
+    }
+
+    func text(_ file: String) throws -> String {
+        try String(contentsOfFile: path(file), encoding: .utf8)
+    }
+
+    func exists(_ file: String) -> Bool {
+        FileManager.default.fileExists(atPath: path(file))
+    }
+
+    private func isDirectory(_ file: String) -> Bool {
+        var answer: ObjCBool = false
+        return unsafe FileManager.default.fileExists(atPath: path(file), isDirectory: &answer) && answer.boolValue
+    }
+
+    private func path(_ file: String) -> String { root.appendingPathComponent(file).path }
+
+    struct Missing: Error { let path: String }
+}
