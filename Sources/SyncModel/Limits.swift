@@ -13,6 +13,7 @@ public struct Limits: Sendable, Equatable {
     /// A file of 16 TiB in smallest chunks would not fit one list; lists travel in pages of this many chunks.
     public static let chunksPerPageMax = 8_192
     public static let fileBytesMax: UInt64 = 1 << 44
+    public static let ignoreFileBytesMax = 1 << 20
     public static let epochsRememberedMax = 64
     public static let nodeNameBytesMax = 64
     public static let featureCountMax = 64

@@ -49,6 +49,8 @@ package enum LinkHappening: Sendable {
     case deliver(to: Int, life: UInt64)
     case left(machine: Int, life: UInt64, bytes: Int)
     case down(machine: Int, life: UInt64)
+    /// Has anything been heard since?
+    case silence(machine: Int, life: UInt64)
 }
 
 /// Everything that is to happen, in order of (time, seeded tie-break, order of insertion).

@@ -40,8 +40,10 @@ package struct Budget: Sendable, Equatable {
     package var healingFramesPerChange = 10
     /// Happenings of a whole run; a world that needs more spins.
     package var steps = 400_000
-    /// Nothing but pings may happen for so long before the world is called quiet.
+    /// Nothing may change for so long before the world is called quiet: longer than any pause after which a node looks again.
     package var quietMilliseconds: Int64 = 25_000
+    /// Frames in that time: a last acknowledgement each way. Signs of life are the transport's, below the frames.
+    package var quietFrames = 4
 
     package init() {}
 }

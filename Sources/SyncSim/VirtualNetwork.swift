@@ -44,6 +44,7 @@ package struct VirtualNetwork {
         var life: UInt64?
         /// Nothing gets through until this is 0: partitions and freezes may overlap.
         var blocks = 0
+        var blockedSince: Int64 = 0
         var frames: Deque<[UInt8]> = []
         /// Frames at the front whose time has come but who could not get through.
         var stalled = 0
@@ -53,6 +54,9 @@ package struct VirtualNetwork {
         var lastArrival: Int64 = 0
         /// The sender has closed: what is in flight arrives, then the end.
         var endsAfterFrames = false
+
+        /// The wire as it is, without a connection on it.
+        var emptied: Stream { Stream(blocks: blocks, blockedSince: blockedSince) }
     }
 
     package init(delayMillisecondsMax: Int, bytesPerSecond: Int) {
@@ -94,8 +98,7 @@ extension VirtualNetwork {
         lives += 1
         for machine in 0..<2 {
             // A process that still holds on to a dead connection learns that it is over before it hears of the new one.
-            streams[machine] = Stream()
-            streams[machine].life = lives
+            streams[machine] = Stream(life: lives)
             ends[machine].promised = lives
             outbox.append(
                 Delayed(
@@ -137,15 +140,38 @@ extension VirtualNetwork {
     }
 
     /// The machine is gone and says nothing: the other end finds out by its own timers, or when a new connection comes.
-    package mutating func powerWasCut(_ machine: Int) {
+    package mutating func powerWasCut(_ machine: Int, at now: Int64) {
         ends[machine] = End()
-        streams = streams.map { Stream(blocks: $0.blocks) }
+        streams = streams.map { $0.emptied }
+        listenForSilence(to: machine, at: now)
     }
+
+    /// The transport of the other end asks for a sign of life all the time; it gives up when none comes for so long.
+    private mutating func listenForSilence(to machine: Int, at now: Int64) {
+        guard let life = ends[1 - machine].promised ?? ends[1 - machine].life else { return }
+        outbox.append(
+            Delayed(
+                time: now + VirtualNetwork.deadPeerMilliseconds, happening: .silence(machine: 1 - machine, life: life)))
+    }
+
+    /// The connection of a machine has been silent for long if nothing has got through since: then it is over.
+    package mutating func judgeSilence(_ machine: Int, life: UInt64, at now: Int64, _ random: inout SeededRandom) {
+        let stream = streams[1 - machine]
+        let isSilent =
+            stream.life != life
+            || stream.blocks > 0 && now - stream.blockedSince >= VirtualNetwork.deadPeerMilliseconds
+        guard isSilent, ends[machine].life == life else { return }
+        tellDown(machine, at: now)
+        leave(machine, life: life, isAbrupt: true, at: now, &random)
+    }
+
+    /// What the daemon's transport waits for a sign of life (`Limits.deadPeerMilliseconds`).
+    private static let deadPeerMilliseconds = Int64(Limits().deadPeerMilliseconds)
 
     /// The connection breaks: what is in flight is lost, and both ends are told, soon, in any order.
     package mutating func cut(at now: Int64, _ random: inout SeededRandom) {
         for machine in 0..<2 {
-            streams[machine] = Stream(blocks: streams[machine].blocks)
+            streams[machine] = streams[machine].emptied
             tellDown(machine, at: now + Int64(random.range(0...50)))
         }
     }
@@ -154,7 +180,7 @@ extension VirtualNetwork {
         _ machine: Int, life: UInt64, isAbrupt: Bool, at now: Int64, _ random: inout SeededRandom
     ) {
         guard streams[machine].life == life else { return }
-        streams[1 - machine] = Stream(blocks: streams[1 - machine].blocks)
+        streams[1 - machine] = streams[1 - machine].emptied
         if isAbrupt { streams[machine].frames.removeAll() }
         streams[machine].unreported = []
         streams[machine].endsAfterFrames = true
@@ -229,7 +255,11 @@ extension VirtualNetwork {
     /// True if the process still has the connection by which these bytes left.
     package func isCurrent(_ machine: Int, life: UInt64) -> Bool { ends[machine].life == life }
 
-    package mutating func block(from machine: Int) { streams[machine].blocks += 1 }
+    package mutating func block(from machine: Int, at now: Int64) {
+        if streams[machine].blocks == 0 { streams[machine].blockedSince = now }
+        streams[machine].blocks += 1
+        listenForSilence(to: machine, at: now)
+    }
 
     package mutating func unblock(from machine: Int, at now: Int64) {
         guard streams[machine].blocks > 0 else { return }

@@ -85,7 +85,7 @@ extension World {
 
     private func block(_ sender: Int, _ isOn: Bool) {
         if isOn {
-            network.block(from: sender)
+            network.block(from: sender, at: now)
         } else {
             network.unblock(from: sender, at: now)
             network.wantConnection(at: now, &random.network)

@@ -43,7 +43,8 @@ extension World {
         trace.mix(0x706f_7765 + machine)
         trace.tell("\(now) \(machines[machine].name) loses power")
         endProcess(machine)
-        network.powerWasCut(machine)
+        network.powerWasCut(machine, at: now)
+        linkChanged()
         machines[machine].isPowered = false
         machines[machine].disk.powerCut(model: model, random: &random.disks[machine])
         note(.powerCut, machine)
@@ -72,7 +73,8 @@ extension World {
         trace.mix(0x696d_6167 + machine)
         trace.tell("\(now) \(machines[machine].name) goes back to its image of \(image.time)")
         endProcess(machine)
-        network.powerWasCut(machine)
+        network.powerWasCut(machine, at: now)
+        linkChanged()
         machines[machine].disk = image.disk
         // The image was taken of an idle machine: booting from it loses nothing but open handles.
         machines[machine].disk.syncEverything()

@@ -16,6 +16,7 @@ extension World {
         case .attempt: attemptConnection()
         case .up(let machine, let life): comeUp(machine, life)
         case .down(let machine, let life): comeDown(machine, life)
+        case .silence(let machine, let life): network.judgeSilence(machine, life: life, at: now, &random.network)
         case .deliver(let machine, let life): deliver(to: machine, life)
         case .left(let machine, let life, let bytes):
             if network.isCurrent(machine, life: life) { tell(machine, .sent(LinkID(raw: life), bytes)) }
@@ -47,13 +48,17 @@ extension World {
     /// Nothing gets through in either direction, until all is lifted again.
     func partition(_ isOn: Bool) {
         for sender in 0..<2 {
-            if isOn { network.block(from: sender) } else { while network.isBlocked(from: sender) { network.unblock(from: sender, at: now) } }
+            if isOn { network.block(from: sender, at: now) }
+            while !isOn, network.isBlocked(from: sender) { network.unblock(from: sender, at: now) }
         }
         if !isOn { network.wantConnection(at: now, &random.network) }
         linkChanged()
     }
 
-    func block(from machine: Int) { network.block(from: machine) }
+    func block(from machine: Int) {
+        network.block(from: machine, at: now)
+        linkChanged()
+    }
 
     /// A frame of the enemy, to the machine at the other end.
     package func sendAsGhost(_ frame: [UInt8]) {

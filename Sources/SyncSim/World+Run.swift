@@ -202,9 +202,10 @@ extension World {
     /// The operator looks at both nodes, decides what waits for a person, and notices when all is quiet.
     func inspect() {
         guard phase == .healing else { return }
-        for machine in machines.indices { attend(machine) }
+        // What was asked at the last look has been answered by now, or the node is not at rest.
         judgeQuiet()
-        guard phase == .healing else { return }
+        guard phase == .healing, isClean else { return }
+        for machine in machines.indices { attend(machine) }
         if now - healing.began > budget.healingMilliseconds {
             return violate("INV-06", "not quiet \(budget.healingMilliseconds / 60_000) minutes after all was mended. \(situation)")
         }
@@ -240,8 +241,8 @@ extension World {
         let calm = now - healing.calmSince
         guard calm >= budget.quietMilliseconds else { return }
         let frames = framesSent - healing.framesAtCalm
-        if frames > pings(in: calm) {
-            return violate("INV-07", "\(frames) frames in \(calm) ms of quiet, \(pings(in: calm)) allowed as signs of life")
+        if frames > budget.quietFrames {
+            return violate("INV-07", "\(frames) frames in \(calm) ms of quiet, \(budget.quietFrames) allowed")
         }
         phase = .quiet
         trace.tell("\(now) quiet")
@@ -255,19 +256,12 @@ extension World {
 
     private var framesSent: Int { machines[0].counters.framesSent + machines[1].counters.framesSent }
 
-    /// Each node may ask and answer once per ping interval, and a little more.
-    private func pings(in milliseconds: Int64) -> Int {
-        let interval = min(plan.limits[0].pingMilliseconds, plan.limits[1].pingMilliseconds)
-        return 4 * Int(milliseconds / Int64(interval)) + 12
-    }
-
-    /// So many for each path that either node knows, as many as content needs at the smallest frame, and the signs of life.
+    /// So many for each path that either node knows and as many as content needs at the smallest frame.
     private var framesAllowed: Int {
         let paths = machines[0].store.rows.count + machines[1].store.rows.count
         let bytes = machines.reduce(0) { $0 + Int($1.disk.usedBytes) }
         let perFrame = min(plan.limits[0].contentFrameBytesMax, plan.limits[1].contentFrameBytesMax)
         return budget.healingFrames + budget.healingFramesPerChange * paths + 4 * bytes / max(1, perFrame)
-            + pings(in: now - healing.began)
     }
 
     /// For the report of a world that does not come to rest.
@@ -307,5 +301,6 @@ extension World {
         pause()
     }
 
-    private static let inspectionMilliseconds = 500
+    /// Longer than any store takes to answer.
+    private static let inspectionMilliseconds = 2_000
 }

@@ -41,6 +41,8 @@ struct VirtualNetworkTests {
                 case .down(let machine, let life):
                     if let over = network.comeDown(machine, life: life) { downs[machine].append(over) }
                     network.wantConnection(at: now, &random)
+                case .silence(let machine, let life):
+                    network.judgeSilence(machine, life: life, at: now, &random)
                 case .deliver(let machine, let life):
                     if let frame = network.deliver(to: machine, life: life, at: now) { arrived[machine].append(frame) }
                 case .left(let machine, let life, let bytes):
@@ -103,10 +105,10 @@ struct VirtualNetworkTests {
     @Test("A partition holds frames back; when it is lifted in time nothing is lost") func freezes() {
         var rig = Rig()
         rig.connect()
-        rig.network.block(from: 0)
+        rig.network.block(from: 0, at: rig.now)
         for frame in frames(10) { rig.send(frame, from: 0) }
         rig.send([9], from: 1)
-        rig.run()
+        rig.run(4_000)
         #expect(rig.arrived == [[[9]], []])
         #expect(rig.bytesGone[0] == 0)
         rig.network.unblock(from: 0, at: rig.now)
@@ -118,7 +120,7 @@ struct VirtualNetworkTests {
 
     @Test("No connection comes about through a wire that is blocked one way") func oneWay() {
         var rig = Rig()
-        rig.network.block(from: 1)
+        rig.network.block(from: 1, at: rig.now)
         rig.connect()
         #expect(rig.network.lives == 0)
         rig.network.unblock(from: 1, at: rig.now)
@@ -137,19 +139,47 @@ struct VirtualNetworkTests {
         #expect(rig.downs == [[], [1]])
     }
 
-    @Test("A power cut tells nobody: the other end keeps a dead connection until a new one comes") func halfOpen() {
+    @Test("A partition that lasts ends the connection at both ends") func partitions() {
         var rig = Rig()
         rig.connect()
-        rig.network.powerWasCut(0)
-        rig.send([1], from: 1)
+        for machine in 0..<2 { rig.network.block(from: machine, at: rig.now) }
+        rig.send([1], from: 0)
         rig.run()
+        #expect(rig.downs == [[1], [1]])
+        for machine in 0..<2 { rig.network.unblock(from: machine, at: rig.now) }
+        rig.connect()
+        #expect(rig.network.isWhole)
+        #expect(rig.arrived == [[], []])
+    }
+
+    @Test("A power cut tells nobody: the other end keeps a dead connection until it misses the signs of life")
+    func halfOpen() {
+        var rig = Rig()
+        rig.connect()
+        rig.areRunning = false
+        rig.network.powerWasCut(0, at: rig.now)
+        rig.send([1], from: 1)
+        rig.run(4_000)
         #expect(rig.downs[1] == [])
         #expect(rig.network.life(at: 1) == 1)
         #expect(!rig.network.isWhole)
-        rig.connect()
+        rig.run(1_000)
         #expect(rig.downs[1] == [1])
+        rig.areRunning = true
+        rig.connect()
         #expect(rig.ups[1] == [1, 2])
         #expect(rig.arrived == [[], []])
+        #expect(rig.network.isWhole)
+    }
+
+    @Test("A new connection replaces a half-open one, which is told first") func replaces() {
+        var rig = Rig()
+        rig.connect()
+        rig.network.powerWasCut(0, at: rig.now)
+        rig.network.wantConnection(at: rig.now, &rig.random)
+        rig.run(2_000)
+        #expect(rig.downs[1] == [1])
+        #expect(rig.ups == [[1, 2], [1, 2]])
         #expect(rig.network.isWhole)
     }
 
@@ -175,11 +205,11 @@ struct VirtualNetworkTests {
             let machine = rig.random.below(2)
             switch rig.random.below(14) {
             case 0: rig.network.cut(at: rig.now, &rig.random)
-            case 1: rig.network.block(from: machine)
+            case 1: rig.network.block(from: machine, at: rig.now)
             case 2, 3: rig.network.unblock(from: machine, at: rig.now)
             case 4: if let life = rig.network.life(at: machine) { rig.network.close(machine, life: life, at: rig.now, &rig.random) }
             case 5: rig.network.processDied(machine, at: rig.now, &rig.random)
-            case 6: rig.network.powerWasCut(machine)
+            case 6: rig.network.powerWasCut(machine, at: rig.now)
             case 7: rig.network.wantConnection(at: rig.now, &rig.random)
             default:
                 if let life = rig.network.life(at: machine) {

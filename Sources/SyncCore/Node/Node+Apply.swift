@@ -14,6 +14,8 @@ struct ApplyState: Sendable {
     var adopted = SortedMap<Path, Bool>()
     /// Rows that have to be told why they wait.
     var blocked = SortedMap<Path, MessageCode>()
+    /// Names for conflict copies that turned out to be taken.
+    var occupied = SortedMap<Path, Bool>()
     /// Displaced files to look at once more, in order of time.
     var late = Deque<(dueMilliseconds: UInt64, version: KeptVersion)>()
     /// The batch is being prepared or committed by a transaction.
@@ -175,17 +177,6 @@ extension Node {
             gone.content = .absent
             revise(&row, to: gone, stat: nil, in: &batch)
         }
-    }
-
-    private mutating func forget(_ task: PlanState.Task) {
-        plan.tasks[task.path] = nil
-        if let stage = task.stage { plan.abandoned.append(stage.name) }
-        if let from = task.adoptedFrom?.path {
-            apply.adopted[from] = nil
-            plan.want(from)
-        }
-        plan.want(task.path)
-        for follower in task.followers { plan.want(follower) }
     }
 
     private func noteParent(of path: Path, _ parents: RowMap, running: inout RunningBatch, items: [AppliedItem]) {
@@ -351,7 +342,7 @@ extension Node {
             let copy = ConflictName.path(
                 for: row.path, losing: disk.entry.content, node: name, time: disk.origins.content.time)
             // A name that is taken, or too long, must not stop the decision: the version is kept aside instead.
-            guard let copy, !apply.touches(copy), plan.tasks[copy] == nil else {
+            guard let copy, !apply.touches(copy), plan.tasks[copy] == nil, !apply.occupied.contains(key: copy) else {
                 return .version(kept(row, disk, .conflictFile))
             }
             return .conflictCopy(copy)
@@ -512,8 +503,13 @@ extension Node {
         apply.batch = nil
         apply.isTransacting = false
         apply.writing.removeAll()
-        for (path, _) in watch.deferred { watch.toInspect[path] = true }
-        watch.deferred.removeAll()
+        releaseDeferred()
+    }
+
+    /// Looks that had to wait for our own writing.
+    mutating func releaseDeferred() {
+        for (path, _) in watch.deferred where !apply.touches(path) { watch.toInspect[path] = true }
+        watch.deferred.removeAll { path, _ in !apply.touches(path) }
     }
 
     private mutating func settle(
@@ -580,19 +576,17 @@ extension Node {
         for touched in item.paths { look(afterBatch: touched) }
         if let parent = path.parent { look(afterBatch: parent) }
         plan.want(path)
+        if case .conflictCopy(let copy)? = item.displaced, apply.occupied.count < 1_024 { apply.occupied[copy] = true }
         guard let reason, var row = rows[path] else { return }
+        plan.fresh[path] = nil
+        plan.someWait = true
+        timers.retrySoon(at: now, limits)
         if reason == .noSpace || reason == .inputOutput || reason == .readOnly {
             setAlarm(Node.reason(for: reason), if: true, into: &effects)
         }
         wait(&row, Node.reason(for: reason))
         rows[path] = row
-        if reason == .notEmpty {
-            enqueue(.explainNotEmpty(path))
-        } else {
-            plan.fresh[path] = nil
-            plan.someWait = true
-            timers.retrySoon(at: now, limits)
-        }
+        if reason == .notEmpty { enqueue(.explainNotEmpty(path)) }
     }
 
     private mutating func look(afterBatch path: Path) {
@@ -604,7 +598,6 @@ extension Node {
         guard let old = answers.rows().first, let disk = old.disk, disk.entry.content.isDirectory, old.needsApply else { return }
         let below = answers.rows()
         let live = below.filter { $0.disk != nil }
-        plan.fresh[path] = nil
         if live.contains(where: { !$0.isUnsettled || !resolution(of: $0).entry.isAbsent || $0.condition == .ignored }) {
             reassert(old, into: &effects)
         } else if live.isEmpty, below.count < limits.batchPathsMax {
@@ -613,13 +606,9 @@ extension Node {
                 reassert(old, into: &effects)
             } else {
                 rescan(path)
-                timers.retrySoon(at: now, limits)
-                plan.someWait = true
             }
-        } else {
-            timers.retrySoon(at: now, limits)
-            plan.roundIsWanted = true
         }
+        // Otherwise its children are on their way out; the next round tries again.
     }
 
     /// "I have a reason to keep this": the state on disk is written anew, concurrent to the decision against it.

@@ -49,7 +49,7 @@ extension Node {
     // MARK: Status
 
     var isInSync: Bool {
-        isWorking && isQuiet && counts.unsettled == 0 && session.isLive && !record.isPaused && record.held == nil
+        isWorking && isQuiet && counts.unsettled == 0 && watch.unreadable.isEmpty && session.isLive && !record.isPaused && record.held == nil
             && session.peerIsSettled && record.acknowledged.position == stores.durableOwnHead.position
     }
 

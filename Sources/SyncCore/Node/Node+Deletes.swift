@@ -159,7 +159,7 @@ extension Node {
             gone.content = .absent
             revise(
                 &row, to: gone, stat: nil, movedTo: deletes.movedTo.removeValue(forKey: row.path), in: &batch)
-            plan.cancel(row.path)
+            cancel(row.path)
             put(row, replacing: old, in: &batch, into: &effects)
             count += 1
             if row.path.name?.bytes == Node.ignoreFileName {

@@ -25,9 +25,11 @@ struct FetchState: Sendable {
         /// Bytes counted in `wantedBytes` for an answer that has not come.
         var reserved = 0
         var isListComplete: Bool
+        /// For every chunk it is decided where it comes from.
+        var isSorted = false
         var mayCopy = true
 
-        var isComplete: Bool { isListComplete && pieces.isEmpty && missing.isEmpty && asked.isEmpty }
+        var isComplete: Bool { isSorted && pieces.isEmpty && missing.isEmpty && asked.isEmpty }
     }
 
     struct Piece: Sendable {
@@ -67,10 +69,16 @@ extension Node {
     }
 
     mutating func begin(_ content: ContentID, for path: Path, size: UInt64, copying source: (Path, ChunkList)?) {
-        if fetch.active.update(content, { $0.claimants.append(path) }) != nil { return }
+        if var active = fetch.active[content] {
+            if !active.claimants.contains(path) { active.claimants.append(path) }
+            fetch.active[content] = active
+            return
+        }
         var new = FetchState.Fetch(size: size, stage: nextStage(), claimants: [path], isListComplete: size == 0)
+        new.isSorted = size == 0
         if let (from, list) = source, list.size == size {
             setChunks(list.chunks, of: &new)
+            new.isSorted = true
             new.pieces = list.chunks.indices.map { index in
                 FetchState.Piece(index: UInt32(index), source: .copy(from, offset: new.offsets[index]))
             }
@@ -213,9 +221,14 @@ extension Node {
             fetch.moved.append(content)
             return
         }
+        fetch.active[content] = nil
+        guard let size = result.inspected.first.flatMap({ $0?.size }), size == done.size else {
+            plan.abandoned.append(done.stage)
+            restart(content, done)
+            return
+        }
         setAlarm(.diskFull, if: false, into: &effects)
         setAlarm(.diskError, if: false, into: &effects)
-        fetch.active[content] = nil
         var claimants = done.claimants.filter { plan.tasks[$0]?.content == content && plan.tasks[$0]?.state == .fetching }
         guard !claimants.isEmpty, let found = result.inspected.first, let stat = found else {
             plan.abandoned.append(done.stage)
@@ -310,6 +323,8 @@ extension Node {
                 new.chunks = []
                 again[content] = new
                 fetch.toAsk.append(content)
+            } else if !new.isSorted {
+                enqueue(.findChunks(content))
             } else if !new.missing.isEmpty {
                 fetch.hungry.append(content)
             }
@@ -326,6 +341,7 @@ extension Node {
             guard ChunkList([chunk]).contentID == small.id.digest, UInt64(small.bytes.count) == done.size else { return false }
             release(&done)
             setChunks([chunk], of: &done)
+            done.isSorted = true
             done.pieces = [FetchState.Piece(index: 0, source: .bytes(small.bytes))]
             fetch.active[small.id] = done
             fetch.moved.append(small.id)
@@ -364,7 +380,8 @@ extension Node {
     }
 
     private mutating func wantAllChunks(_ content: ContentID, found: [ChunkSource]) {
-        guard var done = fetch.active[content], done.pieces.isEmpty, done.missing.isEmpty, done.asked.isEmpty else { return }
+        guard var done = fetch.active[content], done.isListComplete, !done.isSorted else { return }
+        done.isSorted = true
         let sources = SortedMap(found.map { ($0.digest, $0) })
         for (index, chunk) in done.chunks.enumerated() {
             if let source = sources[chunk.digest], source.length == chunk.length, !apply.touches(source.path) {

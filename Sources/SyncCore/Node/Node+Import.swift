@@ -12,10 +12,19 @@ struct ImportState: Sendable {
     var isBeyondUs = false
     var isBusy = false
     /// The directory move that is being carried out.
-    var relocation: (record: LogRecord, move: Relocation)?
+    var relocation: RunningRelocation?
     /// The directory move that is being read path by path.
     var expanding: LogRecord?
     var initialScanDone = false
+
+    struct RunningRelocation: Sendable {
+        let record: LogRecord
+        let move: Relocation
+        let stat: Stat
+        let intent: StageName
+        /// The directories whose names change, with the times they are to keep.
+        let parents: SortedMap<Path, Timestamp>
+    }
 
     var isIdle: Bool { queue.isEmpty && !isBusy && relocation == nil && expanding == nil }
 }
@@ -67,6 +76,10 @@ extension Node {
         guard phase == .running, !record.isForked, !incoming.isBusy, incoming.relocation == nil,
             incoming.expanding == nil, let first = incoming.queue.first
         else { return }
+        if first.head.position <= record.importedHead.position {
+            _ = incoming.queue.popFirst()
+            return
+        }
         if case .relocate(let move) = first.change {
             guard isWorking, apply.isIdle else { return }
             _ = incoming.queue.popFirst()
@@ -90,7 +103,7 @@ extension Node {
         incoming.isBusy = false
         var rows = answers.rowsByPath()
         var batch = Batch()
-        for entry in entries {
+        for entry in entries where entry.head.position > record.importedHead.position {
             guard case .put(let path, let revision) = entry.change else { continue }
             join(revision.flipped, at: path, rows: &rows, in: &batch, into: &effects)
         }
@@ -122,6 +135,7 @@ extension Node {
     /// The end of an epoch is remembered: after a restored image it tells the peer how far its old log had come here.
     private mutating func advanceImport(to head: LogHead) {
         let before = record.importedHead
+        guard head.position > before.position else { return }
         if before != .none && before.position.epoch != head.position.epoch {
             record.importedEpochs.append(before)
             if record.importedEpochs.count > Limits.epochsRememberedMax { record.importedEpochs.removeFirst() }
@@ -162,6 +176,7 @@ extension Node {
         var held = source.contents
         held.liveRows += 1
         let parent = move.to.parent ?? .root
+        let parentRows = answers.rowsByPath()
         guard let row = rows[move.from], let disk = row.disk, disk.entry.content.isDirectory, !row.isUnsettled,
             row.heads.count == 1, row.version.own <= move.seenPeer, source.unsettled == 0, source.missing == 0,
             source.entangled == 0, source.ownLatest <= move.seenPeer, held == move.summary,
@@ -174,52 +189,89 @@ extension Node {
             askForExpansion(entry)
             return
         }
-        incoming.relocation = (entry, move)
+        var parents = SortedMap<Path, Timestamp>()
+        for path in [move.from.parent, move.to.parent] {
+            if let path, !path.isRoot, let disk = parentRows[path]?.disk { parents[path] = disk.entry.modified }
+        }
+        let stage = nextStage()
+        incoming.relocation = ImportState.RunningRelocation(
+            record: entry, move: move, stat: disk.stat, intent: stage, parents: parents)
         clock.witness(entry.time)
+        for path in [move.from, move.to] + parents.map(\.key) { apply.writing[path] = true }
         var batch = Batch()
         let intent = Intent(
-            stage: nextStage(), path: move.to, action: .rename(from: move.from), expected: disk.stat, displaced: nil)
+            stage: stage, path: move.to, action: .rename(from: move.from), expected: disk.stat, displaced: nil)
         batch.add(.putIntent(intent))
-        store(&batch, then: .runRelocation(entry, move, disk.stat), into: &effects)
+        store(&batch, then: .runRelocation, into: &effects)
     }
 
-    mutating func runRelocation(_ entry: LogRecord, _ move: Relocation, _ stat: Stat, into effects: inout Effects) {
+    mutating func runRelocation(into effects: inout Effects) {
+        guard let running = incoming.relocation else { return }
+        let (move, stat) = (running.move, running.stat)
         let program = DiskProgram([
             .expect(.tree(move.from), stat), .expectAbsent(.tree(move.to)),
-            .move(.tree(move.from), to: .tree(move.to)), .syncParent(.tree(move.to)), .syncParent(.tree(move.from)),
-            .setModified(.tree(move.to), stat.modified), .inspect(.tree(move.to)),
+            .move(.tree(move.from), to: .tree(move.to)), .setModified(.tree(move.to), stat.modified),
+            .syncParent(.tree(move.to)), .syncParent(.tree(move.from)), .inspect(.tree(move.to)),
         ])
-        effects.add(.disk(newJob(.relocating), [program]))
+        let times = running.parents.map { path, time in
+            DiskProgram([.setModified(.tree(path), time), .syncFile(.tree(path)), .inspect(.tree(path))])
+        }
+        effects.add(.disk(newJob(.relocating), [program] + times))
     }
 
     mutating func finishRelocation(_ results: [DiskResult]) {
-        guard let relocation = incoming.relocation else { return }
-        incoming.relocation = nil
-        for path in [relocation.move.from, relocation.move.to] { if let parent = path.parent { look(at: parent) } }
-        guard let result = results.first, result.failure == nil, let found = result.inspected.first, let stat = found
-        else {
-            look(at: relocation.move.from)
-            look(at: relocation.move.to)
-            askForExpansion(relocation.record)
+        guard let relocation = incoming.relocation, let result = results.first else { return }
+        let isMoved = result.failure == nil || (result.failure?.index ?? 0) > 2
+        let stat = isMoved ? result.inspected.first ?? nil : nil
+        if isMoved && stat == nil {
+            // The rename happened, but whether it will last is not known: start again from what is durable.
+            timers.mustStop = true
             return
         }
+        var stats = SortedMap<Path, Stat>()
+        for ((path, _), result) in zip(relocation.parents, results.dropFirst()) {
+            if result.failure == nil, let found = result.inspected.first, let stat = found { stats[path] = stat }
+        }
         incoming.isBusy = true
-        enqueue(.settleRelocation(relocation.record, relocation.move, moved: stat))
+        enqueue(.settleRelocation(relocation, moved: stat, parents: stats))
     }
 
     mutating func settleRelocation(
-        _ entry: LogRecord, _ move: Relocation, moved stat: Stat, _ answers: inout Answers, into effects: inout Effects
+        _ running: ImportState.RunningRelocation, moved: Stat?, parents: SortedMap<Path, Stat>,
+        _ answers: inout Answers, into effects: inout Effects
     ) {
         incoming.isBusy = false
+        incoming.relocation = nil
+        let (entry, move) = (running.record, running.move)
         let rows = answers.rowsByPath()
         var batch = Batch()
+        batch.add(.dropIntent(running.intent))
+        if apply.batch == nil {
+            apply.writing.removeAll()
+            releaseDeferred()
+        }
+        for path in [move.from.parent, move.to.parent] {
+            if let path, !path.isRoot { look(at: path) }
+        }
+        guard let stat = moved else {
+            store(&batch, into: &effects)
+            look(at: move.from)
+            look(at: move.to)
+            askForExpansion(entry)
+            return
+        }
         batch.add(.relocate(move))
+        for (path, stat) in parents {
+            guard let old = rows[path], old.disk?.entry.content.isDirectory == true else { continue }
+            var row = old
+            row.disk?.stat = stat
+            put(row, replacing: old, in: &batch, into: &effects)
+        }
         if let row = rows[move.from], var new = move.applied(to: row, replacing: rows[move.to])?.new {
             new.disk?.stat = stat
             batch.add(.putRow(new))
         }
         advanceImport(to: entry.head)
-        batch.add(.dropIntent(StageName(raw: record.nextStage - 1)))
         store(&batch, into: &effects)
         rescan(move.to)
     }
@@ -251,6 +303,18 @@ extension Node {
         for old in rows {
             guard let head = old.head(by: .peer), head.origin.position > beyond else { continue }
             var row = old
+            guard !old.needsApply else {
+                // The peer took back what never got here: what the folder shows is what there is.
+                row.heads = []
+                if let disk = row.disk {
+                    revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, in: &batch)
+                } else {
+                    revise(&row, to: .absent, stat: nil, in: &batch)
+                }
+                cancel(row.path)
+                put(row, replacing: old, in: &batch, into: &effects)
+                continue
+            }
             let position = nextPosition()
             let time = head.origin.time
             // The claim is ours, the time stays: the later of two writes is still the later.
@@ -263,13 +327,10 @@ extension Node {
             let revision = Revision(
                 origin: Origin(author: .own, position: position, time: time), seen: row.version, entry: head.entry,
                 origins: origins)
-            let shown = row.reflected.covers(Origin(author: .peer, position: head.origin.position, time: time))
             row.join(revision)
-            if shown && !old.needsApply {
-                row.reflected = row.version
-                if let disk = row.disk {
-                    row.disk = Row.DiskState(entry: disk.entry, stat: disk.stat, origins: resolution(of: row).origins)
-                }
+            row.reflected = row.version
+            if let disk = row.disk {
+                row.disk = Row.DiskState(entry: disk.entry, stat: disk.stat, origins: resolution(of: row).origins)
             }
             append(.put(row.path, revision), at: position, time, in: &batch)
             put(row, replacing: old, in: &batch, into: &effects)

@@ -34,7 +34,7 @@ enum Transaction: Sendable {
     case importRows([RowState])
     case finishRows(LogHead)
     case weighRelocation(LogRecord, Relocation)
-    case settleRelocation(LogRecord, Relocation, moved: Stat)
+    case settleRelocation(ImportState.RunningRelocation, moved: Stat?, parents: SortedMap<Path, Stat>)
     case adopt(after: Path?, beyond: LogPosition)
     case renumber(after: Path?, Renumbering)
     case renumberLog(Renumbering)
@@ -167,7 +167,7 @@ struct StoreLine: Sendable {
 enum AfterStored: Sendable {
     case nothing
     case runBatch
-    case runRelocation(LogRecord, Relocation, Stat)
+    case runRelocation
     case announceRollback(LogPosition)
     case answer(CommandID, Answer)
     case finish
@@ -236,9 +236,10 @@ extension Node {
         case .importRows(let states):
             return [.rows(states.map(\.path))]
         case .weighRelocation(_, let move):
-            return [.rows([move.from, move.to, move.to.parent ?? .root]), .summary(move.from), .summary(move.to)]
-        case .settleRelocation(_, let move, _):
-            return [.rows([move.from, move.to])]
+            let parents = SortedMap([move.from, move.to].compactMap(\.parent).map { ($0, true) }).map(\.key)
+            return [.rows([move.from, move.to, move.to.parent ?? .root]), .summary(move.from), .summary(move.to), .rows(parents)]
+        case .settleRelocation(let running, _, let parents):
+            return [.rows([running.move.from, running.move.to] + parents.map(\.key))]
         case .adopt(let after, _), .renumber(let after, _):
             return [.below(.root, after: after, limit: limits.batchPathsMax)]
         case .renumberLog(let renumbering):
@@ -308,8 +309,8 @@ extension Node {
         case .importRows(let states): importRows(states, &answers, into: &effects)
         case .finishRows(let head): finishRows(head, into: &effects)
         case .weighRelocation(let record, let move): weighRelocation(record, move, &answers, into: &effects)
-        case .settleRelocation(let record, let move, let stat):
-            settleRelocation(record, move, moved: stat, &answers, into: &effects)
+        case .settleRelocation(let running, let stat, let parents):
+            settleRelocation(running, moved: stat, parents: parents, &answers, into: &effects)
         case .adopt(_, let beyond): adopt(beyond, &answers, into: &effects)
         case .renumber(_, let renumbering): renumberRows(renumbering, &answers, into: &effects)
         case .renumberLog(let renumbering): renumberLog(renumbering, &answers, into: &effects)
@@ -384,7 +385,7 @@ extension Node {
         switch after {
         case .nothing: break
         case .runBatch: runBatch(into: &effects)
-        case .runRelocation(let record, let move, let stat): runRelocation(record, move, stat, into: &effects)
+        case .runRelocation: runRelocation(into: &effects)
         case .announceRollback(let common): announceRollback(common, into: &effects)
         case .answer(let id, let answer): effects.add(.answer(id, answer))
         case .finish: finish(.stopped, into: &effects)

@@ -30,13 +30,19 @@ struct WatchState: Sendable {
     struct Scan: Sendable {
         let directory: Path
         var after: Path?
-        var isRunning = false
+        var job: JobID?
+        var sawAbsence = false
+        var unreadable = SortedMap<Path, Bool>()
         var isWhole: Bool { directory.isRoot }
     }
 
     /// The rest of the first scan after a power cut, during which absence and old times are not believed.
     var distrustsRecent = false
+    var wholeScanEnded = false
     var rulesAreLoaded = false
+    var mustLoadRules = false
+    /// Directories that cannot be read.
+    var unreadable = SortedMap<Path, Bool>()
 
     var isIdle: Bool {
         toInspect.isEmpty && toHash.isEmpty && hashing.isEmpty && deferred.isEmpty && changing.isEmpty && !isInspecting
@@ -102,11 +108,17 @@ extension Node {
 
     mutating func pumpWatch(into effects: inout Effects) {
         guard phase == .running, !record.isForked else { return }
-        guard watch.rulesAreLoaded else { return }
+        guard watch.rulesAreLoaded, !recovery.isRenumbering else { return }
         pumpInspection(into: &effects)
         guard watch.root == .healthy else { return }
         pumpHashing(into: &effects)
         pumpScan(into: &effects)
+        if watch.wholeScanEnded, watch.toInspect.isEmpty, watch.toHash.isEmpty, watch.hashing.isEmpty,
+            watch.changing.isEmpty, watch.observing == 0
+        {
+            watch.wholeScanEnded = false
+            watch.distrustsRecent = false
+        }
     }
 
     private mutating func pumpInspection(into effects: inout Effects) {
@@ -141,12 +153,13 @@ extension Node {
             watch.scan = WatchState.Scan(directory: next.key, after: nil)
         }
         // One chunk at a time, and not faster than what it found is looked at.
-        guard let scan = watch.scan, !scan.isRunning, watch.observing == 0,
+        guard let scan = watch.scan, scan.job == nil, watch.observing == 0,
             watch.toHash.count + watch.hashing.count < limits.batchPathsMax * 4
         else { return }
-        watch.scan?.isRunning = true
+        let job = newJob(.scan)
+        watch.scan?.job = job
         let request = ScanRequest(directory: scan.directory, after: scan.after, limit: limits.scanChunkMax)
-        effects.add(.scan(newJob(.scan), request, watch.rules))
+        effects.add(.scan(job, request, watch.rules))
     }
 
     // MARK: What came back
@@ -175,9 +188,9 @@ extension Node {
         enqueue(.observe(looks, source: .inspection))
     }
 
-    mutating func finishScan(_ chunk: ScanChunk) {
-        guard var scan = watch.scan else { return }
-        scan.isRunning = false
+    mutating func finishScan(_ job: JobID, _ chunk: ScanChunk, into effects: inout Effects) {
+        guard jobs.removeValue(forKey: job) != nil, var scan = watch.scan, scan.job == job else { return }
+        scan.job = nil
         guard chunk.root == .healthy else {
             // Whatever this chunk says was said by another folder.
             watch.scan = nil
@@ -188,7 +201,8 @@ extension Node {
         let looks = chunk.differences.map { Look(path: $0.path, stat: $0.stat) }
         watch.observing += 1
         enqueue(.observe(looks, source: .scan))
-        for path in chunk.unreadable { timers.unreadable[path] = true }
+        for path in chunk.unreadable { scan.unreadable[path] = true }
+        if looks.contains(where: { $0.stat == nil }) { scan.sawAbsence = true }
         if watch.toScan.contains(key: .root) {
             // Asked to begin again: what follows is seen by the new scan.
             watch.scan = nil
@@ -197,7 +211,22 @@ extension Node {
             watch.scan = scan
         } else {
             watch.scan = nil
-            enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: scan.isWhole)))
+            noteUnreadable(scan, into: &effects)
+            if scan.isWhole || scan.sawAbsence { enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: scan.isWhole))) }
+            if scan.isWhole { watch.wholeScanEnded = true }
+        }
+    }
+
+    /// What could not be read is unknown: told once, and tried again until it can be.
+    private mutating func noteUnreadable(_ scan: WatchState.Scan, into effects: inout Effects) {
+        for (path, _) in watch.unreadable where path == scan.directory || path.isBelow(scan.directory) {
+            if scan.unreadable.contains(key: path) { continue }
+            watch.unreadable[path] = nil
+            setAlarm(.pathPermission, subject: path.bytes, if: false, into: &effects)
+        }
+        for (path, _) in scan.unreadable {
+            watch.unreadable[path] = true
+            setAlarm(.pathPermission, subject: path.bytes, if: true, into: &effects)
         }
     }
 
@@ -257,6 +286,7 @@ extension Node {
             }
             put(row, replacing: old, in: &batch, into: &effects)
             rows[look.path] = row
+            if row.needsApply { plan.want(row.path) }
         }
         if !batch.isEmpty { store(&batch, into: &effects) }
         for path in absent where rows[path]?.disk?.entry.content.isDirectory == true && source != .scan {
@@ -299,9 +329,10 @@ extension Node {
     /// Nothing (that we sync) stands at the path. True if it was there before.
     private mutating func vanished(_ row: inout Row) -> Bool {
         guard row.disk != nil else {
-            if row.waiting?.reason == .contentChanging { row.waiting = nil }
+            if row.heads.isEmpty || row.waiting?.reason == .contentChanging { row.waiting = nil }
             return false
         }
+        if row.condition == .ignored { return false }
         if isSuspect(row) {
             row.disk = nil
             row.condition = .damaged
@@ -355,7 +386,7 @@ extension Node {
                     row.waiting = nil
                 }
                 revised(&row, showing: content, stat: stat, namesakes: namesakes, in: &batch)
-                if result.path.name?.bytes == Node.ignoreFileName { reloadRules(result.path, stat, into: &effects) }
+                if result.path.name?.bytes == Node.ignoreFileName { readRules([result.path], into: &effects) }
             case .changing:
                 wait(&row, .contentChanging)
                 watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
@@ -408,7 +439,7 @@ extension Node {
         }
         if let source { deletes.movedTo[source.path] = row.path }
         revise(&row, to: entry, stat: stat, movedFrom: source?.path, in: &batch)
-        plan.cancel(row.path)
+        cancel(row.path)
     }
 
     /// After a power cut, content that changed while its time did not, or that is empty now, is what the cut left of the file.
@@ -529,42 +560,47 @@ extension Node {
     static let ignoreFileName: [UInt8] = Array(".syncignore".utf8)
 
     mutating func loadRules(_ answers: inout Answers, into effects: inout Effects) {
-        let files = answers.rows().compactMap { row in row.disk.map { (row.path, $0.stat) } }
+        var files = answers.rows().compactMap { row in row.disk == nil ? nil : row.path }
         for row in answers.rows() { watchConflictCopy(row, before: nil, into: &effects) }
-        guard !files.isEmpty else {
-            watch.rulesAreLoaded = true
-            return
-        }
+        // The first scan of a folder must know its rules before it has rows for them.
+        if let top = Path(Node.ignoreFileName), !files.contains(top) { files.append(top) }
         readRules(files, into: &effects)
     }
 
-    private mutating func reloadRules(_ path: Path, _ stat: Stat, into effects: inout Effects) {
-        readRules([(path, stat)], into: &effects)
-    }
 
     /// An ignore file came from the peer, or went.
     mutating func noteRuleFile(_ row: Row, into effects: inout Effects) {
-        if let disk = row.disk {
-            reloadRules(row.path, disk.stat, into: &effects)
+        if row.disk != nil {
+            readRules([row.path], into: &effects)
         } else {
             enqueue(.changeRules(directory: row.path.parent ?? .root, contents: nil))
         }
     }
 
-    private mutating func readRules(_ files: [(Path, Stat)], into effects: inout Effects) {
+    private mutating func readRules(_ files: [Path], into effects: inout Effects) {
         watch.observing += 1
-        let requests = files.map { path, stat in
-            ReadRequest(place: .tree(path), expected: nil, offset: 0, length: Int(min(stat.size, 1 << 20)))
+        let requests = files.map { path in
+            ReadRequest(place: .tree(path), expected: nil, offset: 0, length: Limits.ignoreFileBytesMax)
         }
         effects.add(.read(newJob(.ignoreFiles(files)), requests))
     }
 
-    mutating func takeRules(_ files: [(Path, Stat)], _ outcomes: [ReadOutcome]) {
+    /// Without the rules nothing is looked at: a file that should be ignored must not be synced because a disk hiccuped.
+    mutating func takeRules(_ files: [Path], _ outcomes: [ReadOutcome]) {
         watch.observing -= 1
-        watch.rulesAreLoaded = true
-        for ((path, _), outcome) in zip(files, outcomes) {
-            guard case .bytes(let bytes) = outcome else { continue }
-            enqueue(.changeRules(directory: path.parent ?? .root, contents: bytes))
+        var isComplete = true
+        for (path, outcome) in zip(files, outcomes) {
+            switch outcome {
+            case .bytes(let bytes): enqueue(.changeRules(directory: path.parent ?? .root, contents: bytes))
+            case .failed(.notFound), .failed(.notDirectory), .failed(.isDirectory), .failed(.unsupported): break
+            case .failed: isComplete = false
+            }
+        }
+        if isComplete {
+            watch.rulesAreLoaded = true
+        } else {
+            watch.mustLoadRules = true
+            timers.retrySoon(at: now, limits)
         }
     }
 
@@ -591,7 +627,7 @@ extension Node {
             var row = old
             if isIgnored {
                 ignore(&row)
-                plan.cancel(row.path)
+                cancel(row.path)
             } else if row.condition == .ignored {
                 row.condition = .normal
                 plan.want(row.path)

@@ -66,14 +66,6 @@ struct PlanState: Sendable {
 
     mutating func startRound() { roundIsWanted = true }
 
-    /// Forgets a task that has not begun to write; a running one finds out for itself.
-    mutating func cancel(_ path: Path) {
-        guard let task = tasks[path], task.state != .running else { return }
-        tasks[path] = nil
-        if let stage = task.stage { abandoned.append(stage.name) }
-        want(path)
-        for follower in task.followers { want(follower) }
-    }
 }
 
 /// A path and the content it is to have.
@@ -83,6 +75,22 @@ struct WantedContent: Hashable, Sendable {
 }
 
 extension Node {
+    /// Forgets a task that has not begun to write; a running one finds out for itself.
+    mutating func cancel(_ path: Path) {
+        if let task = plan.tasks[path], task.state != .running { forget(task) }
+    }
+
+    mutating func forget(_ task: PlanState.Task) {
+        plan.tasks[task.path] = nil
+        if let stage = task.stage { plan.abandoned.append(stage.name) }
+        if let from = task.adoptedFrom?.path {
+            apply.adopted[from] = nil
+            plan.want(from)
+        }
+        plan.want(task.path)
+        for follower in task.followers { plan.want(follower) }
+    }
+
     mutating func pumpPlan() {
         guard isWorking, !record.isPaused, !session.isAdopting, !recovery.isRenumbering else { return }
         if !plan.isLocating, !plan.toLocate.isEmpty {

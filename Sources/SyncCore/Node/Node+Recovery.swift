@@ -181,7 +181,7 @@ extension Node {
         for version in findings.versions { batch.add(.putVersion(version)) }
         store(&batch, into: &effects)
         recovery = RecoveryState()
-        phase = .running
+        if phase == .recovering { phase = .running }
         for path in findings.looks + findings.rescued { look(at: path) }
         enqueue(.loadRules)
         rescanAll()

@@ -11,6 +11,8 @@ struct SessionState: Sendable {
     var hasHello = false
     var helloDeadline: UInt64?
     var outboundBytes = 0
+    /// Frames that came before the greeting was weighed.
+    var early = Deque<Frame>()
 
     /// Our log has been handed to the link up to here.
     var sentThrough = LogPosition.none
@@ -88,6 +90,11 @@ extension Node {
             return
         }
         guard session.isLive, !record.isForked else { return }
+        while !recovery.isRenumbering, let frame = session.early.popFirst() {
+            if takeLive(frame, into: &effects) { continue }
+            reject(.peerProtocolViolation, into: &effects)
+            return
+        }
         if let position = session.asksToExpand {
             session.asksToExpand = nil
             send(.expand(position), into: &effects)
@@ -128,8 +135,16 @@ extension Node {
             enqueue(.greet(hello))
             return true
         }
-        // Frames behind a hello that is still being weighed are for after it.
         guard session.helloDeadline == nil else { return false }
+        if !session.isLive || recovery.isRenumbering {
+            // Frames behind a hello that is still being weighed are for after it.
+            session.early.append(frame)
+            return session.early.count <= limits.importRecordsMax
+        }
+        return takeLive(frame, into: &effects)
+    }
+
+    private mutating func takeLive(_ frame: Frame, into effects: inout Effects) -> Bool {
         switch frame {
         case .hello: return false
         case .log(let entries): return accept(entries)

@@ -13,8 +13,8 @@ struct TimerState: Sendable {
     /// A scan saw a root that is not ours; to be confirmed by a look.
     var rootSuspect: RootState?
     var isMarkingStop = false
-    /// Directories that could not be read, to be scanned again.
-    var unreadable = SortedMap<Path, Bool>()
+    /// The disk did something of which nobody knows whether it will last.
+    var mustStop = false
     /// Own heads the peer acknowledged, as far as their entries are kept.
     var acknowledged = Deque<LogHead>()
 
@@ -34,6 +34,10 @@ struct TimerState: Sendable {
 
 extension Node {
     mutating func pumpTimers(into effects: inout Effects) {
+        if timers.mustStop {
+            finish(.diskFailed, into: &effects)
+            return
+        }
         guard phase == .running || phase == .recovering else { return }
         let time = now.monotonicMilliseconds
         if timers.rootSuspect != nil || watch.root != .healthy && timers.rootCheckAt <= time {
@@ -51,10 +55,13 @@ extension Node {
             timers.retryAt = nil
             if plan.madeProgress { timers.retryPause = 0 }
             plan.startRound()
-            for (path, _) in timers.unreadable { rescan(path) }
-            timers.unreadable.removeAll()
+            for (path, _) in watch.unreadable { rescan(path) }
+            if watch.mustLoadRules {
+                watch.mustLoadRules = false
+                enqueue(.loadRules)
+            }
         }
-        if !timers.unreadable.isEmpty { timers.retrySoon(at: now, limits) }
+        if !watch.unreadable.isEmpty { timers.retrySoon(at: now, limits) }
         if timers.rescanAt <= time {
             timers.rescanAt = time + limits.rescanMilliseconds
             rescanAll()

@@ -63,7 +63,7 @@ public struct Node: Sendable {
         case .stopRequested: requestStop()
         case .noticed(let notices): note(notices)
         case .overflowed: rescanAll()
-        case .scanned(let job, let chunk): take(job) { $0.finishScan(chunk) }
+        case .scanned(let job, let chunk): finishScan(job, chunk, into: &effects)
         case .inspected(let job, let inspection): finishInspection(job, inspection, into: &effects)
         case .hashed(let job, let outcomes): finishHashing(job, outcomes)
         case .readFinished(let job, let outcomes): finishReading(job, outcomes, into: &effects)
@@ -86,6 +86,7 @@ public struct Node: Sendable {
     private mutating func pump(into effects: inout Effects) {
         guard phase != .off, phase != .finished else { return }
         pumpTimers(into: &effects)
+        guard phase != .finished else { return }
         repeat {
             pumpRecovery(into: &effects)
             pumpWatch(into: &effects)
@@ -111,7 +112,7 @@ public struct Node: Sendable {
         case inspection([Path])
         case rootCheck
         case hashing([Path])
-        case ignoreFiles([(Path, Stat)])
+        case ignoreFiles([Path])
         case stageList
         case recoveryLook
         case recoveryRepair

@@ -1,4 +1,4 @@
-import SyncModel
+package import SyncModel
 
 /// INV-19. Who is called what decides nothing: the mirrored history has the mirrored result.
 package final class Symmetry: Invariant {

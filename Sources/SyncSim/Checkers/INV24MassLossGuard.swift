@@ -1,4 +1,4 @@
-import SyncModel
+package import SyncModel
 
 /// INV-24. Many deletes at once are a question, not a change.
 package final class MassLossGuard: Invariant {

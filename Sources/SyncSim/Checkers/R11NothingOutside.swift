@@ -15,7 +15,7 @@ package final class NothingOutside: Invariant {
             guard case .tree(let path) = place else { continue }
             if path.isReserved {
                 court.find(self, on: act.machine, "\(act.operation) reaches into the daemon's own folder by path")
-            } else if path.isRoot, act.operation.changesWhatItNames {
+            } else if path.isRoot, act.operation.isMutation {
                 court.find(self, on: act.machine, "\(act.operation) changes the root itself")
             }
         }
@@ -23,30 +23,6 @@ package final class NothingOutside: Invariant {
 }
 
 extension DiskOperation {
-    /// Every place it names.
-    package var places: [Place] {
-        switch self {
-        case .createFile(let place), .write(let place, _, _), .truncate(let place, _), .createDirectory(let place, _),
-            .createSymlink(let place, _), .setMode(let place, _), .setModified(let place, _), .syncFile(let place),
-            .syncParent(let place), .expectAbsent(let place), .expect(let place, _), .expectContent(let place, _),
-            .inspect(let place), .removeDirectory(let place), .discard(let place):
-            [place]
-        case .copy(let source, _, _, let target, _, _), .exchange(let source, let target), .move(let source, let target):
-            [source, target]
-        }
-    }
-
-    /// False for looks and syncs.
-    package var changesWhatItNames: Bool {
-        switch self {
-        case .createFile, .write, .copy, .truncate, .createDirectory, .createSymlink, .setMode, .setModified, .exchange,
-            .move, .removeDirectory, .discard:
-            true
-        case .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .inspect:
-            false
-        }
-    }
-
     /// True if names or kinds may be other than before: what checkers have to look at.
     package var changesNames: Bool {
         switch self {

@@ -1,4 +1,4 @@
-import SyncModel
+package import SyncModel
 
 /// History never shrinks below its promise.
 package final class PromisedHistory: Invariant {

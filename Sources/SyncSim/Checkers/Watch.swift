@@ -1,4 +1,4 @@
-package import SyncCore
+import SyncCore
 package import SyncModel
 
 /// Every invariant that fits a plan.

@@ -1,4 +1,4 @@
-package import SyncModel
+import SyncModel
 
 /// What stands at a path, as far as a person would want it back. Two files with the same bytes are one value.
 package enum Value: Hashable, Comparable, Sendable {

@@ -4,10 +4,10 @@ import SyncModel
 /// `+Moving`, `+Removing`, `+Kinds`.
 enum Recipes {
     /// A recipe with how often it is taken, and the habit it belongs to; nil for what everybody does.
-    private struct Entry {
+    private struct Entry: Sendable {
         let weight: Int
         let habit: Trait?
-        let write: (inout Draft, Hands) -> Void
+        let write: @Sendable (inout Draft, Hands) -> Void
     }
 
     private static let all: [Entry] = [

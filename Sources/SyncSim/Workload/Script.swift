@@ -1,4 +1,4 @@
-import SyncModel
+package import SyncModel
 
 /// One thing a person sets out to do, as micro-steps with pauses between them: the daemon, the peer and every fault may
 /// come in between any two.

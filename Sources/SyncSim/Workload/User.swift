@@ -1,4 +1,4 @@
-package import SyncModel
+import SyncModel
 
 /// A person at one machine, or one of two programs that run there: does one operation of the plan after another.
 package final class User: Agent {

@@ -1,0 +1,219 @@
+import SyncCore
+import SyncModel
+
+/// Whoever runs the two machines: stops and pauses daemons, loses and restores disks and state, takes folders away and
+/// brings them back, decides on held deletions, puts versions back.
+///
+/// Kills, power cuts and failing disks come by themselves (`World+Faults`). What the operator took away he brings back
+/// before the world is healed.
+package final class Operator: Agent {
+    package let name = "operator"
+    package var holdsSafetyPhase: Bool { false }
+    package let rareStates = [
+        "operator: a whole machine was put back to an old image",
+        "operator: only the state was put back",
+        "operator: only the folder was put back",
+        "operator: state wiped",
+        "operator: folder unmounted",
+        "operator: folder emptied",
+        "operator: another folder in its place",
+        "operator: marker removed",
+        "operator: mass deletion approved",
+        "operator: mass deletion rejected",
+        "operator: version restored",
+    ]
+
+    /// What is to be undone, and when.
+    private struct Undo {
+        let time: Int64
+        let machine: Int
+        let act: (World) -> Void
+    }
+
+    private enum Chore: CaseIterable {
+        case stops, pauses, images, wipes, roots, rescans, versions, heldDeletes
+
+        var trait: Trait {
+            switch self {
+            case .stops: .orderlyStops
+            case .pauses: .pauses
+            case .images: .imageRestores
+            case .wipes: .stateWipes
+            case .roots: .rootLosses
+            case .rescans: .rescans
+            case .versions: .versionRestores
+            case .heldDeletes: .massDeletes
+            }
+        }
+    }
+
+    private var chores: [(chore: Chore, next: Int64)] = []
+    private var undos: [Undo] = []
+    /// Folders that are not as they should be: nothing else is done to them meanwhile.
+    private var isAway = [false, false]
+
+    package init(_ plan: SeedPlan) {
+        for chore in Chore.allCases where plan.isOn(chore.trait) {
+            chores.append((chore, Int64(max(500, plan.pause(chore.trait)))))
+        }
+    }
+
+    package func prepare(_ world: World) {}
+
+    package func act(in world: World) -> Int? {
+        guard !chores.isEmpty else { return nil }
+        runUndos(world, all: false)
+        for index in chores.indices where chores[index].next <= world.now {
+            let chore = chores[index].chore
+            strike(chore, world)
+            let pause = world.random.operatorActs.below(2 * max(500, world.plan.pause(chore.trait)) + 1)
+            chores[index].next = world.now + Int64(pause) + 1
+        }
+        let next = (chores.map(\.next) + undos.map(\.time)).min() ?? world.now + 1_000
+        return max(1, Int(next - world.now))
+    }
+
+    package func rest(_ world: World) { runUndos(world, all: true) }
+
+    private func runUndos(_ world: World, all: Bool) {
+        let due = undos.filter { all || $0.time <= world.now }
+        undos.removeAll { all || $0.time <= world.now }
+        for undo in due {
+            undo.act(world)
+            isAway[undo.machine] = false
+        }
+    }
+
+    private func strike(_ chore: Chore, _ world: World) {
+        let machine = world.random.operatorActs.below(2)
+        guard world.machines[machine].isPowered, !isAway[machine], world.network.ghost != machine else { return }
+        world.trace.mix(Int(chore.trait.rawValue) << 8 | machine)
+        world.trace.tell("\(world.now) operator: \(chore) at \(world.machines[machine].name)")
+        switch chore {
+        case .stops: world.requestStop(machine)
+        case .pauses: pause(machine, world)
+        case .images: image(machine, world)
+        case .wipes:
+            world.rare.hit("operator: state wiped")
+            world.wipeState(machine)
+        case .roots: loseRoot(machine, world)
+        case .rescans: world.command(machine, .rescan(.root))
+        case .versions: restoreVersion(machine, world)
+        case .heldDeletes: decide(machine, world)
+        }
+    }
+
+    private func later(_ machine: Int, _ world: World, _ act: @escaping (World) -> Void) {
+        let time = world.now + Int64(world.random.operatorActs.range(50...6_000))
+        undos.append(Undo(time: time, machine: machine, act: act))
+    }
+
+    private func pause(_ machine: Int, _ world: World) {
+        world.command(machine, .pause)
+        later(machine, world) { $0.command(machine, .resume) }
+    }
+
+    private func decide(_ machine: Int, _ world: World) {
+        guard world.machines[machine].store.node.held != nil else { return }
+        let approves = world.random.operatorActs.chance(percent: 50)
+        world.rare.hit(approves ? "operator: mass deletion approved" : "operator: mass deletion rejected")
+        world.command(machine, approves ? .approve : .reject)
+    }
+
+    private func restoreVersion(_ machine: Int, _ world: World) {
+        let versions = Array(world.machines[machine].store.versions.values)
+        guard let version = world.random.operatorActs.pick(versions) else { return }
+        let target = world.random.operatorActs.chance(percent: 50) ? nil : Path.root.appending(.known("restored"))
+        world.rare.hit("operator: version restored")
+        world.command(machine, .restore(version.id, to: target))
+    }
+}
+
+// MARK: Images
+
+extension Operator {
+    /// Saves one while there is none; otherwise puts back the whole machine, the state alone or the folder alone.
+    private func image(_ machine: Int, _ world: World) {
+        guard let image = world.machines[machine].image, world.random.operatorActs.chance(percent: 70) else {
+            // An image of a folder that is not there would be of no use to anybody.
+            if world.machines[machine].disk.isMounted { world.saveImage(machine) }
+            return
+        }
+        switch world.random.operatorActs.below(4) {
+        case 0, 1:
+            world.rare.hit("operator: a whole machine was put back to an old image")
+            world.restoreImage(machine)
+        case 2:
+            world.rare.hit("operator: only the state was put back")
+            world.kill(machine)
+            world.machines[machine].store = image.store
+            world.ledger.forgot()
+            world.watch?.announce(.restoredState, machine, world)
+        default:
+            world.rare.hit("operator: only the folder was put back")
+            restoreFolder(machine, image, world)
+        }
+    }
+
+    private func restoreFolder(_ machine: Int, _ image: Machine.Image, _ world: World) {
+        world.kill(machine)
+        let before = world.machines[machine].disk
+        // A copy of the files into the folder that is there: everything is laid down anew, and long synced.
+        let was = before.treeValues
+        let values = before.allValues
+        var disk = image.disk
+        disk.faults = before.faults
+        disk.uptimeMilliseconds = before.uptimeMilliseconds
+        disk.kill()
+        disk.syncEverything()
+        world.machines[machine].disk = disk
+        world.ledger.replacedTree(machine, was: was, is: disk.treeValues, at: world.now)
+        world.watch?.excuseLost(values, world)
+        world.watch?.announce(.restoredTree, machine, world)
+    }
+}
+
+// MARK: The root
+
+extension Operator {
+    private func loseRoot(_ machine: Int, _ world: World) {
+        let hands = Hands(world, machine: machine)
+        guard hands.hasFolder else { return }
+        let now = world.stamp(machine)
+        world.watch?.announce(.damagedRoot, machine, world)
+        switch world.random.operatorActs.below(5) {
+        case 0, 1:
+            world.rare.hit("operator: folder unmounted")
+            let leaves = world.random.operatorActs.chance(percent: 50)
+            world.machines[machine].disk.unmount(leaving: leaves ? .emptyDirectory : .nothing)
+            takeAway(machine, world) { $0.machines[machine].disk.mount() }
+        case 2:
+            world.rare.hit("operator: another folder in its place")
+            let other = FolderID(SHA256.digest(of: Array("another folder".utf8)))
+            let marker = world.random.operatorActs.chance(percent: 50) ? other : nil
+            world.machines[machine].disk.replaceRoot(marker: marker, now: now)
+            takeAway(machine, world) { $0.machines[machine].disk.mount() }
+        case 3:
+            world.rare.hit("operator: marker removed")
+            world.machines[machine].disk.removeMarker(now: now)
+            takeAway(machine, world) { world in
+                let marker = world.machines[machine].store.node.folder.digest.bytes
+                guard let path = Path(".syncd/folder-id") else { return }
+                world.machines[machine].disk.writeFile(path, marker, now: world.stamp(machine))
+            }
+        default:
+            world.rare.hit("operator: folder emptied")
+            let removed = hands.removeAll(hands.tree.keys.filter { $0.depth == 1 })
+            guard world.random.operatorActs.chance(percent: 60) else { return }
+            later(machine, world) { world in
+                let hands = Hands(world, machine: machine)
+                for (path, remains) in removed where !hands.exists(path) { hands.restore(path, remains) }
+            }
+        }
+    }
+
+    private func takeAway(_ machine: Int, _ world: World, bringBack: @escaping (World) -> Void) {
+        isAway[machine] = true
+        later(machine, world, bringBack)
+    }
+}
