@@ -56,6 +56,8 @@ package struct Machine {
         package var bytesSent = 0
         /// Operations of the daemon that change its disk.
         package var mutations = 0
+        /// Scans, inspections, hashes and reads.
+        package var looks = 0
         /// Batches that hold more than the node's own record.
         package var batches = 0
         package var reports = 0

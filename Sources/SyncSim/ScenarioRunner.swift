@@ -283,6 +283,7 @@ private final class CrashCounter: Checker {
         if let count = left[machine] { left[machine] = count - 1 }
     }
     func willStore(_ batch: StoreBatch, on machine: Int, in world: World) {}
+    func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {}
     func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {}
     func afterStep(_ step: StepRecord, in world: World) {
         for machine in left.indices where (left[machine] ?? 1) <= 0 {

@@ -16,6 +16,7 @@ extension World {
     /// A worker gets to it after a while.
     func later(_ request: DiskRequest, _ machine: Int) {
         machines[machine].work.outstanding += 1
+        machines[machine].counters.looks += 1
         schedule(
             .diskRequest(machine: machine, process: machines[machine].process, request), after: diskDelay(machine))
     }

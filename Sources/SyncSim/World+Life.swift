@@ -46,6 +46,7 @@ extension World {
         network.powerWasCut(machine, at: now)
         linkChanged()
         machines[machine].isPowered = false
+        announce(.powerCut, machine)
         machines[machine].disk.powerCut(model: model, random: &random.disks[machine])
         note(.powerCut, machine)
         schedule(.powerOn(machine: machine), after: random.crash.range(10...plan.restartDelayMillisecondsMax + 10))
@@ -75,6 +76,7 @@ extension World {
         endProcess(machine)
         network.powerWasCut(machine, at: now)
         linkChanged()
+        announce(.imageRestored, machine)
         machines[machine].disk = image.disk
         // The image was taken of an idle machine: booting from it loses nothing but open handles.
         machines[machine].disk.syncEverything()
@@ -90,6 +92,7 @@ extension World {
         if machines[machine].isRunning { kill(machine) }
         trace.mix(0x7769_7065 + machine)
         trace.tell("\(now) \(machines[machine].name) loses its state")
+        announce(.stateWiped, machine)
         machines[machine].store = VirtualStore(node: Machine.freshRecord(machine, seed: seed))
         note(.stateWiped, machine)
     }
@@ -162,6 +165,10 @@ extension World {
     private func restartSoon(_ machine: Int) {
         guard machines[machine].isPowered else { return }
         start(machine, after: random.crash.range(0...plan.restartDelayMillisecondsMax))
+    }
+
+    private func announce(_ occurrence: Occurrence, _ machine: Int) {
+        for checker in checkers { checker.willHappen(occurrence, to: machine, in: self) }
     }
 
     func note(_ occurrence: Occurrence, _ machine: Int) {

@@ -13,8 +13,17 @@ extension World {
         runSafety()
         if plan.isOn(.evilPeer) { return endEvilRun() }
         settle()
-        guard isClean, plan.endsWithRestart else { return }
+        reconnect()
+        guard plan.endsWithRestart else { return }
         loseEverythingVolatile()
+        settle()
+    }
+
+    /// Both have everything: a new connection must find nothing to do.
+    private func reconnect() {
+        guard isClean else { return }
+        phase = .healing
+        cutLink()
         settle()
     }
 
@@ -45,6 +54,7 @@ extension World {
         heal()
         while isClean, phase == .healing, advance() {}
         guard isClean else { return }
+        quietLooks += 1
         for checker in checkers { checker.atQuiescence(self) }
     }
 
@@ -229,7 +239,9 @@ extension World {
     }
 
     private func judgeQuiet() {
-        let activity = machines.flatMap { [$0.counters.mutations, $0.counters.batches, $0.counters.starts] }
+        let activity = machines.flatMap {
+            [$0.counters.mutations, $0.counters.batches, $0.counters.starts, $0.counters.looks]
+        }
         let isCalm = (0..<2).allSatisfy(isAtRest) && network.isWhole
         guard isCalm, healing.isCalm, activity == healing.activity else {
             healing.isCalm = isCalm
@@ -250,8 +262,7 @@ extension World {
 
     private func isAtRest(_ machine: Int) -> Bool {
         guard let status = machines[machine].status else { return false }
-        return machines[machine].isRunning && status.inSync && machines[machine].work.outstanding == 0
-            && !machines[machine].disk.hasNotices
+        return machines[machine].isRunning && status.inSync && !machines[machine].disk.hasNotices
     }
 
     private var framesSent: Int { machines[0].counters.framesSent + machines[1].counters.framesSent }
@@ -277,6 +288,7 @@ extension World {
 
     /// Everything that was only in memory goes, on both machines, by kill or by power cut.
     private func loseEverythingVolatile() {
+        guard isClean else { return }
         phase = .healing
         for machine in machines.indices {
             if random.crash.chance(percent: 50) {

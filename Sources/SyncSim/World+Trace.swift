@@ -534,9 +534,37 @@ extension DiskOperation {
     }
 }
 
+extension Frame {
+    var summary: String {
+        switch self {
+        case .hello(let hello):
+            "hello own=\(hello.ownHead.position.summary) known="
+                + hello.known.map { $0.position.summary }.joined(separator: ",")
+        case .log(let entries): "log of \(entries.count)"
+        case .acknowledge(let ack): "ack \(ack.head.position.summary)\(ack.isSettled ? " settled" : "")"
+        case .rows(let states):
+            "rows " + states.map { "\($0.path)=\($0.revision.entry.content.summary)" }.joined(separator: " ")
+        case .rowsEnd(let head): "rows end \(head.position.summary)"
+        case .want(let contents): "want " + contents.map { $0.digest.hex(digits: 6) }.joined(separator: " ")
+        case .chunkList(let page): "chunk list \(page.content.digest.hex(digits: 6)) \(page.first)/\(page.total)"
+        case .wantChunks(let content, let indexes): "want \(indexes.count) chunks of \(content.digest.hex(digits: 6))"
+        case .chunks(let content, let chunks): "\(chunks.count) chunks of \(content.digest.hex(digits: 6))"
+        case .contents(let contents): "contents " + contents.map { $0.id.digest.hex(digits: 6) }.joined(separator: " ")
+        case .gone(let content): "gone \(content.digest.hex(digits: 6))"
+        case .rolledBack(let position): "rolled back \(position.summary)"
+        case .expand(let position): "expand \(position.summary)"
+        case .expansion(let position, let states, let isLast):
+            "expansion \(position.summary) of \(states.count)\(isLast ? ", the last" : "")"
+        case .ping: "ping"
+        case .pong: "pong"
+        case .halt(let code): "halt \(code)"
+        case .unknown(let type): "unknown \(type)"
+        }
+    }
+}
+
 extension Trace {
-    /// Length and first bytes of a frame: its type and what tells it from the next.
     static func describe(_ frame: [UInt8]) -> String {
-        "\(frame.count) bytes \(Path.escape(Array(frame.prefix(16))))"
+        "[" + (FrameCodec.decode(frame)?.summary ?? "no frame") + "]"
     }
 }

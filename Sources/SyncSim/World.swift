@@ -26,6 +26,8 @@ package final class World {
     package internal(set) var now: Int64 = 0
     /// Happenings so far.
     package internal(set) var steps = 0
+    /// How often the world has become quiet.
+    package internal(set) var quietLooks = 0
 
     /// Two, "alpha" and "beta".
     package var machines: [Machine]
@@ -123,6 +125,8 @@ package protocol Checker: AnyObject {
     func didPerform(_ operation: DiskOperation, error: DiskError?, on machine: Int, in world: World)
     /// The store is about to perform this batch; afterwards it is durable.
     func willStore(_ batch: StoreBatch, on machine: Int, in world: World)
+    /// A power cut, a restored image or wiped state is about to take something away: the last look at what was.
+    func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World)
     /// A process began or ended, a machine lost power, an image was saved or put back.
     func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World)
     /// After every happening; cheap.

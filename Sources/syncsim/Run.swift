@@ -14,8 +14,8 @@ enum Run {
         case .traces(let first, let count):
             Seeds.traces(first: first, count: count)
             return true
-        case .exhaustive(let part, let count): return Scopes.run(part: part, of: count)
-        case .planted: return Planted.run()
+        case .exhaustive(let part, let count): return Exhaustive.run(part: part, of: count) { System.say($0) }
+        case .planted: return PlantedBugs.run { System.say($0) }
         case .scenarios(let directory, let rewrites): return try Scenarios.run(directory, rewrites: rewrites)
         case .bench: return Bench.run()
         }

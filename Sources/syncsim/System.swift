@@ -75,3 +75,18 @@ enum System {
         Failure(text: unsafe "\(what) \(path): \(String(cString: strerror(errno)))")
     }
 }
+
+extension System {
+    /// A monotonic clock, for figures only.
+    static var nanoseconds: Int {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+    }
+
+    /// Memory of this process that is in use.
+    static var residentBytes: Int {
+        let pages = (try? read("/proc/self/statm"))?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+}

@@ -58,7 +58,8 @@ import Testing
         disk.stage(stage1, "new")
         let rows = rows(of: disk)
         #expect(scan(&disk, rows).differences.isEmpty)
-        #expect(told(scan(&disk, Rows()).differences) == "+a +d +d/e +d/e/f +d-x", "a directory comes before what is in it")
+        #expect(
+            told(scan(&disk, Rows()).differences) == "+a +d +d/e +d/e/f +d-x", "a directory comes before what is in it")
     }
 
     @Test("written, replaced, new, gone, and a directory that became a file") func changes() {
@@ -72,7 +73,8 @@ import Testing
         #expect(told(scan(&disk, rows).differences) == "+a -b -c +d -d/e -d/f +n")
     }
 
-    @Test("only what lies below the directory is compared, and its own absence is the absence of all of it") func parts() {
+    @Test("only what lies below the directory is compared, and its own absence is the absence of all of it")
+    func parts() {
         var disk = VirtualDisk.sketched("a=1 d/ d/e=4 d-=5 z=6")
         #expect(told(scan(&disk, Rows(), below: at("d")).differences) == "+d/e")
         let rows = rows(of: disk)
@@ -165,7 +167,8 @@ import Testing
             for _ in 0..<25 { world.change(&disk) }
             for (path, _) in rows where random.chance(percent: 10) { rows[path] = Row(path: path) }
 
-            let denied = random.chance(percent: 30) ? disk.tree().filter { $0.1.content == .directory }.map { $0.0 } : []
+            let denied =
+                random.chance(percent: 30) ? disk.tree().filter { $0.1.content == .directory }.map { $0.0 } : []
             disk.faults.permissionDenied = random.pick(denied).map { [$0] } ?? []
             let hidden = disk.faults.permissionDenied
             var paths = rows.map { $0.key }

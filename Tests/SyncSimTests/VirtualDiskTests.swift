@@ -27,7 +27,8 @@ extension VirtualDisk {
         var disk = VirtualDisk(device: 1, folder: folder, now: ms(0))
         for word in sketch.split(separator: " ") {
             if let equals = word.firstIndex(of: "=") {
-                disk.writeFile(at(String(word[..<equals])), utf8(String(word[word.index(after: equals)...])), now: ms(1))
+                disk.writeFile(
+                    at(String(word[..<equals])), utf8(String(word[word.index(after: equals)...])), now: ms(1))
             } else if word.hasSuffix("/") {
                 disk.mkdir(at(String(word.dropLast())), now: ms(1))
             } else if word.hasSuffix("|") {
@@ -102,7 +103,8 @@ extension String {
         var line = #line
 
         init(
-            _ operation: DiskOperation, _ outcome: OperationOutcome, _ changes: [(String, String)] = [], line: Int = #line
+            _ operation: DiskOperation, _ outcome: OperationOutcome, _ changes: [(String, String)] = [],
+            line: Int = #line
         ) {
             self.operation = operation
             self.outcome = outcome
@@ -200,7 +202,9 @@ extension String {
                     .copy(from: tree("g"), offset: 0, length: 3, to: stage1, at: 3, digest: one), .failed(.mismatch),
                     [("stage/s1=new", "stage/s1=newtwo")]),
                 Case(
-                    .copy(from: tree("d/f"), offset: 1, length: 3, to: stage1, at: 3, digest: SHA256.digest(of: utf8("ne"))),
+                    .copy(
+                        from: tree("d/f"), offset: 1, length: 3, to: stage1, at: 3,
+                        digest: SHA256.digest(of: utf8("ne"))),
                     .failed(.mismatch), [("stage/s1=new", "stage/s1=newne")]),
                 Case(
                     .copy(from: tree("none"), offset: 0, length: 3, to: stage1, at: 0, digest: one), .failed(.notFound)),

@@ -10,8 +10,10 @@ struct DeleteState: Sendable {
     /// Deletes of the last window: when, and how many.
     var recent = Deque<(atMilliseconds: UInt64, count: Int)>()
     var isJudging = false
+    /// Directories whose contents are still being marked missing: they are judged together with them.
+    var flagging = 0
 
-    var isIdle: Bool { candidates.isEmpty && !isJudging }
+    var isIdle: Bool { candidates.isEmpty && !isJudging && flagging == 0 }
 
     mutating func note(_ paths: [Path]) {
         for path in paths { candidates[path] = true }
@@ -42,7 +44,7 @@ struct DeleteTally: Sendable {
 extension Node {
     /// A missing path is judged once nothing is being read that might turn out to be the same file elsewhere.
     mutating func pumpDeletes() {
-        guard isWorking, !deletes.isJudging, !deletes.candidates.isEmpty else { return }
+        guard isWorking, !deletes.isJudging, deletes.flagging == 0, !deletes.candidates.isEmpty else { return }
         guard watch.toHash.isEmpty, watch.hashing.isEmpty, watch.toInspect.isEmpty, !watch.isInspecting,
             watch.observing == 0, watch.toScan.isEmpty, watch.scan == nil
         else { return }

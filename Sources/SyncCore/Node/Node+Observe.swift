@@ -290,6 +290,7 @@ extension Node {
         }
         if !batch.isEmpty { store(&batch, into: &effects) }
         for path in absent where rows[path]?.disk?.entry.content.isDirectory == true && source != .scan {
+            deletes.flagging += 1
             enqueue(.flagBelow(path, after: nil))
         }
         if source != .scan { deletes.note(absent) }
@@ -310,7 +311,11 @@ extension Node {
     private mutating func found(_ stat: Stat, at row: inout Row, namesakes: [Row], in batch: inout Batch) {
         if row.condition == .ignored { row.condition = .normal }
         if let disk = row.disk, stat.isUntouched(since: disk.stat) {
-            if row.condition == .missing { revived(&row) }
+            if row.condition == .missing {
+                revived(&row)
+                // What was marked missing with it may be back as well, and nobody tells.
+                if stat.kind == .directory { rescan(row.path) }
+            }
             return
         }
         guard stat.kind == .directory else {
@@ -321,7 +326,7 @@ extension Node {
             watch.toHash[row.path] = true
             return
         }
-        let isNew = row.disk?.entry.content.isDirectory != true
+        let isNew = row.disk?.stat.identity != stat.identity || row.condition == .missing
         revised(&row, showing: .directory, stat: stat, namesakes: namesakes, in: &batch)
         if isNew { rescan(row.path) }
     }
@@ -485,6 +490,8 @@ extension Node {
         deletes.note(absent)
         if rows.count == limits.batchPathsMax, let last = rows.last {
             enqueue(.flagBelow(directory, after: last.path))
+        } else {
+            deletes.flagging -= 1
         }
     }
 

@@ -1,11 +1,14 @@
 import SyncModel
 
 /// R-10. What happens later is stamped later, or an old state wins over the new one.
+///
+/// The one entry that may be stamped in the past is the first of its path: a file that was there before anybody watched is
+/// as old as it says, and there is nothing at its path that it could have seen.
 package final class ClockAboveAll: Invariant {
     package static let id = "R-10"
     package static let sentence = """
-        Every entry a node writes is stamped later than every entry it had stored or imported before, also after a restart or a \
-        restored image.
+        Every entry a node writes is stamped later than everything it has seen at its path, and the stored clock is never behind an \
+        entry in the store, also after a restart or a restored image.
         """
 
     /// The latest stamp that each store holds.
@@ -21,34 +24,34 @@ package final class ClockAboveAll: Invariant {
         for operation in act.batch.operations {
             switch operation {
             case .appendLog(let record):
-                if record.time <= highest[act.machine] {
-                    court.find(
-                        self, on: act.machine,
-                        "entry \(record.head.position) is stamped \(record.time.raw), the store already held \(highest[act.machine].raw)")
-                }
+                if case .put(let path, let revision) = record.change { judge(revision, at: path, act, &court) }
                 highest[act.machine] = max(highest[act.machine], record.time)
-            case .putNode(let record):
-                if record.clock < highest[act.machine] {
-                    court.find(
-                        self, on: act.machine,
-                        "the stored clock stands at \(record.clock.raw), the store holds an entry of \(highest[act.machine].raw)")
-                }
-            case .putRow, .dropRow, .relocate, .dropLog, .putIntent, .dropIntent, .putVersion, .dropVersion, .putChunks:
+            case .putRow(let row): for head in row.heads { highest[act.machine] = max(highest[act.machine], head.origin.time) }
+            case .putNode, .dropRow, .relocate, .dropLog, .putIntent, .dropIntent, .putVersion, .dropVersion, .putChunks:
                 break
             }
         }
-        // Within one batch the rows come with the entries that made them: they bind what is written after it.
         for operation in act.batch.operations {
-            if case .putRow(let row) = operation { witness(row, of: act.machine) }
+            guard case .putNode(let record) = operation, record.clock < highest[act.machine] else { continue }
+            court.find(
+                self, on: act.machine,
+                "the stored clock stands at \(record.clock.raw), the store holds an entry of \(highest[act.machine].raw)")
+        }
+    }
+
+    private func judge(_ revision: Revision, at path: Path, _ act: StoreAct, _ court: inout Court) {
+        for head in act.store.rows[path]?.heads ?? [] where revision.seen.covers(head.origin) && head.origin.time >= revision.origin.time {
+            court.find(
+                self, on: act.machine,
+                "an entry for \(path) is stamped \(revision.origin.time.raw), it was made on one of \(head.origin.time.raw)")
         }
     }
 
     private func lookAt(_ store: VirtualStore, of machine: Int) {
-        highest[machine] = store.log.last?.value.time ?? .zero
-        for row in store.rows.values { witness(row, of: machine) }
-    }
-
-    private func witness(_ row: Row, of machine: Int) {
-        for head in row.heads { highest[machine] = max(highest[machine], head.origin.time) }
+        highest[machine] = .zero
+        for record in store.log.values { highest[machine] = max(highest[machine], record.time) }
+        for row in store.rows.values {
+            for head in row.heads { highest[machine] = max(highest[machine], head.origin.time) }
+        }
     }
 }

@@ -35,7 +35,8 @@ package struct HashRun: Sendable {
         case .finished(let outcome): return outcome
         case .reading(let key, let stat, let firstHalf):
             // A freed inode was unlinked meanwhile, which alters its change time.
-            guard let inode = disk.inodes[key], !inode.isFreed else { return .changing }
+            guard disk.inodes.contains(key), !disk.inodes[key].isFreed else { return .changing }
+            let inode = disk.inodes[key]
             if disk.faults.strikesRead(path) { return .failed(.inputOutput) }
             let bytes = firstHalf + inode.now.content.read(at: UInt64(firstHalf.count), count: Int(clamping: stat.size))
             guard inode.stat.isUntouched(since: stat) else { return .changing }
@@ -52,7 +53,7 @@ package struct HashRun: Sendable {
         }
         guard let key = found else { return .finished(.absent) }
         if let error = disk.obstacleToRead(path) { return .finished(.failed(error)) }
-        let inode = disk.inode(key)
+        let inode = disk.inodes[key]
         switch inode.kind {
         case .directory: return .finished(.content(.directory, ChunkList(), inode.stat))
         case .symlink: return .finished(.content(.symlink(inode.target), ChunkList(), inode.stat))

@@ -67,10 +67,12 @@ struct Inode: Sendable {
 
     var isDirectory: Bool { kind == .directory }
 
-    var stat: Stat {
+    var stat: Stat { stat(of: now) }
+
+    func stat(of state: State) -> Stat {
         Stat(
-            identity: FileIdentity(device: device, inode: number, birth: birth), kind: kind, mode: now.mode,
-            size: size(of: now), modified: now.modified, changed: now.changed)
+            identity: FileIdentity(device: device, inode: number, birth: birth), kind: kind, mode: state.mode,
+            size: size(of: state), modified: state.modified, changed: state.changed)
     }
 
     private func size(of state: State) -> UInt64 {

@@ -60,17 +60,16 @@ struct NameOperation: Sendable {
         changes.contains { $0.directory == directory }
     }
 
+    func touches(_ name: Name, in directory: InodeKey) -> Bool {
+        changes.contains { $0.directory == directory && $0.name == name }
+    }
+
     func dependsOn(_ earlier: NameOperation) -> Bool {
         if reparents && earlier.reparents { return true }
         for object in objects where earlier.objects.contains(where: { $0.number == object.number }) { return true }
         if let made = earlier.made, touches(made) { return true }
         if let removed, earlier.touches(removed) { return true }
-        for change in changes {
-            for other in earlier.changes where other.directory == change.directory && other.name == change.name {
-                return true
-            }
-        }
-        return false
+        return changes.contains { earlier.touches($0.name, in: $0.directory) }
     }
 }
 
@@ -91,6 +90,10 @@ struct NameJournal: Sendable {
     /// True while the first name of the directory is not on stable storage.
     func makes(_ directory: InodeKey) -> Bool {
         operations.contains { $0.made == directory }
+    }
+
+    func touches(_ name: Name, in directory: InodeKey) -> Bool {
+        operations.contains { $0.touches(name, in: directory) }
     }
 
     func indices(touching directory: InodeKey) -> [Int] {

@@ -32,6 +32,7 @@ package struct StoredContent: Hashable, Sendable {
     /// From the root.
     package let path: Path
     package let entry: VirtualEntry
+    package let stat: Stat
 }
 
 extension VirtualDisk {
@@ -44,25 +45,44 @@ extension VirtualDisk {
     }
 
     /// What a user sees in the folder, in path order. What stands in the folder's place while it is away is seen too.
-    package func tree() -> [(Path, VirtualEntry)] {
-        root.map { entries(below: $0, .volatile).filter { !$0.0.isReserved } } ?? []
-    }
+    package func tree() -> [(Path, VirtualEntry)] { tree(.volatile) }
 
     /// The same as a power cut would leave it at worst.
-    package func durableTree() -> [(Path, VirtualEntry)] {
-        root.map { entries(below: $0, .durable).filter { !$0.0.isReserved } } ?? []
-    }
+    package func durableTree() -> [(Path, VirtualEntry)] { tree(.durable) }
 
     /// Everything that exists on the folder's own file system, mounted or not: what is in here is not lost.
     package func allContents(_ layer: Layer = .volatile) -> [StoredContent] {
-        entries(below: home, layer).map { path, entry in
-            StoredContent(area: VirtualDisk.area(of: path), path: path, entry: entry)
+        found(below: home, layer).map { path, key in
+            StoredContent(
+                area: VirtualDisk.area(of: path), path: path, entry: inodes[key].entry(layer), stat: inodes[key].stat(layer))
         }
     }
 
     /// What was written to the mount point while the folder was away. The daemon must never add to it.
     package func strayContents() -> [(Path, VirtualEntry)] {
-        entries(below: mountPoint, .volatile)
+        found(below: mountPoint, .volatile).map { ($0, inodes[$1].entry(.volatile)) }
+    }
+
+    /// True if something stands at the path, and neither its content nor a name on the way to it has been changed since it
+    /// was synced: it will be there, just so, after any power cut.
+    package func isSettled(_ path: Path) -> Bool {
+        guard var current = root else { return false }
+        for component in path.bytes.split(separator: 0x2F) {
+            guard let name = Name(Array(component)), let next = inodes[current].entries[name] else { return false }
+            if journal.touches(name, in: current) { return false }
+            current = next
+        }
+        let inode = inodes[current]
+        if inode.hasLostPages { return false }
+        guard let unsynced = inode.unsynced else { return true }
+        // A change of mode or times alone leaves the content settled.
+        let size = inode.safe.content.size
+        return unsynced.dirty.isEmpty && unsynced.lowSize == size && inode.now.content.size == size
+    }
+
+    private func tree(_ layer: Layer) -> [(Path, VirtualEntry)] {
+        guard let root else { return [] }
+        return found(below: root, layer).compactMap { $0.isReserved ? nil : ($0, inodes[$1].entry(layer)) }
     }
 
     private static func area(of path: Path) -> StoredContent.Area {
@@ -72,25 +92,24 @@ extension VirtualDisk {
         return path.isBelow(quarantinePath) ? .quarantine : .own
     }
 
-    private func entries(below directory: InodeKey, _ layer: Layer) -> [(Path, VirtualEntry)] {
-        var result: [(Path, VirtualEntry)] = []
+    private func found(below directory: InodeKey, _ layer: Layer) -> [(Path, InodeKey)] {
+        var result: [(Path, InodeKey)] = []
         collect(directory, .root, layer, into: &result)
         return result
     }
 
-    private func collect(_ key: InodeKey, _ path: Path, _ layer: Layer, into result: inout [(Path, VirtualEntry)]) {
-        let directory = inode(key)
-        for (name, child) in layer == .volatile ? directory.entries : directory.safeEntries {
+    private func collect(_ key: InodeKey, _ path: Path, _ layer: Layer, into result: inout [(Path, InodeKey)]) {
+        for (name, child) in layer == .volatile ? inodes[key].entries : inodes[key].safeEntries {
             let below = path.appending(name)
-            result.append((below, inode(child).entry(layer)))
-            if inode(child).isDirectory { collect(child, below, layer, into: &result) }
+            result.append((below, child))
+            if inodes[child].isDirectory { collect(child, below, layer, into: &result) }
         }
     }
 }
 
 extension Inode {
     fileprivate func entry(_ layer: VirtualDisk.Layer) -> VirtualEntry {
-        let state = layer == .volatile ? now : safe
+        let state = state(layer)
         let content: VirtualEntry.Content =
             switch kind {
             case .file: .file(state.content)
@@ -100,4 +119,8 @@ extension Inode {
             }
         return VirtualEntry(content: content, mode: state.mode, modified: state.modified)
     }
+
+    fileprivate func stat(_ layer: VirtualDisk.Layer) -> Stat { stat(of: state(layer)) }
+
+    private func state(_ layer: VirtualDisk.Layer) -> State { layer == .volatile ? now : safe }
 }

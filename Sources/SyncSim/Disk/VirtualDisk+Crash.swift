@@ -18,17 +18,18 @@ extension VirtualDisk {
         let horizon = syncedSequence + UInt64(random.below(Int(sequence - syncedSequence) + 1))
         for var operation in survivors(model, horizon: horizon, random: &random) {
             if model == .siblings, operation.kind == .rename, let moved = operation.objects.first,
-                !inode(moved.key).isDirectory, random.chance(percent: 33)
+                !inodes[moved.key].isDirectory, random.chance(percent: 33)
             {
                 operation.changes.removeLast()
             }
             settle(operation)
         }
-        for (key, inode) in inodes {
+        for key in inodes.keys {
+            let inode = inodes[key]
             guard let unsynced = inode.unsynced else { continue }
             let outcome = Wreck(old: inode.safe, new: inode.syncable, unsynced: unsynced, isFile: inode.kind == .file)
             let left = outcome.state(model, horizon: horizon, timesMayTrail: faults.timesMayTrailData, random: &random)
-            inodes.update(key) { $0.safe = left }
+            inodes[key].safe = left
         }
         startAgain()
     }
@@ -59,29 +60,25 @@ extension VirtualDisk {
         handles = SortedMap()
         stopWatching()
         let old = inodes
-        inodes = SortedMap()
+        inodes = InodeTable()
         var open: [InodeKey] = [home, mountPoint] + (root.map { $0 == home || $0 == mountPoint ? [] : [$0] } ?? [])
         for key in open { revive(key, from: old) }
         while let directory = open.popLast() {
-            for (name, key) in inode(directory).entries {
-                if inodes[key] == nil {
+            for (name, key) in inodes[directory].entries {
+                if !inodes.contains(key) {
                     revive(key, from: old)
-                    if inode(key).isDirectory { open.append(key) }
+                    if inodes[key].isDirectory { open.append(key) }
                 }
-                inodes.update(key) { inode in
-                    inode.links.append(Inode.Link(directory: directory, name: name))
-                    inode.safeLinkCount += 1
-                }
+                inodes[key].links.append(Inode.Link(directory: directory, name: name))
+                inodes[key].safeLinkCount += 1
             }
         }
         recount()
         syncedSequence = sequence
     }
 
-    private mutating func revive(_ key: InodeKey, from old: SortedMap<InodeKey, Inode>) {
-        guard var inode = old[key] else {
-            preconditionFailure("a name on the disk leads to inode \(key), which was freed")
-        }
+    private mutating func revive(_ key: InodeKey, from old: InodeTable) {
+        var inode = old[key]
         inode.now = inode.safe
         inode.entries = inode.safeEntries
         inode.unsynced = nil
@@ -90,7 +87,7 @@ extension VirtualDisk {
         inode.isWatched = false
         inode.links = []
         inode.safeLinkCount = 0
-        inodes[key] = inode
+        inodes.add(inode, key)
     }
 }
 

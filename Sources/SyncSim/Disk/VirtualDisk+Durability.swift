@@ -5,13 +5,13 @@ extension VirtualDisk {
     /// fsync of a file: its content, its mode and its times. Not its name.
     /// After a failure the pages count as clean: a second fsync succeeds, and what was lost stays lost.
     mutating func syncInode(_ key: InodeKey, at path: Path) -> DiskError? {
-        if inode(key).isDirectory { return syncDirectory(key, at: path) }
-        if inode(key).kind == .special { return .unsupported }
+        if inodes[key].isDirectory { return syncDirectory(key, at: path) }
+        if inodes[key].kind == .special { return .unsupported }
         guard !faults.strikesSync(path) else {
-            inodes.update(key) { $0.dropPages() }
+            inodes[key].dropPages()
             return .inputOutput
         }
-        inodes.update(key) { $0.makeSafe() }
+        inodes[key].makeSafe()
         syncedSequence = sequence
         return nil
     }
@@ -19,7 +19,7 @@ extension VirtualDisk {
     /// fsync of a directory: the names in it. After a failure they are as un-synced as before.
     mutating func syncDirectory(_ key: InodeKey, at path: Path) -> DiskError? {
         guard !faults.strikesSync(path) else { return .inputOutput }
-        inodes.update(key) { $0.makeSafe() }
+        inodes[key].makeSafe()
         syncedSequence = sequence
         let touching = journal.indices(touching: key)
         if touching.isEmpty { return nil }
@@ -41,22 +41,22 @@ extension VirtualDisk {
             syncedSequence = max(syncedSequence, journal.operations[last].sequence)
             settleNames(Array(old), syncing: nil)
         }
-        for (key, inode) in inodes {
-            guard let unsynced = inode.unsynced, unsynced.sinceMilliseconds <= latest else { continue }
-            inodes.update(key) { $0.makeSafe() }
+        for key in inodes.keys {
+            guard let since = inodes[key].unsynced?.sinceMilliseconds, since <= latest else { continue }
+            inodes[key].makeSafe()
         }
     }
 
     /// sync(2), as an orderly shutdown does it.
     package mutating func syncEverything() {
         settleNames(Array(journal.operations.indices), syncing: nil)
-        for (key, inode) in inodes where inode.unsynced != nil { inodes.update(key) { $0.makeSafe() } }
+        for key in inodes.keys where inodes[key].unsynced != nil { inodes[key].makeSafe() }
         syncedSequence = sequence
     }
 
     /// True if a power cut could change nothing.
     package var isSynced: Bool {
-        journal.isEmpty && inodes.allSatisfy { $0.value.unsynced == nil }
+        journal.isEmpty && inodes.keys.allSatisfy { inodes[$0].unsynced == nil }
     }
 
     /// Brings these operations on names to stable storage, with all they hang on. A rename from another directory into
@@ -83,21 +83,21 @@ extension VirtualDisk {
             return false
         }
         return operation.changes[0].directory == directory && operation.changes[1].directory != directory
-            && !inode(moved.key).isDirectory
+            && !inodes[moved.key].isDirectory
     }
 
     /// Does to stable storage what the operation did to the names that programs see.
     mutating func settle(_ operation: NameOperation) {
         for change in operation.changes {
-            let replaced = inodes[change.directory]?.safeEntries[change.name]
+            let replaced = inodes[change.directory].safeEntries[change.name]
             inodes.update(change.directory) { directory in
                 directory.safeEntries[change.name] = change.inode
                 directory.safe.modified = operation.stamp
                 directory.safe.changed = operation.stamp
             }
-            if let replaced { inodes.update(replaced) { $0.safeLinkCount -= 1 } }
-            if let inode = change.inode { inodes.update(inode) { $0.safeLinkCount += 1 } }
+            if let replaced { inodes[replaced].safeLinkCount -= 1 }
+            if let inode = change.inode { inodes[inode].safeLinkCount += 1 }
         }
-        for object in operation.objects { inodes.update(object.key) { $0.safe.changed = operation.stamp } }
+        for object in operation.objects { inodes[object.key].safe.changed = operation.stamp }
     }
 }

@@ -8,9 +8,9 @@ extension VirtualDisk {
     package func stat(_ place: Place) -> DiskReply<Stat?> {
         if case .tree(let path) = place {
             if path.isReserved { return .failure(.unsupported) }
-            return find(path).map { $0.map { inode($0).stat } }
+            return find(path).map { $0.map { inodes[$0].stat } }
         }
-        return find(VirtualDisk.path(of: place)).map { $0.map { inode($0).stat } }
+        return find(VirtualDisk.path(of: place)).map { $0.map { inodes[$0].stat } }
     }
 
     /// As `stat`, on a disk that may fail to answer.
@@ -39,13 +39,13 @@ extension VirtualDisk {
     /// Device, inode and marker against those of the folder that was set up.
     package func rootState() -> RootState {
         guard let root else { return .missing }
-        guard inode(root).device == inode(home).device, inode(root).number == inode(home).number else {
+        guard inodes[root].device == inodes[home].device, inodes[root].number == inodes[home].number else {
             return .replaced
         }
         guard case .success(.some(let marker)) = find(VirtualDisk.ownPath.appending(VirtualDisk.markerName)) else {
             return .unmarked
         }
-        return inode(marker).now.content == SparseBytes(folder.digest.bytes) ? .healthy : .replaced
+        return inodes[marker].now.content == SparseBytes(folder.digest.bytes) ? .healthy : .replaced
     }
 
     /// Fewer bytes than asked for at the end of the file.
@@ -71,10 +71,10 @@ extension VirtualDisk {
         case .success(let slot):
             guard let key = slot.inode else { return .failure(.notFound) }
             if let error = obstacleToRead(slot.path) { return .failure(error) }
-            switch inode(key).kind {
+            switch inodes[key].kind {
             case .directory: return .failure(.isDirectory)
             case .symlink, .special: return .failure(.unsupported)
-            case .file: return .success(inode(key).now.content.read(at: offset, count: count))
+            case .file: return .success(inodes[key].now.content.read(at: offset, count: count))
             }
         }
     }
@@ -82,9 +82,9 @@ extension VirtualDisk {
     /// Everything in `.syncd/stage` that bears a stage name, in the order of the names.
     package func stagedFiles() -> [StagedFile] {
         guard case .success(.some(let stage)) = find(VirtualDisk.stagePath) else { return [] }
-        return inode(stage).entries.compactMap { name, key in
+        return inodes[stage].entries.compactMap { name, key in
             VirtualDisk.number(in: name, letter: UInt8(ascii: "s")).map {
-                StagedFile(name: StageName(raw: $0), stat: inode(key).stat)
+                StagedFile(name: StageName(raw: $0), stat: inodes[key].stat)
             }
         }
     }

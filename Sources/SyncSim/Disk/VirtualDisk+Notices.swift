@@ -18,7 +18,7 @@ extension VirtualDisk {
         isWatching = false
         notices = []
         noticesOverflowed = false
-        for (key, inode) in inodes where inode.isWatched { inodes.update(key) { $0.isWatched = false } }
+        for key in inodes.keys where inodes[key].isWatched { inodes[key].isWatched = false }
     }
 
     /// Reads the queue, and sets watches on the directories that it tells of. After an overflow all of the tree is watched
@@ -31,7 +31,7 @@ extension VirtualDisk {
             watch(root)
         } else {
             for notice in taken.notices where notice.kind == .touched {
-                if case .success(.some(let key)) = find(notice.path), inode(key).isDirectory { watch(key) }
+                if case .success(.some(let key)) = find(notice.path), inodes[key].isDirectory { watch(key) }
             }
         }
         return taken
@@ -42,8 +42,8 @@ extension VirtualDisk {
     private mutating func watch(_ directory: InodeKey) {
         var open = [directory]
         while let key = open.popLast() {
-            inodes.update(key) { $0.isWatched = true }
-            for (name, child) in inode(key).entries where inode(child).isDirectory {
+            inodes[key].isWatched = true
+            for (name, child) in inodes[key].entries where inodes[child].isDirectory {
                 if key != root || name != VirtualDisk.ownName { open.append(child) }
             }
         }
@@ -55,12 +55,12 @@ extension VirtualDisk {
 
     /// About an open file, under the name it was opened by.
     mutating func notice(_ kind: Notice.Kind, _ link: Inode.Link, of key: InodeKey) {
-        guard isWatching, inode(key).links.contains(link), let directory = path(of: link.directory) else { return }
+        guard isWatching, inodes[key].links.contains(link), let directory = path(of: link.directory) else { return }
         notice(kind, directory.appending(link.name), in: link.directory)
     }
 
     private mutating func notice(_ kind: Notice.Kind, _ path: Path, in directory: InodeKey) {
-        guard isWatching, !path.isReserved, inode(directory).isWatched else { return }
+        guard isWatching, !path.isReserved, inodes[directory].isWatched else { return }
         let notice = Notice(path: path, kind: kind)
         // inotify melts two equal notices into one if they follow each other.
         if notices.last == notice { return }

@@ -19,9 +19,14 @@ extension VirtualDisk {
         }
     }
 
-    private static func numbered(_ directory: Path, _ letter: String, _ number: UInt64) -> Path {
-        let digits = String(number, radix: 16)
-        return directory.appending(.known(letter + String(repeating: "0", count: 16 - digits.utf8.count) + digits))
+    private static func numbered(_ directory: Path, _ letter: Unicode.Scalar, _ number: UInt64) -> Path {
+        var bytes = [UInt8(ascii: letter)]
+        for shift in stride(from: 60 as UInt64, through: 0, by: -4) {
+            let digit = UInt8(truncatingIfNeeded: number >> shift) & 15
+            bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+        guard let name = Name(bytes) else { preconditionFailure("a letter and 16 digits are a name") }
+        return directory.appending(name)
     }
 
     /// The number in a name such as `s00000000000000ff`; nil for a name of another shape.

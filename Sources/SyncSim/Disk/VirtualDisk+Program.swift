@@ -111,7 +111,7 @@ extension VirtualDisk {
         existing(place) { disk, slot, key in
             if let error = disk.obstacle(to: slot.path) { return error }
             // Linux has no call for it, and the mode of a symlink means nothing.
-            if disk.inode(key).kind == .symlink { return .unsupported }
+            if disk.inodes[key].kind == .symlink { return .unsupported }
             disk.setMode(key, mode, now: now)
             return disk.closing(slot)
         }
@@ -206,7 +206,7 @@ extension VirtualDisk {
     private mutating func discard(_ place: Place, now: Timestamp) -> OperationOutcome {
         if case .tree = place { return .failed(.unsupported) }
         return existing(place) { disk, slot, key in
-            if disk.inode(key).isDirectory { return .isDirectory }
+            if disk.inodes[key].isDirectory { return .isDirectory }
             if let error = disk.obstacle(to: slot.path) { return error }
             disk.removeName(slot, now: now)
             return nil
@@ -229,13 +229,13 @@ extension VirtualDisk {
         let (end, isTooFar) = offset.addingReportingOverflow(UInt64(bytes.count))
         if let error = refusalToWrite(key, at: path, end: isTooFar ? .max : end) { return error }
         if bytes.isEmpty { return nil }
-        guard hasRoom(for: inode(key).now.content.unallocated(at: offset, count: bytes.count)) else { return .noSpace }
+        guard hasRoom(for: inodes[key].now.content.unallocated(at: offset, count: bytes.count)) else { return .noSpace }
         put(bytes, at: offset, in: key, now: now)
         return nil
     }
 
     mutating func refusalToWrite(_ key: InodeKey, at path: Path, end: UInt64) -> DiskError? {
-        switch inode(key).kind {
+        switch inodes[key].kind {
         case .directory: return .isDirectory
         case .symlink, .special: return .unsupported
         case .file: break
@@ -245,8 +245,8 @@ extension VirtualDisk {
     }
 
     mutating func removeDirectory(_ slot: Slot, _ key: InodeKey, now: Timestamp) -> DiskError? {
-        guard inode(key).isDirectory else { return .notDirectory }
-        guard inode(key).entries.isEmpty else { return .notEmpty }
+        guard inodes[key].isDirectory else { return .notDirectory }
+        guard inodes[key].entries.isEmpty else { return .notEmpty }
         if let error = obstacle(to: slot.path) { return error }
         removeName(slot, now: now)
         notice(.gone, slot)

@@ -99,7 +99,7 @@ private struct TreeWalk {
             }
             levels[levels.count - 1].last = name
             let path = level.path.appending(name)
-            let stat = disk.inode(key).stat
+            let stat = disk.inodes[key].stat
             if path.isReserved || rules.isIgnored(path.bytes, isDirectory: stat.kind == .directory) { continue }
             enter(key, path, on: &disk)
             return Entry(path: path, stat: stat)
@@ -114,11 +114,11 @@ private struct TreeWalk {
 
     /// If it is a directory, what is in it comes next.
     private mutating func enter(_ key: InodeKey, _ path: Path, on disk: inout VirtualDisk) {
-        guard disk.inode(key).isDirectory else { return }
+        guard disk.inodes[key].isDirectory else { return }
         if disk.obstacleToRead(path) != nil {
             unreadable.append(path)
         } else {
-            levels.append(Level(path: path, entries: disk.inode(key).entries))
+            levels.append(Level(path: path, entries: disk.inodes[key].entries))
         }
     }
 
@@ -130,7 +130,7 @@ private struct TreeWalk {
             guard let level = levels.last, let name = Name(Array(component)) else { return }
             levels[levels.count - 1].last = name
             let below = level.path.appending(name)
-            guard let key = level.entries[name], disk.inode(key).isDirectory, !below.isReserved,
+            guard let key = level.entries[name], disk.inodes[key].isDirectory, !below.isReserved,
                 !rules.isIgnored(below.bytes, isDirectory: true)
             else { return }
             let depth = levels.count

@@ -16,7 +16,7 @@ extension VirtualDisk {
             if found == nil {
                 guard create else { return .failure(.notFound) }
                 if let error = make(.file, slot, mode: 0o644, target: [], now: now) { return .failure(error) }
-                found = inodes[slot.directory]?.entries[slot.name]
+                found = inodes[slot.directory].entries[slot.name]
             }
             guard let key = found else { return .failure(.notFound) }
             if let error = refusalToWrite(key, at: path, end: 0) { return .failure(error) }
@@ -62,7 +62,7 @@ extension VirtualDisk {
 
     /// Where an open file is now; nil if it has no name in the folder any more.
     package func path(of handle: Handle) -> Path? {
-        guard let file = handles[handle], inode(file.inode).links.contains(file.link) else { return nil }
+        guard let file = handles[handle], inodes[file.inode].links.contains(file.link) else { return nil }
         return path(of: file.link.directory).map { $0.appending(file.link.name) }
     }
 
@@ -95,11 +95,11 @@ extension VirtualDisk {
             case .failure(let error): return error
             case .success(let slot): to = slot
             }
-            let isDirectory = disk.inode(key).isDirectory
+            let isDirectory = disk.inodes[key].isDirectory
             if disk.isWithin(to.directory, key) { return .unsupported }
             if let replaced = to.inode {
                 if replaced == key { return nil }
-                let other = disk.inode(replaced)
+                let other = disk.inodes[replaced]
                 if isDirectory != other.isDirectory { return isDirectory ? .notDirectory : .isDirectory }
                 if !other.entries.isEmpty { return .notEmpty }
             }
@@ -114,7 +114,7 @@ extension VirtualDisk {
     @discardableResult
     package mutating func link(_ source: Path, _ target: Path, now: Timestamp) -> DiskError? {
         onExisting(source) { disk, _, key in
-            if disk.inode(key).isDirectory { return .permission }
+            if disk.inodes[key].isDirectory { return .permission }
             return disk.onVacant(target) { disk, slot in
                 if let error = disk.obstacle(to: target) { return error }
                 disk.enter(key, slot.name, in: slot.directory, now: now)
@@ -127,7 +127,7 @@ extension VirtualDisk {
     @discardableResult
     package mutating func unlink(_ path: Path, now: Timestamp) -> DiskError? {
         onExisting(path) { disk, slot, key in
-            if disk.inode(key).isDirectory { return .isDirectory }
+            if disk.inodes[key].isDirectory { return .isDirectory }
             if let error = disk.obstacle(to: path) { return error }
             disk.removeName(slot, now: now)
             disk.notice(.gone, slot)
@@ -161,7 +161,7 @@ extension VirtualDisk {
     package mutating func chmod(_ path: Path, _ mode: UInt16, now: Timestamp) -> DiskError? {
         onExisting(path) { disk, slot, key in
             if let error = disk.obstacle(to: path) { return error }
-            if disk.inode(key).kind == .symlink { return .unsupported }
+            if disk.inodes[key].kind == .symlink { return .unsupported }
             disk.setMode(key, mode, now: now)
             disk.notice(.touched, slot)
             return nil
@@ -195,7 +195,7 @@ extension VirtualDisk {
     @discardableResult
     package mutating func syncDirectory(_ path: Path) -> DiskError? {
         guard case .success(.some(let key)) = find(path) else { return .notFound }
-        return inode(key).isDirectory ? syncDirectory(key, at: path) : .notDirectory
+        return inodes[key].isDirectory ? syncDirectory(key, at: path) : .notDirectory
     }
 }
 
@@ -203,21 +203,21 @@ extension VirtualDisk {
 extension VirtualDisk {
     /// Nil if there is no file that can be read.
     package mutating func readFile(_ path: Path) -> [UInt8]? {
-        guard case .success(.some(let key)) = find(path), inode(key).kind == .file, obstacleToRead(path) == nil else {
+        guard case .success(.some(let key)) = find(path), inodes[key].kind == .file, obstacleToRead(path) == nil else {
             return nil
         }
-        return inode(key).now.content.bytes
+        return inodes[key].now.content.bytes
     }
 
     /// The names in a directory, in order; none if it is not one.
     package func list(_ path: Path) -> [Name] {
         guard case .success(.some(let key)) = find(path) else { return [] }
-        return inode(key).entries.map { $0.key }
+        return inodes[key].entries.map { $0.key }
     }
 
     package func kind(_ path: Path) -> FileKind? {
         guard case .success(.some(let key)) = find(path) else { return nil }
-        return inode(key).kind
+        return inodes[key].kind
     }
 
     package func exists(_ path: Path) -> Bool { kind(path) != nil }
@@ -225,7 +225,7 @@ extension VirtualDisk {
     /// As `stat` of the daemon, for any path.
     package func stat(_ path: Path) -> Stat? {
         guard case .success(.some(let key)) = find(path) else { return nil }
-        return inode(key).stat
+        return inodes[key].stat
     }
 }
 

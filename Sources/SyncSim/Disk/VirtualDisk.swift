@@ -15,7 +15,7 @@ package struct VirtualDisk: Sendable {
     /// that a step of the wall clock neither keeps nor hurries it.
     package var uptimeMilliseconds: UInt64 = 0
 
-    var inodes = SortedMap<InodeKey, Inode>()
+    var inodes = InodeTable()
     /// Where the path of the shared folder leads; nil if nowhere.
     var root: InodeKey?
     /// The root directory that was set up, also while something else stands in its place.
@@ -63,8 +63,9 @@ package struct VirtualDisk: Sendable {
         nextKey = 3
         for (key, device) in [(home, device), (mountPoint, device + 1)] {
             let state = Inode.State(mode: 0o755, modified: now, changed: now)
-            inodes[key] = Inode(
+            let inode = Inode(
                 number: key, device: device, birth: now, kind: .directory, target: [], now: state, safe: state)
+            inodes.add(inode, key)
         }
         layOut(marker: folder, in: home, now: now)
         syncEverything()
@@ -112,11 +113,11 @@ extension VirtualDisk {
             var end = start
             while end < bytes.count, bytes[end] != 0x2F { end += 1 }
             guard let name = Name(Array(bytes[start..<end])) else { return .failure(.notFound) }
-            let found = inodes[directory]?.entries[name]
+            let found = inodes[directory].entries[name]
             if end == bytes.count { return .success(Slot(directory: directory, name: name, path: path, inode: found)) }
-            guard let found, let inode = inodes[found] else { return .failure(.notFound) }
+            guard let found else { return .failure(.notFound) }
             // A symlink is never followed, so it is no directory either.
-            guard inode.isDirectory else { return .failure(.notDirectory) }
+            guard inodes[found].isDirectory else { return .failure(.notDirectory) }
             if let denied = denial(at: path, upTo: end) { return .failure(denied) }
             directory = found
             start = end + 1
@@ -148,19 +149,12 @@ extension VirtualDisk {
         }
     }
 
-    func inode(_ key: InodeKey) -> Inode {
-        guard let inode = inodes[key] else {
-            preconditionFailure("inode \(key) was freed while a name or handle leads to it")
-        }
-        return inode
-    }
-
     /// From the root; nil if the directory is not reached from there.
     func path(of directory: InodeKey) -> Path? {
         var names: [Name] = []
         var current = directory
         while current != root {
-            guard let link = inodes[current]?.links.first else { return nil }
+            guard let link = inodes[current].links.first else { return nil }
             names.append(link.name)
             current = link.directory
         }
@@ -173,7 +167,7 @@ extension VirtualDisk {
     func isWithin(_ key: InodeKey, _ ancestor: InodeKey) -> Bool {
         var current = key
         while current != ancestor {
-            guard let link = inodes[current]?.links.first else { return false }
+            guard let link = inodes[current].links.first else { return false }
             current = link.directory
         }
         return true
@@ -203,9 +197,10 @@ extension VirtualDisk {
         }
         let stamp = faults.stamp(now)
         let state = Inode.State(mode: mode & 0o777, modified: stamp, changed: stamp)
-        inodes[key] = Inode(
-            number: number, device: inode(directory).device, birth: stamp, kind: kind, target: target, now: state,
+        let inode = Inode(
+            number: number, device: inodes[directory].device, birth: stamp, kind: kind, target: target, now: state,
             safe: state)
+        inodes.add(inode, key)
         usedBytes += VirtualDisk.inodeBytes
         return key
     }
@@ -219,13 +214,13 @@ extension VirtualDisk {
 
     /// A first or a further name for an inode.
     mutating func enter(_ key: InodeKey, _ name: Name, in directory: InodeKey, now: Timestamp) {
-        let isNew = inode(key).links.isEmpty
+        let isNew = inodes[key].links.isEmpty
         set(name, in: directory, to: key)
         bump(directory, now)
         if !isNew { touch(key, now) }
         record(
             .plain, [.init(directory: directory, name: name, inode: key)], objects: [key], now: now,
-            made: isNew && inode(key).isDirectory ? key : nil)
+            made: isNew && inodes[key].isDirectory ? key : nil)
     }
 
     mutating func removeName(_ slot: Slot, now: Timestamp) {
@@ -235,7 +230,7 @@ extension VirtualDisk {
         touch(key, now)
         record(
             .plain, [.init(directory: slot.directory, name: slot.name, inode: nil)], objects: [key], now: now,
-            removed: inode(key).isDirectory ? key : nil)
+            removed: inodes[key].isDirectory ? key : nil)
         release(key)
     }
 
@@ -259,8 +254,8 @@ extension VirtualDisk {
                 .init(directory: source.directory, name: source.name, inode: nil),
             ],
             objects: [key] + (replaced.map { [$0] } ?? []), now: now,
-            removed: replaced.flatMap { inode($0).isDirectory ? $0 : nil },
-            reparents: inode(key).isDirectory && source.directory != target.directory)
+            removed: replaced.flatMap { inodes[$0].isDirectory ? $0 : nil },
+            reparents: inodes[key].isDirectory && source.directory != target.directory)
         if let replaced { release(replaced) }
     }
 
@@ -285,7 +280,7 @@ extension VirtualDisk {
                 .init(directory: right.directory, name: right.name, inode: first),
             ],
             objects: [first, second], now: now,
-            reparents: left.directory != right.directory && (inode(first).isDirectory || inode(second).isDirectory))
+            reparents: left.directory != right.directory && (inodes[first].isDirectory || inodes[second].isDirectory))
     }
 
     mutating func put(_ bytes: [UInt8], at offset: UInt64, in key: InodeKey, now: Timestamp) {
@@ -333,30 +328,32 @@ extension VirtualDisk {
 
     /// An inode that neither a name nor a handle nor a crash can lead to any more is gone.
     mutating func release(_ key: InodeKey) {
-        guard let inode = inodes[key], inode.links.isEmpty, key != home, key != mountPoint, key != root else { return }
+        guard inodes.contains(key), inodes[key].links.isEmpty, key != home, key != mountPoint, key != root else {
+            return
+        }
         guard !handles.contains(where: { $0.value.inode == key }) else { return }
-        if !inode.isFreed {
-            inodes.update(key) { $0.isFreed = true }
-            usedBytes -= VirtualDisk.inodeBytes + inode.now.content.allocatedBytes
+        if !inodes[key].isFreed {
+            inodes[key].isFreed = true
+            usedBytes -= VirtualDisk.inodeBytes + inodes[key].now.content.allocatedBytes
             if faults.reusesInodes {
-                let place = freeNumbers.firstIndex { $0 > inode.number } ?? freeNumbers.count
-                freeNumbers.insert(inode.number, at: place)
+                let number = inodes[key].number
+                freeNumbers.insert(number, at: freeNumbers.firstIndex { $0 > number } ?? freeNumbers.count)
             }
         }
-        if inode.safeLinkCount == 0, !journal.mentions(key) { inodes.removeValue(forKey: key) }
+        if inodes[key].safeLinkCount == 0, !journal.mentions(key) { inodes.remove(key) }
     }
 }
 
 // The steps of those steps.
 extension VirtualDisk {
     private mutating func set(_ name: Name, in directory: InodeKey, to key: InodeKey) {
-        inodes.update(directory) { $0.entries[name] = key }
-        inodes.update(key) { $0.links.append(Inode.Link(directory: directory, name: name)) }
+        inodes[directory].entries[name] = key
+        inodes[key].links.append(Inode.Link(directory: directory, name: name))
     }
 
     private mutating func clear(_ name: Name, in directory: InodeKey) {
-        guard let key = inodes[directory]?.entries[name] else { return }
-        inodes.update(directory) { $0.entries[name] = nil }
+        guard let key = inodes[directory].entries[name] else { return }
+        inodes[directory].entries[name] = nil
         inodes.update(key) { inode in
             inode.links.removeAll { $0.directory == directory && $0.name == name }
         }
@@ -417,19 +414,19 @@ extension VirtualDisk {
         journal.append(
             NameOperation(
                 sequence: sequence, uptimeMilliseconds: uptimeMilliseconds, stamp: faults.stamp(now), kind: kind,
-                changes: changes, objects: objects.map { .init(key: $0, number: inode($0).number) }, made: made,
+                changes: changes, objects: objects.map { .init(key: $0, number: inodes[$0].number) }, made: made,
                 removed: removed, reparents: reparents))
     }
 
     /// After a crash: counts anew what stands on the disk.
     mutating func recount() {
         usedBytes = 0
-        for (key, inode) in inodes where key != home && key != mountPoint {
-            usedBytes += VirtualDisk.inodeBytes + inode.now.content.allocatedBytes
+        for key in inodes.keys where key != home && key != mountPoint {
+            usedBytes += VirtualDisk.inodeBytes + inodes[key].now.content.allocatedBytes
         }
         freeNumbers = []
         guard faults.reusesInodes else { return }
-        let taken = inodes.map { $0.value.number }.sorted()
+        let taken = inodes.keys.map { inodes[$0].number }.sorted()
         var next = 0
         for number in 1..<nextKey {
             if next == taken.count || taken[next] != number { freeNumbers.append(number) }

@@ -7,27 +7,27 @@ extension VirtualDisk {
 
     package func value(at path: Path) -> Value {
         guard let key = key(at: path) else { return .absent }
-        return inode(key).value
+        return inodes[key].value
     }
 
     /// What stands at a path together with its stat; nil for nothing.
     package func peek(_ path: Path) -> (value: Value, stat: Stat)? {
         guard let key = key(at: path) else { return nil }
-        let found = inode(key)
+        let found = inodes[key]
         return (found.value, found.stat)
     }
 
     /// Without looking at bytes.
-    package func peekStat(_ path: Path) -> Stat? { key(at: path).map { inode($0).stat } }
+    package func peekStat(_ path: Path) -> Stat? { key(at: path).map { inodes[$0].stat } }
 
     package func peekBytes(_ path: Path) -> [UInt8]? {
-        guard let key = key(at: path), inode(key).kind == .file else { return nil }
-        return inode(key).now.content.bytes
+        guard let key = key(at: path), inodes[key].kind == .file else { return nil }
+        return inodes[key].now.content.bytes
     }
 
     package func peekTarget(_ path: Path) -> [UInt8]? {
-        guard let key = key(at: path), inode(key).kind == .symlink else { return nil }
-        return inode(key).target
+        guard let key = key(at: path), inodes[key].kind == .symlink else { return nil }
+        return inodes[key].target
     }
 
     /// Everything below a directory, in path order, the directory itself left out.
@@ -42,8 +42,8 @@ extension VirtualDisk {
 
     /// All names in the folder that the file at a path has: writing to one changes them all.
     package func names(ofFileAt path: Path) -> [Path] {
-        guard let key = key(at: path), inode(key).kind == .file else { return [path] }
-        let names = inode(key).links.compactMap { link in
+        guard let key = key(at: path), inodes[key].kind == .file else { return [path] }
+        let names = inodes[key].links.compactMap { link in
             self.path(of: link.directory).map { $0.appending(link.name) }
         }
         return names.isEmpty ? [path] : names.filter { !$0.isReserved }.sorted()
@@ -66,17 +66,17 @@ extension VirtualDisk {
         guard var current = root else { return nil }
         if path.isRoot { return current }
         for part in path.bytes.split(separator: 0x2F) {
-            guard let name = Name(Array(part)), let next = inodes[current]?.entries[name] else { return nil }
+            guard let name = Name(Array(part)), let next = inodes[current].entries[name] else { return nil }
             current = next
         }
         return current
     }
 
     private func collect(_ key: InodeKey, _ path: Path, into result: inout SortedMap<Path, Value>) {
-        for (name, child) in inode(key).entries {
+        for (name, child) in inodes[key].entries {
             let below = path.appending(name)
             if below.isReserved { continue }
-            let found = inode(child)
+            let found = inodes[child]
             result[below] = found.value
             if found.isDirectory { collect(child, below, into: &result) }
         }

@@ -1,0 +1,40 @@
+/// The inodes of a disk by key. Each lies in a box of its own, so that looking at one copies nothing, and an image of the
+/// disk shares all of them until one changes.
+import SyncModel
+
+struct InodeTable: Sendable {
+    /// An array of one element: a box with the semantics of a value.
+    private typealias Box = ContiguousArray<Inode>
+
+    private var boxes = SortedMap<InodeKey, Box>()
+
+    /// In order, as they are now: the table may change while they are gone through.
+    var keys: [InodeKey] { boxes.map { $0.key } }
+
+    func contains(_ key: InodeKey) -> Bool { boxes.contains(key: key) }
+
+    subscript(key: InodeKey) -> Inode {
+        _read {
+            guard let box = boxes[key] else {
+                preconditionFailure("inode \(key) was freed while a name or a handle leads to it")
+            }
+            yield box[0]
+        }
+        _modify {
+            precondition(boxes.contains(key: key), "inode \(key) was freed while a name or a handle leads to it")
+            yield &boxes[key, default: []][0]
+        }
+    }
+
+    mutating func add(_ inode: Inode, _ key: InodeKey) {
+        boxes[key] = [inode]
+    }
+
+    mutating func remove(_ key: InodeKey) {
+        boxes[key] = nil
+    }
+
+    mutating func update(_ key: InodeKey, _ change: (inout Inode) -> Void) {
+        change(&self[key])
+    }
+}
