@@ -55,6 +55,8 @@ public enum DiskOperation: Hashable, Sendable {
     case expect(Place, Stat)
     /// As `expect`, but forgives the change time, which a rename alters.
     case expectContent(Place, Stat)
+    /// Goes on only if this very file or directory is there, whatever was done to it.
+    case expectIdentity(Place, FileIdentity)
     /// Reports what is there.
     case inspect(Place)
     /// Swaps two existing names (renameat2 EXCHANGE).
@@ -63,7 +65,7 @@ public enum DiskOperation: Hashable, Sendable {
     case move(Place, to: Place)
     /// Removes an empty directory.
     case removeDirectory(Place)
-    /// Removes a file of our own in the stage, or a version past its retention. Never a place in the tree.
+    /// Removes a file or empty directory of our own in the stage, or a version past its retention. Never a place in the tree.
     case discard(Place)
 }
 

@@ -48,6 +48,8 @@ public struct Limits: Sendable, Equatable {
     public var lateWriterMilliseconds: UInt64 = 10_000
     /// Deletes within this window are judged together by the fuse.
     public var fuseWindowMilliseconds: UInt64 = 10_000
+    /// A delete waits this long at most for files being read that might turn out to be the same file moved.
+    public var deletePatienceMilliseconds: UInt64 = 2_000
     public var rescanMilliseconds: UInt64 = 3_600_000
     public var pingMilliseconds: UInt64 = 1_500
     public var deadPeerMilliseconds: UInt64 = 4_500

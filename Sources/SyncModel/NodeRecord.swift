@@ -30,6 +30,12 @@ public struct NodeRecord: Hashable, Sendable {
     public var initialImportDone: Bool
     public var held: HeldDeletes?
     public var isForked: Bool
+    /// After a power cut, until the first whole scan is done: what was written here since (wall milliseconds) is distrusted.
+    public var distrustSince: Int64?
+    /// We were set back; the peer is to take over what we wrote after this, and has not confirmed it.
+    public var rollbackCommon: LogPosition?
+    /// The peer was set back; its entries after this are being written again in our name.
+    public var adoptBeyond: LogPosition?
 
     /// A mass deletion that waits for a person.
     public struct HeldDeletes: Hashable, Sendable {
@@ -65,5 +71,8 @@ public struct NodeRecord: Hashable, Sendable {
         initialImportDone = false
         held = nil
         isForked = false
+        distrustSince = nil
+        rollbackCommon = nil
+        adoptBeyond = nil
     }
 }

@@ -12,6 +12,9 @@ public struct Row: Hashable, Sendable {
     public var condition: Condition
     /// Why this path waits, and since when (wall milliseconds); nil while nothing hinders it.
     public var waiting: Waiting?
+    /// What is on disk lost a conflict before anybody else had it: it leaves its place only under the name of a conflict copy,
+    /// whatever later revisions say they have seen.
+    public var owesCopy: Bool
 
     /// What is at the path in this node's folder, as last verified.
     public struct DiskState: Hashable, Sendable {
@@ -58,6 +61,7 @@ public struct Row: Hashable, Sendable {
         reflected = .none
         condition = .normal
         waiting = nil
+        owesCopy = false
     }
 
     /// What all known revisions together include.

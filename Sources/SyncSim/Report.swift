@@ -9,6 +9,14 @@ package struct Violation: Sendable, Equatable {
     /// True time in milliseconds.
     package let time: Int64
 
+    /// Tells one way of breaking an invariant from another, as far as the words go: names and numbers differ from run to run.
+    package var signature: String {
+        let words = detail.split(separator: " ").prefix(4).filter { word in
+            word.allSatisfy { $0.isLetter } && !Machine.names.contains(String(word))
+        }
+        return ([invariant] + words.map(String.init)).joined(separator: " ")
+    }
+
     package init(invariant: String, detail: String, step: Int, time: Int64) {
         self.invariant = invariant
         self.detail = detail

@@ -91,17 +91,20 @@ extension SeedPlan {
         let chunking = isOn(.tinyChunks) ? ChunkerParameters(average: average) : .standard
         let lateWriter = UInt64(random.pick([500, 2_000, 10_000]) ?? 2_000)
         let fuseWindow = UInt64(random.pick([500, 3_000, 10_000]) ?? 3_000)
+        var shared = Limits()
+        // What one node sends in these bounds the other must take: both run the same program.
+        let imports = random.range(2...20)
+        shared.importRecordsMax = imports
+        shared.logRecordsPerFrameMax = random.range(1...max(1, imports / 2))
+        shared.wantedBytesMax = random.pick([1, 300, 5_000]) ?? 300
+        shared.outboundBytesMax = random.pick([1, 600, 10_000]) ?? 600
+        shared.contentFrameBytesMax = random.pick([16, 64, 1_000]) ?? 64
         for index in 0..<2 {
-            var drawn = Limits()
+            var drawn = shared
             drawn.batchPathsMax = random.range(1...6)
             drawn.scanChunkMax = random.range(1...6)
-            drawn.logRecordsPerFrameMax = random.range(1...5)
-            drawn.importRecordsMax = random.range(1...20)
             drawn.applyTasksMax = random.range(1...5)
-            drawn.wantedBytesMax = random.pick([1, 300, 5_000]) ?? 300
-            drawn.outboundBytesMax = random.pick([1, 600, 10_000]) ?? 600
             drawn.notedPathsMax = random.range(1...10)
-            drawn.contentFrameBytesMax = random.pick([16, 64, 1_000]) ?? 64
             let kept = random.range(0...3)
             if !isOn(.smallLimits) { drawn = Limits() }
             if isOn(.shortLogs) { drawn.logRecordsKept = kept }

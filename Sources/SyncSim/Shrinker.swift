@@ -1,25 +1,26 @@
 import SyncModel
 
-/// Makes a failing seed small: takes away whole traits, then user operations, then lengths, as long as the same invariant
-/// still breaks. What is left is the story worth reading.
+/// Makes a failing seed small: takes away whole traits, then user operations, then lengths, as long as it still fails
+/// in the same way. What is left is the story worth reading.
 package struct Shrinker {
-    package let invariant: String
+    /// See `Violation.signature`.
+    package let signature: String
     package private(set) var plan: SeedPlan
     package private(set) var runs = 0
     private let runsMax: Int
     private let breaks: (SeedPlan) -> String?
 
-    /// `breaks` runs a plan and answers the first invariant it violates. Nil if the plan as given violates none.
+    /// `breaks` runs a plan and answers how it fails. Nil if the plan as given does not.
     package init?(_ plan: SeedPlan, runsMax: Int = 600, breaks: @escaping (SeedPlan) -> String?) {
-        guard let invariant = breaks(plan) else { return nil }
-        self.invariant = invariant
+        guard let signature = breaks(plan) else { return nil }
+        self.signature = signature
         self.plan = plan
         self.runsMax = runsMax
         self.breaks = breaks
     }
 
     package init?(_ plan: SeedPlan, runsMax: Int = 600) {
-        self.init(plan, runsMax: runsMax) { Simulation.run(plan: $0).violations.first?.invariant }
+        self.init(plan, runsMax: runsMax) { Simulation.run(plan: $0).violations.first?.signature }
     }
 
     /// Until nothing more can be taken away, or the runs are used up.
@@ -51,7 +52,7 @@ package struct Shrinker {
     private mutating func attempt(_ candidate: SeedPlan) -> Bool {
         guard runs < runsMax else { return false }
         runs += 1
-        guard breaks(candidate) == invariant else { return false }
+        guard breaks(candidate) == signature else { return false }
         plan = candidate
         return true
     }

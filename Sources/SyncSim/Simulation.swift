@@ -44,6 +44,7 @@ extension World {
     /// What the world itself counts; see `rare.hit`.
     static let rareStates = [
         "disk: a file changed while it was hashed",
+        "disk: a name came or went before the rename",
         "disk: displaced content was not the expected one",
         "disk: no space for a staged file",
         "disk: expected state had changed before the exchange",
@@ -52,6 +53,7 @@ extension World {
         "life: killed during recovery",
         "life: power cut between two operations of a disk job",
         "life: power cut during recovery",
+        "link: closed by a node",
         "link: cut with frames in flight",
         "link: half-open connection replaced by a new one",
         "operator: mass deletion decided at the end",
@@ -59,6 +61,8 @@ extension World {
         "store: a batch failed",
         "store: killed after a batch was durable and before it was answered",
         "store: killed with batches in the queue",
+        "store: power cut after a batch was durable and before it was answered",
+        "store: power cut with batches in the queue",
         "watch: notices lost in an overflow",
     ]
 }

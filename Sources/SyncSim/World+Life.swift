@@ -28,6 +28,7 @@ extension World {
         guard machines[machine].isRunning else { return }
         trace.mix(0x6b69_6c6c + machine)
         trace.tell("\(now) \(machines[machine].name) killed")
+        noteInterrupted(machine, by: "killed")
         endProcess(machine)
         network.processDied(machine, at: now, &random.network)
         linkChanged()
@@ -42,6 +43,7 @@ extension World {
         guard machines[machine].isPowered else { return }
         trace.mix(0x706f_7765 + machine)
         trace.tell("\(now) \(machines[machine].name) loses power")
+        noteInterrupted(machine, by: "power cut")
         endProcess(machine)
         network.powerWasCut(machine, at: now)
         linkChanged()
@@ -165,6 +167,26 @@ extension World {
     private func restartSoon(_ machine: Int) {
         guard machines[machine].isPowered else { return }
         start(machine, after: random.crash.range(0...plan.restartDelayMillisecondsMax))
+    }
+
+    /// Counts in what state the process was struck down.
+    private func noteInterrupted(_ machine: Int, by what: String) {
+        guard let node = machines[machine].node else { return }
+        let work = machines[machine].work
+        if work.diskJobs.contains(where: { !$0.value.results.isEmpty || $0.value.run.next > 0 }) {
+            rare.hit("life: \(what) between two operations of a disk job")
+        }
+        if node.phase == .recovering { rare.hit("life: \(what) during recovery") }
+        let holdsBatch = work.storeQueue.contains {
+            if case .store = $0 { return true }
+            return false
+        }
+        if holdsBatch { rare.hit("store: \(what) with batches in the queue") }
+        let owesAnswer = work.storeAnswers.contains {
+            if case .stored = $0 { return true }
+            return false
+        }
+        if owesAnswer { rare.hit("store: \(what) after a batch was durable and before it was answered") }
     }
 
     private func announce(_ occurrence: Occurrence, _ machine: Int) {

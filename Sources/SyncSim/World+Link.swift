@@ -33,6 +33,7 @@ extension World {
 
     func close(_ link: LinkID, by machine: Int) {
         guard network.isCurrent(machine, life: link.raw) else { return }
+        rare.hit("link: closed by a node")
         network.close(machine, life: link.raw, at: now, &random.network)
         network.wantConnection(at: now, &random.network)
         linkChanged()

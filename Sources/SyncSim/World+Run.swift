@@ -182,7 +182,6 @@ extension World {
     struct Healing {
         var began: Int64 = 0
         var framesAtBegin = 0
-        var isCalm = false
         var calmSince: Int64 = 0
         var framesAtCalm = 0
         var activity: [Int] = []
@@ -239,17 +238,18 @@ extension World {
     }
 
     private func judgeQuiet() {
-        let activity = machines.flatMap {
-            [$0.counters.mutations, $0.counters.batches, $0.counters.starts, $0.counters.looks]
+        let activity = machines.reduce(into: [Int(network.lives)]) { list, machine in
+            let counters = machine.counters
+            list += [counters.mutations, counters.batches, counters.starts, counters.looks]
         }
-        let isCalm = (0..<2).allSatisfy(isAtRest) && network.isWhole
-        guard isCalm, healing.isCalm, activity == healing.activity else {
-            healing.isCalm = isCalm
+        guard network.isWhole, activity == healing.activity else {
             healing.activity = activity
             healing.calmSince = now
             healing.framesAtCalm = framesSent
             return
         }
+        // A node may say at one look that it is not in sync, because a sign of life is just being stored.
+        guard (0..<2).allSatisfy(isAtRest) else { return }
         let calm = now - healing.calmSince
         guard calm >= budget.quietMilliseconds else { return }
         let frames = framesSent - healing.framesAtCalm

@@ -501,6 +501,7 @@ extension DiskOperation {
         case .expectAbsent(let place): "expect nothing at \(place.summary)"
         case .expect(let place, let stat): "expect \(stat.summary) at \(place.summary)"
         case .expectContent(let place, let stat): "expect content \(stat.summary) at \(place.summary)"
+        case .expectIdentity(let place, let identity): "expect #\(identity.inode) at \(place.summary)"
         case .inspect(let place): "inspect \(place.summary)"
         case .exchange(let left, let right): "exchange \(left.summary) with \(right.summary)"
         case .move(let place, let to): "move \(place.summary) to \(to.summary)"

@@ -10,8 +10,10 @@ enum Run {
         case .seed(let seed, let keepsTrace, let shrinks):
             return Seeds.one(seed, keepsTrace: keepsTrace, shrinks: shrinks)
         case .seeds(let first, let count, let jobs):
+            Crash.install()
             return await Seeds.many(first: first, count: count, jobs: jobs)
         case .traces(let first, let count):
+            Crash.install()
             Seeds.traces(first: first, count: count)
             return true
         case .exhaustive(let part, let count): return Exhaustive.run(part: part, of: count) { System.say($0) }

@@ -8,7 +8,9 @@ enum Seeds {
         var plan = SeedPlan(seed: seed)
         if shrinks, let shrunk = shrink(plan) { plan = shrunk }
         System.say(plan.description)
-        let report = Simulation.run(plan: plan, keepsTrace: keepsTrace || shrinks)
+        let report = Crash.announcing(seed: seed) {
+            Simulation.run(plan: plan, keepsTrace: keepsTrace || shrinks)
+        }
         for line in report.lines { System.say(line) }
         for (name, count) in report.rare.counts { System.say("rare: \(count) × \(name)") }
         System.say(
@@ -26,7 +28,7 @@ enum Seeds {
             return nil
         }
         shrinker.shrink()
-        System.note("shrunk in \(shrinker.runs) runs, still violates \(shrinker.invariant)")
+        System.note("shrunk in \(shrinker.runs) runs, still fails as \(shrinker.signature)")
         return shrinker.plan
     }
 
@@ -40,7 +42,7 @@ enum Seeds {
                 guard next < end else { return }
                 let stretch = next..<min(end, next + stretchLength)
                 next = stretch.upperBound
-                group.addTask { @concurrent in stretch.map { Simulation.run(seed: $0) } }
+                group.addTask { @concurrent in stretch.map { seed in Crash.announcing(seed: seed) { Simulation.run(seed: seed) } } }
             }
             for _ in 0..<jobs { add(to: &group) }
             while let reports = await group.next() {
@@ -54,7 +56,8 @@ enum Seeds {
 
     static func traces(first: UInt64, count: UInt64) {
         for seed in first..<(first + count) {
-            System.say("\(seed) \(hex(Simulation.run(seed: seed).traceHash))")
+            let report = Crash.announcing(seed: seed) { Simulation.run(seed: seed) }
+            System.say("\(seed) \(hex(report.traceHash))")
         }
     }
 

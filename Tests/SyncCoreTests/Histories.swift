@@ -105,7 +105,7 @@ struct Replica {
     /// The user's act has been seen. True if it became a revision; false if it was what was wanted anyway.
     mutating func see(_ entry: Entry) -> Bool {
         let wanted = resolution
-        if row.needsApply, wanted.entry.agrees(with: entry) {
+        if !entry.isAbsent, row.needsApply, wanted.entry.agrees(with: entry) {
             show(wanted.entry, wanted.origins)
             row.reflected = row.version
             return false
@@ -161,7 +161,9 @@ struct History {
     struct Marks: OptionSet, Hashable {
         let rawValue: UInt32
 
-        static func one(_ side: Side, _ index: Int) -> Marks { Marks(rawValue: 1 << UInt32(side.rawValue * 16 + index)) }
+        static func one(_ side: Side, _ index: Int) -> Marks {
+            Marks(rawValue: 1 << UInt32(side.rawValue * 16 + index))
+        }
     }
 
     /// A revision as the left node names it.
@@ -176,6 +178,13 @@ struct History {
             Replica(ownKeyIsSmaller: leftKeyIsSmaller, wallMilliseconds: leftWall),
             Replica(ownKeyIsSmaller: !leftKeyIsSmaller, wallMilliseconds: rightWall),
         ]
+    }
+
+    /// What the left side made and the right side has taken over.
+    mutating func agree(on act: Act) {
+        precondition(self.act(Move(side: .left, taken: 0, applied: true, act: act)), "nothing is there yet")
+        exchange()
+        settle()
     }
 
     subscript(side: Side) -> Replica {
@@ -203,11 +212,11 @@ struct History {
         let before = self[side].row.disk?.entry
         guard let entry = move.act.entry(after: before, number: moves.count + 1) else { return false }
         moves.append(move)
+        if let before, before.content != entry.content { overwritten.append(before.content) }
         guard self[side].see(entry), let revision = self[side].log.last else {
             shown[side.rawValue].formUnion(known[side.rawValue])
             return true
         }
-        if let before, before.content != entry.content { overwritten.append(before.content) }
         let id = Marks.one(side, self[side].log.count - 1)
         facts.append(
             Fact(id: id, past: shown[side.rawValue], revision: side == .left ? revision : revision.flipped))
@@ -222,7 +231,7 @@ struct History {
     }
 
     mutating func settle() {
-        for side in Side.allCases { self[side].apply() }
+        for side in Side.allCases { catchUp(side, to: self[side].imported, applies: true) }
     }
 
     /// The same with the sides exchanged: keys, clocks and acts.
@@ -251,7 +260,7 @@ struct History {
         }
     }
 
-    /// Where each side decided for a content the other had decided against, no content lives: the last decisions stand.
+    /// Where each side decided for what the other had decided against, no content lives: the last decisions stand.
     var lastClaims: [Fact] {
         let last = facts.filter { fact in !facts.contains { $0.past.contains(fact.id) } }
         return facts.filter { claim in
@@ -270,7 +279,7 @@ struct Scope {
     /// Acts of the left and of the right side at most.
     let depth: [Int]
     /// Whether a user may act between the import of a change and its arrival on the disk.
-    var actsBeforeApply = true
+    var actsBeforeApply = false
 
     /// Calls `visit` with every history in which the last act is new, and returns how many there were.
     func explore(from start: History, _ visit: (History) -> Void) -> Int {

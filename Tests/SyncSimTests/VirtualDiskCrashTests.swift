@@ -119,6 +119,33 @@ import Testing
         }
     }
 
+    @Test("a name given to another file never takes the first one with it", arguments: CrashModel.allCases)
+    func namesGivenAgain(model: CrashModel) {
+        var disk = VirtualDisk.sketched("a=1 d/")
+        disk.rename(at("a"), to: at("b"), now: ms(3))
+        disk.writeFile(at("a"), utf8("2"), now: ms(3))
+        #expect(outcomes(disk, model).allSatisfy { $0.allContents().contains { $0.entry.bytes == utf8("1") } })
+
+        // There and back again, and only the directory in between is synced.
+        disk = VirtualDisk.sketched("a=1 d/")
+        disk.rename(at("a"), to: at("d/a"), now: ms(3))
+        disk.rename(at("d/a"), to: at("a"), now: ms(3))
+        #expect(disk.syncDirectory(at("d")) == nil)
+        #expect(sketches(disk, model) == ["a=1 d/"])
+        disk.syncEverything()
+        #expect(disk.durableSketch == "a=1 d/")
+    }
+
+    @Test("a directory is never found in two places: INV-18", arguments: CrashModel.allCases)
+    func directoriesAreInOnePlace(model: CrashModel) {
+        var disk = VirtualDisk.sketched("a/ a/1=x b/")
+        disk.rename(at("a"), to: at("b/a"), now: ms(3))
+        #expect(sketches(disk, model).isSubset(of: ["a/ a/1=x b/", "b/ b/a/ b/a/1=x"]))
+        #expect(disk.syncDirectory(at("b")) == nil)
+        #expect(disk.durableSketch == "b/ b/a/ b/a/1=x")
+        #expect(sketches(disk, model) == ["b/ b/a/ b/a/1=x"])
+    }
+
     @Test("killing the daemon loses nothing at all") func killLosesNothing() {
         for seed in 0..<20 {
             var life = DiskLife(seed: UInt64(seed) + 9_000)
@@ -142,6 +169,20 @@ import Testing
             return left.contains(0) ? "zeros" : "short"
         }
         #expect(Set(seen) == ["missing", "empty", "whole", "zeros", "short"])
+    }
+
+    @Test("control: cutting a file and writing the same again puts its synced bytes at risk") func rewritingIsARisk() {
+        var disk = VirtualDisk.sketched("")
+        let bytes = [UInt8](repeating: 0x41, count: 6_000)
+        disk.writeFile(at("f"), bytes, now: ms(3))
+        disk.syncEverything()
+        #expect(disk.isSettled(at("f")))
+        disk.writeFile(at("f"), bytes, now: ms(4))
+        #expect(!disk.isSettled(at("f")))
+        let left = outcomes(disk, .strict).compactMap { $0.tree().first?.1.bytes }
+        #expect(left.count == 200 && left.contains([]) && left.contains(bytes))
+        #expect(left.contains { $0.count == 6_000 && $0.contains(0) })
+        #expect(sketches(disk, .zeroLength) == ["f="])
     }
 
     @Test("control: overwriting in place tears at sectors, and only where it wrote") func strictTears() {

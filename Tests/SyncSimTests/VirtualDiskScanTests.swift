@@ -109,6 +109,24 @@ import Testing
         }
     }
 
+    @Test("a directory that cannot be read any more when the scan goes on is unknown from there on") func suddenlyUnreadable() {
+        var disk = VirtualDisk.sketched("d/ d/a=1 d/z=2 e=3")
+        let rows = rows(of: disk)
+        disk.removeTree(at("d/z"), now: ms(9))
+        disk.unlink(at("e"), now: ms(9))
+        disk.writeFile(at("d/a"), utf8("x"), now: ms(9))
+        func piece(after: Path?, limit: Int) -> ScanChunk {
+            disk.scan(ScanRequest(directory: .root, after: after, limit: limit), rules: IgnoreRules()) {
+                rows.first(after: $0)?.value
+            }
+        }
+        let first = piece(after: nil, limit: 2)
+        #expect(told(first.differences) == "+d +d/a" && first.resume == at("d/a"))
+        disk.faults.permissionDenied = [at("d")]
+        let second = piece(after: first.resume, limit: 2)
+        #expect(told(second.differences) == "-e" && second.unreadable == [at("d")] && second.resume == nil)
+    }
+
     @Test("the root is looked at when the piece is done") func root() {
         var disk = VirtualDisk.sketched("a=1")
         let rows = rows(of: disk)

@@ -10,6 +10,10 @@ struct ApplyState: Sendable {
     var batch: RunningBatch?
     /// Paths of tasks that are being prepared or run, and the directories above them whose time they change.
     var writing = SortedMap<Path, Bool>()
+    /// Places a restored version is on its way to.
+    var restoring = SortedMap<Path, Bool>()
+    /// Both ends of a directory move that is being carried out: everything below is on the move.
+    var moving: [Path] = []
     /// Files that will be renamed by a task of another path.
     var adopted = SortedMap<Path, Bool>()
     /// Rows that have to be told why they wait.
@@ -21,9 +25,15 @@ struct ApplyState: Sendable {
     /// The batch is being prepared or committed by a transaction.
     var isTransacting = false
 
+    /// A content refused more often than this is taken for lost.
+    static let triesForLost = 4
+
     var isIdle: Bool { batch == nil && !isTransacting && blocked.isEmpty }
 
-    func touches(_ path: Path) -> Bool { writing.contains(key: path) || adopted.contains(key: path) }
+    func touches(_ path: Path) -> Bool {
+        writing.contains(key: path) || adopted.contains(key: path) || restoring.contains(key: path)
+            || moving.contains { path == $0 || path.isBelow($0) }
+    }
 
     func touchesBelow(_ directory: Path) -> Bool {
         writing.contains { $0.key == directory || $0.key.isBelow(directory) }
@@ -37,6 +47,8 @@ struct RunningBatch: Sendable {
     /// Directories below the root whose names change, with the time they are to keep.
     var parents: SortedMap<Path, Timestamp>
     var parentStats = SortedMap<Path, Stat>()
+    /// The directories whose times are being put back, in the order of their programs.
+    var timed: [Path] = []
     /// Items whose undo program runs, by index.
     var undoing: [Int] = []
 }
@@ -52,6 +64,8 @@ struct AppliedItem: Sendable {
     /// From this operation on the tree has changed.
     let turningPoint: Int
     let undo: DiskProgram?
+    /// What the rename of another path's file applies there.
+    var sourceVersion = VersionVector.none
     var outcome = Outcome.running
     /// Where a stranger's file was put that ended up in our stage.
     var rescuedTo: Path?
@@ -130,7 +144,13 @@ extension Node {
         }
         for item in running.items {
             for path in item.paths { apply.writing[path] = true }
+            // The directory itself is in this batch: it keeps the time it is being given, or is none any more.
+            guard running.parents.contains(key: item.task.path) else { continue }
+            let isDirectory = item.wanted.entry.content.isDirectory
+            running.parents[item.task.path] = isDirectory ? item.wanted.entry.modified : nil
         }
+        running.parentStats = SortedMap(
+            running.parents.keys.compactMap { path in parents[path]?.disk.map { (path, $0.stat) } })
         for (parent, _) in running.parents { apply.writing[parent] = true }
         apply.batch = running
         self.store(&store, then: .runBatch, into: &effects)
@@ -156,26 +176,26 @@ extension Node {
         for (path, reason) in apply.blocked {
             guard let old = rows[path] else { continue }
             var row = old
-            if reason == .contentUnavailable && row.condition == .damaged {
+            if row.needsApply { wait(&row, reason) }
+            if reason == .contentUnavailable, let waiting = row.waiting, waiting.tries > ApplyState.triesForLost {
                 acceptLoss(&row, in: &batch)
-            } else if row.needsApply {
-                wait(&row, reason)
             }
             put(row, replacing: old, in: &batch, into: &effects)
         }
         apply.blocked.removeAll()
     }
 
-    /// What a power cut took, nobody has: the folder as it is now is the newest there is.
+    /// A content that its own author no longer has, asked for again and again: a power cut took it before it came here.
+    /// The node whose folder still shows something says so anew; where nothing is left, the author waits for the other.
     private mutating func acceptLoss(_ row: inout Row, in batch: inout Batch) {
+        let lost = resolution(of: row)
+        let version = row.version
         if let disk = row.disk {
-            revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, in: &batch)
-        } else if resolution(of: row).entry.isAbsent {
-            row.condition = .normal
-        } else {
-            var gone = resolution(of: row).entry
+            revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: version, in: &batch)
+        } else if lost.origins.content.author == .peer {
+            var gone = lost.entry
             gone.content = .absent
-            revise(&row, to: gone, stat: nil, in: &batch)
+            revise(&row, to: gone, stat: nil, isReasserted: true, seeing: version, in: &batch)
         }
     }
 
@@ -199,8 +219,12 @@ extension Node {
             wanted.entry.content == task.wanted.entry.content
         else { return nil }
         if let source = task.adoptedFrom {
-            guard let holder = rows[source.path], holder.disk?.stat == source.stat, resolution(of: holder).entry.isAbsent else { return nil }
-            return adoption(task, wanted, from: source)
+            guard let holder = rows[source.path], holder.disk?.stat == source.stat,
+                resolution(of: holder).entry.isAbsent
+            else { return nil }
+            var item = adoption(task, wanted, from: source)
+            item.sourceVersion = holder.version
+            return item
         }
         switch step {
         case .agree: return nil
@@ -223,7 +247,10 @@ extension Node {
     ) -> AppliedItem? {
         guard let stat = task.stat else { return nil }
         let place = Place.tree(task.path)
-        var operations: [DiskOperation] = [.expect(place, stat)]
+        // Files of a directory come and go in the same breath; only that it is this directory matters.
+        var operations: [DiskOperation] = [
+            stat.kind == .directory ? .expectIdentity(place, stat.identity) : .expect(place, stat)
+        ]
         if stat.kind != .symlink { operations.append(.setMode(place, wanted.entry.mode)) }
         operations += [.setModified(place, wanted.entry.modified), .syncFile(place), .inspect(place)]
         let intent = Intent(stage: nextStage(), path: task.path, action: .place(stat.identity, wanted.entry), expected: stat, displaced: nil)
@@ -278,7 +305,7 @@ extension Node {
             return nil
         }
         let intent = Intent(
-            stage: stage.name, path: task.path, action: .place(stage.identity, entry), expected: task.stat,
+            stage: stage.name, path: task.path, action: .place(stage.stat.identity, entry), expected: task.stat,
             displaced: displaced)
         return AppliedItem(
             task: task, wanted: wanted, step: step, intent: intent, displaced: displaced,
@@ -341,11 +368,11 @@ extension Node {
             let name = author == .own ? record.name : record.peerName
             let copy = ConflictName.path(
                 for: row.path, losing: disk.entry.content, node: name, time: disk.origins.content.time)
-            // A name that is taken, or too long, must not stop the decision: the version is kept aside instead.
-            guard let copy, !apply.touches(copy), plan.tasks[copy] == nil, !apply.occupied.contains(key: copy) else {
-                return .version(kept(row, disk, .conflictFile))
+            if let copy, !apply.touches(copy), plan.tasks[copy] == nil, !apply.occupied.contains(key: copy) {
+                return .conflictCopy(copy)
             }
-            return .conflictCopy(copy)
+            // A name that is taken must not stop the decision, nor cost the version its place in the tree.
+            return refuge(for: row.path).map { .conflictCopy($0) }
         }
     }
 
@@ -372,6 +399,9 @@ extension Node {
             }
             let isRace = failure.error == .mismatch || failure.error == .exists
             batch.items[index].outcome = isRace ? .raced : .failed(failure.error)
+            if failure.error == .exists, failure.index == item.turningPoint + 1, case .conflictCopy(let copy)? = item.displaced {
+                if apply.occupied.count < 1_024 { apply.occupied[copy] = true }
+            }
             if failure.index >= item.turningPoint, item.undo != nil { batch.undoing.append(index) }
         }
         apply.batch = batch
@@ -394,8 +424,9 @@ extension Node {
                 if result.failure != nil, case .remove = item.intent.action { batch.items[index].isLeftAside = true }
                 continue
             }
-            let inStage = result.inspected.first.flatMap { $0?.identity }
-            guard result.failure != nil || inStage != identity else { continue }
+            let inStage = result.inspected.first ?? nil
+            let isOurs = inStage?.identity == identity && isAsStaged(inStage, item)
+            guard result.failure != nil || !isOurs else { continue }
             guard let refuge = refuge(for: item.task.path) else { continue }
             batch.items[index].rescuedTo = refuge
             rescues.append(DiskProgram([.move(.stage(item.intent.stage), to: .tree(refuge))]))
@@ -406,6 +437,20 @@ extension Node {
         } else {
             effects.add(.disk(newJob(.rescuing), rescues))
         }
+    }
+
+    /// Nobody has written to the file we staged since it was finished.
+    private func isAsStaged(_ stat: Stat?, _ item: AppliedItem) -> Bool {
+        guard let stat, let staged = item.task.stage else { return false }
+        return stat.size == staged.stat.size || stat.kind == .directory
+            ? stat.kind != .file || stat.modified == expectedTime(of: item) : false
+    }
+
+    private func expectedTime(of item: AppliedItem) -> Timestamp {
+        guard let staged = item.task.stage, staged.entry.modified == item.wanted.entry.modified else {
+            return item.wanted.entry.modified
+        }
+        return staged.stat.modified
     }
 
     mutating func finishRescue(_ results: [DiskResult], into effects: inout Effects) {
@@ -428,9 +473,24 @@ extension Node {
     /// Directories keep the times they had, and all names of this batch reach stable storage.
     private mutating func finishDirectories(into effects: inout Effects) {
         guard let batch = apply.batch else { return }
-        var programs = batch.parents.map { parent, time in
-            DiskProgram([.setModified(.tree(parent), time), .syncFile(.tree(parent)), .inspect(.tree(parent))])
+        var made = SortedMap<Path, FileIdentity>()
+        for item in batch.items {
+            if case .done(let stats) = item.outcome, !item.step.isRemoval, let stat = stats.first ?? nil {
+                made[item.task.path] = stat.identity
+            }
         }
+        let parents = batch.parents.compactMap { parent, time -> (Path, DiskProgram)? in
+            guard let identity = made[parent] ?? batch.parentStats[parent]?.identity else { return nil }
+            let place = Place.tree(parent)
+            return (
+                parent,
+                DiskProgram([
+                    .expectIdentity(place, identity), .setModified(place, time), .syncFile(place), .inspect(place),
+                ])
+            )
+        }
+        apply.batch?.timed = parents.map(\.0)
+        var programs = parents.map(\.1)
         var syncs: [DiskOperation] = []
         var synced = SortedMap<Path, Bool>()
         var asides: [Place] = []
@@ -458,7 +518,8 @@ extension Node {
             finish(.diskFailed, into: &effects)
             return
         }
-        for ((parent, _), result) in zip(batch.parents, results) {
+        batch.parentStats.removeAll()
+        for (parent, result) in zip(batch.timed, results) {
             if let found = result.inspected.first, let stat = found, result.failure == nil { batch.parentStats[parent] = stat }
         }
         apply.batch = batch
@@ -477,7 +538,11 @@ extension Node {
         let all = rows
         var batch = Batch()
         for (parent, stat) in parents where items.allSatisfy({ $0.task.path != parent || !$0.outcome.isDone }) {
-            if rows[parent]?.disk?.entry.content.isDirectory == true { rows[parent]?.disk?.stat = stat }
+            guard let disk = rows[parent]?.disk, disk.entry.content.isDirectory else { continue }
+            // A mode that is not ours is a user's change: it stays visible as a difference.
+            var shown = stat
+            shown.mode = disk.stat.mode
+            rows[parent]?.disk?.stat = shown
         }
         for item in items {
             if !item.keepsIntent { batch.add(.dropIntent(item.intent.stage)) }
@@ -508,7 +573,10 @@ extension Node {
 
     /// Looks that had to wait for our own writing.
     mutating func releaseDeferred() {
-        for (path, _) in watch.deferred where !apply.touches(path) { watch.toInspect[path] = true }
+        for (path, sawWriting) in watch.deferred where !apply.touches(path) {
+            // Times can be set over a write: where somebody wrote, only reading tells.
+            if sawWriting { watch.toHash[path] = true } else { watch.toInspect[path] = true }
+        }
         watch.deferred.removeAll { path, _ in !apply.touches(path) }
     }
 
@@ -523,15 +591,22 @@ extension Node {
         row.reflected = row.reflected.joined(with: item.wanted.version)
         row.condition = .normal
         row.waiting = nil
+        row.owesCopy = false
         row.disk = nil
-        let found = parents[path] ?? (item.step.isRemoval ? nil : stats.first ?? nil)
+        let found = item.step.isRemoval ? nil : parents[path] ?? stats.first ?? nil
         if let found {
-            row.disk = Row.DiskState(entry: item.wanted.entry, stat: found, origins: item.wanted.origins)
+            let ours = asWeLeftIt(found, item)
+            row.disk = Row.DiskState(entry: item.wanted.entry, stat: ours, origins: item.wanted.origins)
+            if ours != found { watch.deferred[path] = true }
+        }
+        if let stage = item.task.stage, let chunks = stage.chunks, case .file(let id, _) = item.wanted.entry.content {
+            batch.add(.putChunks(id, chunks))
         }
         rows[path] = row
         if let from = item.task.adoptedFrom?.path, var source = rows[from] {
             source.disk = nil
-            source.reflected = source.reflected.joined(with: source.version)
+            source.reflected = source.reflected.joined(with: item.sourceVersion)
+            source.owesCopy = false
             source.condition = .normal
             source.waiting = nil
             rows[from] = source
@@ -543,6 +618,24 @@ extension Node {
         if row.path.name?.bytes == Node.ignoreFileName { noteRuleFile(row, into: &effects) }
     }
 
+    /// What stood there at the end of our program may already be a user's next save. Where it differs from what we put
+    /// there, the row keeps what we put there, so that the next look sees the difference.
+    private func asWeLeftIt(_ found: Stat, _ item: AppliedItem) -> Stat {
+        var ours = found
+        ours.mode = item.wanted.entry.content.kind == .symlink ? found.mode : item.wanted.entry.mode
+        if let staged = item.task.stage {
+            ours.identity = staged.stat.identity
+            if found.kind != .directory {
+                ours.size = staged.stat.size
+                ours.modified = expectedTime(of: item)
+            }
+        } else if let before = item.task.adoptedFrom?.stat ?? (item.step == .adjust ? item.task.stat : nil) {
+            ours.identity = before.identity
+            ours.size = before.size
+        }
+        return ours
+    }
+
     /// What had to make room: a version that is kept, or a file of the tree under a new name.
     private mutating func keep(
         _ displaced: Intent.Displaced?, old: Row.DiskState?, stat: Stat?, rows: inout RowMap, in batch: inout Batch,
@@ -552,11 +645,9 @@ extension Node {
         case nil:
             break
         case .version(let version)?, .quarantine(let version)?:
-            let kept = stat.map { version.with(stat: $0) } ?? version
-            batch.add(.putVersion(kept))
-            apply.late.append((now.monotonicMilliseconds + limits.lateWriterMilliseconds, kept))
-            let code = kept.reason
-            effects.add(.report(.note(Note(code: code, subject: kept.path.bytes))))
+            batch.add(.putVersion(version))
+            apply.late.append((now.monotonicMilliseconds + limits.lateWriterMilliseconds, version))
+            effects.add(.report(.note(Note(code: version.reason, subject: version.path.bytes))))
         case .conflictCopy(let path)?:
             guard let old, let stat else { break }
             var row = rows[path] ?? Row(path: path)
@@ -576,11 +667,16 @@ extension Node {
         for touched in item.paths { look(afterBatch: touched) }
         if let parent = path.parent { look(afterBatch: parent) }
         plan.want(path)
-        if case .conflictCopy(let copy)? = item.displaced, apply.occupied.count < 1_024 { apply.occupied[copy] = true }
-        guard let reason, var row = rows[path] else { return }
+        // Tried again when a look finds something new, or after a pause.
         plan.fresh[path] = nil
         plan.someWait = true
         timers.retrySoon(at: now, limits)
+        guard var row = rows[path] else { return }
+        guard let reason else {
+            wait(&row, .pathBusy)
+            rows[path] = row
+            return
+        }
         if reason == .noSpace || reason == .inputOutput || reason == .readOnly {
             setAlarm(Node.reason(for: reason), if: true, into: &effects)
         }
@@ -590,7 +686,7 @@ extension Node {
     }
 
     private mutating func look(afterBatch path: Path) {
-        if !path.isRoot, !path.isReserved { watch.deferred[path] = true }
+        if !path.isRoot, !path.isReserved, watch.deferred[path] == nil { watch.deferred[path] = false }
     }
 
     /// A directory that should go is not empty: because of files that will go too, or of files its deleter had not seen.

@@ -3,6 +3,10 @@ import SyncModel
 /// What people ask of a running node, and how it stops.
 extension Node {
     mutating func obey(_ command: Command, _ id: CommandID, into effects: inout Effects) {
+        guard !recovery.isRenumbering else {
+            effects.add(.answer(id, .refused(.logRolledBack)))
+            return
+        }
         switch command {
         case .status:
             enqueue(.status(id))
@@ -42,7 +46,7 @@ extension Node {
             return
         }
         releaseHold(approved ? .fuseApproved : .fuseRejected, into: &effects)
-        enqueue(approved ? .deleteMissing(before: nil) : .rejectMissing(after: nil))
+        enqueue(approved ? .deleteMissing(before: nil, budget: .max) : .rejectMissing(after: nil))
         effects.add(.answer(id, .done))
     }
 
@@ -126,7 +130,7 @@ extension Node {
         } else {
             program = DiskProgram([.move(there, to: here), .syncParent(here), .syncParent(there)])
         }
-        apply.writing[target] = true
+        apply.restoring[target] = true
         effects.add(.disk(newJob(.restoring(id, kept, target, row?.disk)), [program]))
     }
 
@@ -134,7 +138,7 @@ extension Node {
         _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ old: Row.DiskState?, _ results: [DiskResult],
         into effects: inout Effects
     ) {
-        if apply.batch == nil { apply.writing[target] = nil }
+        apply.restoring[target] = nil
         look(at: target)
         if let parent = target.parent { look(at: parent) }
         guard let result = results.first, result.failure == nil else {

@@ -10,6 +10,8 @@ struct DeleteState: Sendable {
     /// Deletes of the last window: when, and how many.
     var recent = Deque<(atMilliseconds: UInt64, count: Int)>()
     var isJudging = false
+    /// When the oldest candidate was noted (monotonic milliseconds).
+    var since: UInt64?
     /// Directories whose contents are still being marked missing: they are judged together with them.
     var flagging = 0
 
@@ -45,9 +47,14 @@ extension Node {
     /// A missing path is judged once nothing is being read that might turn out to be the same file elsewhere.
     mutating func pumpDeletes() {
         guard isWorking, !deletes.isJudging, deletes.flagging == 0, !deletes.candidates.isEmpty else { return }
-        guard watch.toHash.isEmpty, watch.hashing.isEmpty, watch.toInspect.isEmpty, !watch.isInspecting,
-            watch.observing == 0, watch.toScan.isEmpty, watch.scan == nil
+        let since = deletes.since ?? now.monotonicMilliseconds
+        deletes.since = since
+        guard watch.observing == 0, watch.toScan.isEmpty, watch.scan == nil else { return }
+        // A file that is written all the time must not hold up every delete.
+        let isOverdue = now.monotonicMilliseconds >= since + limits.deletePatienceMilliseconds
+        guard isOverdue || watch.toHash.isEmpty && watch.hashing.isEmpty && watch.toInspect.isEmpty && !watch.isInspecting
         else { return }
+        deletes.since = nil
         deletes.isJudging = true
         enqueue(.judge(deletes.candidates.map(\.key)))
         deletes.candidates.removeAll()
@@ -82,7 +89,6 @@ extension Node {
         }
         if tally.isWhole {
             if tally.count == 0 { releaseHold(.fuseRejected, into: &effects) }
-            watch.distrustsRecent = false
             endInitialScan()
         }
         guard tally.count > 0 else { return }
@@ -113,7 +119,7 @@ extension Node {
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
         } else {
-            enqueue(.deleteMissing(before: nil))
+            enqueue(.deleteMissing(before: nil, budget: tally.count))
         }
     }
 
@@ -138,11 +144,15 @@ extension Node {
         store(&batch, into: &effects)
     }
 
-    mutating func deleteMissing(_ answers: inout Answers, into effects: inout Effects) {
+    /// Deletes what is marked missing, as much as was judged; what has been marked since is judged anew.
+    mutating func deleteMissing(_ budget: Int, _ answers: inout Answers, into effects: inout Effects) {
         let rows = answers.rows()
-        delete(rows.filter { $0.condition == .missing }, into: &effects)
-        if rows.count == limits.batchPathsMax, let last = rows.last {
-            enqueue(.deleteMissing(before: last.path))
+        let missing = rows.filter { $0.condition == .missing }
+        delete(Array(missing.prefix(budget)), into: &effects)
+        if missing.count > budget {
+            enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: false)))
+        } else if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueue(.deleteMissing(before: last.path, budget: budget - missing.count))
         }
     }
 

@@ -54,6 +54,8 @@ struct FetchState: Sendable {
     var wantedBytes = 0
     var jobs = 0
 
+    static let askedPerFrameMax = 4_096
+
     var isIdle: Bool { active.isEmpty && jobs == 0 && toStage.isEmpty }
 }
 
@@ -72,6 +74,11 @@ extension Node {
         if var active = fetch.active[content] {
             if !active.claimants.contains(path) { active.claimants.append(path) }
             fetch.active[content] = active
+            return
+        }
+        if size == 0 && content.digest != ChunkList().contentID {
+            plan.tasks[path] = nil
+            apply.blocked[path] = .contentUnavailable
             return
         }
         var new = FetchState.Fetch(size: size, stage: nextStage(), claimants: [path], isListComplete: size == 0)
@@ -154,7 +161,7 @@ extension Node {
             if let failure = result.failure, plan.tasks[path]?.state == .fetching { fail(path, failure.error, into: &effects) }
             return
         }
-        task.stage = PlanState.Staged(name: name, identity: stat.identity, entry: task.wanted.entry)
+        task.stage = PlanState.Staged(name: name, stat: stat, chunks: nil, entry: task.wanted.entry)
         task.state = .ready
         plan.tasks[path] = task
     }
@@ -196,12 +203,18 @@ extension Node {
         fetch.isWriting = true
         self.fetch.active[content] = fetch
         self.fetch.jobs += 1
-        effects.add(.disk(newJob(.staging(content)), [DiskProgram(operations)]))
+        effects.add(.disk(newJob(.staging(content, fetch.stage)), [DiskProgram(operations)]))
     }
 
-    mutating func finishStaging(_ content: ContentID, _ results: [DiskResult], into effects: inout Effects) {
+    mutating func finishStaging(
+        _ content: ContentID, _ stage: StageName, _ results: [DiskResult], into effects: inout Effects
+    ) {
         fetch.jobs -= 1
-        guard var done = fetch.active[content], let result = results.first else { return }
+        guard var done = fetch.active[content], done.stage == stage, let result = results.first else {
+            // Given up meanwhile: the file is nobody's.
+            plan.abandoned.append(stage)
+            return
+        }
         done.isWriting = false
         if let failure = result.failure {
             // Whatever reached the file cannot be told from what did not: it is written again, to a new one.
@@ -236,7 +249,7 @@ extension Node {
         }
         let winner = claimants.removeFirst()
         plan.tasks.update(winner) { task in
-            task.stage = PlanState.Staged(name: done.stage, identity: stat.identity, entry: entry)
+            task.stage = PlanState.Staged(name: done.stage, stat: stat, chunks: ChunkList(done.chunks), entry: entry)
             task.state = .ready
             task.followers = claimants
         }
@@ -257,7 +270,7 @@ extension Node {
         fetch.active[content] = nil
         fetch.wantedBytes -= old.reserved
         for (index, _) in old.asked { fetch.wantedBytes -= Int(old.chunks[Int(index)].length) }
-        if old.isCreated { plan.abandoned.append(old.stage) }
+        if old.isCreated && !old.isWriting { plan.abandoned.append(old.stage) }
     }
 
     /// A task could not be done: its row says why, and it is tried again later.
@@ -297,7 +310,7 @@ extension Node {
                 continue
             }
             var indexes: [UInt32] = []
-            while fetch.wantedBytes < limits.wantedBytesMax, indexes.count < 4_096, let next = hungry.missing.popLast() {
+            while fetch.wantedBytes < limits.wantedBytesMax, indexes.count < FetchState.askedPerFrameMax, let next = hungry.missing.popLast() {
                 indexes.append(next)
                 hungry.asked[next] = true
                 fetch.wantedBytes += Int(hungry.chunks[Int(next)].length)
@@ -332,13 +345,17 @@ extension Node {
         fetch.active = again
     }
 
-    // MARK: Answers. Each returns false for what no honest peer sends.
+    // MARK: Answers. What does not hash to what was asked for is asked for again later: a file can change between the
+    // sender's look and its read, and one bad file must not take the link down.
 
-    mutating func takeSmallContents(_ contents: [SmallContent]) -> Bool {
+    mutating func takeSmallContents(_ contents: [SmallContent], into effects: inout Effects) {
         for small in contents {
             guard var done = fetch.active[small.id], !done.isListComplete else { continue }
             let chunk = Chunk(digest: SHA256.digest(of: small.bytes), length: UInt32(small.bytes.count))
-            guard ChunkList([chunk]).contentID == small.id.digest, UInt64(small.bytes.count) == done.size else { return false }
+            guard ChunkList([chunk]).contentID == small.id.digest, UInt64(small.bytes.count) == done.size else {
+                takeRefusal(of: small.id, reason: .contentChanging, into: &effects)
+                continue
+            }
             release(&done)
             setChunks([chunk], of: &done)
             done.isSorted = true
@@ -346,7 +363,6 @@ extension Node {
             fetch.active[small.id] = done
             fetch.moved.append(small.id)
         }
-        return true
     }
 
     private mutating func release(_ done: inout FetchState.Fetch) {
@@ -354,24 +370,28 @@ extension Node {
         done.reserved = 0
     }
 
-    mutating func takeChunkList(_ page: ContentPage) -> Bool {
-        guard var done = fetch.active[page.content], !done.isListComplete else { return true }
-        guard Int(page.first) == done.chunks.count, UInt64(page.total) <= done.size else { return false }
+    mutating func takeChunkList(_ page: ContentPage, into effects: inout Effects) {
+        guard var done = fetch.active[page.content], !done.isListComplete, Int(page.first) == done.chunks.count else { return }
+        let countMax = done.size / UInt64(max(1, limits.chunking.minimum)) + 1
+        let isSound = page.chunks.allSatisfy { $0.length > 0 && $0.length <= Limits.chunkBytesMax }
+        guard UInt64(page.total) <= countMax, isSound, !page.chunks.isEmpty else {
+            takeRefusal(of: page.content, reason: .contentUnavailable, into: &effects)
+            return
+        }
         done.chunks += page.chunks
-        guard done.chunks.reduce(UInt64(0), { $0 + UInt64($1.length) }) <= done.size,
-            page.chunks.allSatisfy({ $0.length > 0 && $0.length <= Limits.chunkBytesMax })
-        else { return false }
         guard done.chunks.count == Int(page.total) else {
             fetch.active[page.content] = done
-            return !page.chunks.isEmpty
+            return
         }
         let list = ChunkList(done.chunks)
-        guard list.contentID == page.content.digest, list.size == done.size else { return false }
+        guard list.contentID == page.content.digest, list.size == done.size else {
+            takeRefusal(of: page.content, reason: .contentUnavailable, into: &effects)
+            return
+        }
         release(&done)
         setChunks(list.chunks, of: &done)
         fetch.active[page.content] = done
         if done.mayCopy { enqueue(.findChunks(page.content)) } else { wantAllChunks(page.content, found: []) }
-        return true
     }
 
     /// Chunks that are somewhere in this node's folder are copied, the rest is asked for.
@@ -398,27 +418,29 @@ extension Node {
         fetch.moved.append(content)
     }
 
-    mutating func takeChunks(_ content: ContentID, _ chunks: [ChunkData]) -> Bool {
-        guard var done = fetch.active[content] else { return true }
+    mutating func takeChunks(_ content: ContentID, _ chunks: [ChunkData], into effects: inout Effects) {
+        guard var done = fetch.active[content] else { return }
         for data in chunks {
             guard done.asked.contains(key: data.index) else { continue }
             let chunk = done.chunks[Int(data.index)]
-            guard data.bytes.count == Int(chunk.length), SHA256.digest(of: data.bytes) == chunk.digest else { return false }
+            guard data.bytes.count == Int(chunk.length), SHA256.digest(of: data.bytes) == chunk.digest else {
+                takeRefusal(of: content, reason: .contentChanging, into: &effects)
+                return
+            }
             done.asked[data.index] = nil
             fetch.wantedBytes -= Int(chunk.length)
             done.pieces.append(FetchState.Piece(index: data.index, source: .bytes(data.bytes)))
         }
         fetch.active[content] = done
         fetch.moved.append(content)
-        return true
     }
 
-    /// The peer has no such content any more. A newer state is on its way; what was damaged here stays as it is.
-    mutating func takeGone(_ content: ContentID, into effects: inout Effects) {
+    /// The peer cannot give the content, now or ever. Usually a newer state is on its way.
+    mutating func takeRefusal(of content: ContentID, reason: MessageCode, into effects: inout Effects) {
         guard let done = fetch.active[content] else { return }
         drop(content, discarding: done)
         for path in done.claimants where plan.tasks[path]?.content == content {
-            fail(path, reason: .contentUnavailable, into: &effects)
+            fail(path, reason: reason, into: &effects)
         }
     }
 }

@@ -74,12 +74,12 @@ extension Node {
 
     mutating func pumpImport() {
         guard phase == .running, !record.isForked, !incoming.isBusy, incoming.relocation == nil,
-            incoming.expanding == nil, let first = incoming.queue.first
+            incoming.expanding == nil, !recovery.isRenumbering
         else { return }
-        if first.head.position <= record.importedHead.position {
+        while let first = incoming.queue.first, first.head.position <= record.importedHead.position {
             _ = incoming.queue.popFirst()
-            return
         }
+        guard let first = incoming.queue.first else { return }
         if case .relocate(let move) = first.change {
             guard isWorking, apply.isIdle else { return }
             _ = incoming.queue.popFirst()
@@ -119,6 +119,7 @@ extension Node {
         var row = old ?? Row(path: path)
         row.join(revision)
         if row == old { return }
+        if reconciler.losesUnseen(row) { row.owesCopy = true }
         let wanted = resolution(of: row)
         if watch.rules.isIgnored(path.bytes, isDirectory: wanted.entry.content.isDirectory) {
             row.condition = .ignored
@@ -173,13 +174,11 @@ extension Node {
         let rows = answers.rowsByPath()
         let source = answers.summary()
         let target = answers.summary()
-        var held = source.contents
-        held.liveRows += 1
         let parent = move.to.parent ?? .root
         let parentRows = answers.rowsByPath()
         guard let row = rows[move.from], let disk = row.disk, disk.entry.content.isDirectory, !row.isUnsettled,
             row.heads.count == 1, row.version.own <= move.seenPeer, source.unsettled == 0, source.missing == 0,
-            source.entangled == 0, source.ownLatest <= move.seenPeer, held == move.summary,
+            source.entangled == 0, source.ownLatest <= move.seenPeer, source.contents == move.summary,
             target.contents.liveRows == 0, target.unsettled == 0, target.missing == 0,
             target.ownLatest <= move.seenPeer, rows[move.to]?.disk == nil, rows[move.to]?.isUnsettled != true,
             (rows[move.to]?.version.own ?? .none) <= move.seenPeer,
@@ -197,7 +196,8 @@ extension Node {
         incoming.relocation = ImportState.RunningRelocation(
             record: entry, move: move, stat: disk.stat, intent: stage, parents: parents)
         clock.witness(entry.time)
-        for path in [move.from, move.to] + parents.map(\.key) { apply.writing[path] = true }
+        for (path, _) in parents { apply.writing[path] = true }
+        apply.moving = [move.from, move.to]
         var batch = Batch()
         let intent = Intent(
             stage: stage, path: move.to, action: .rename(from: move.from), expected: disk.stat, displaced: nil)
@@ -246,10 +246,9 @@ extension Node {
         let rows = answers.rowsByPath()
         var batch = Batch()
         batch.add(.dropIntent(running.intent))
-        if apply.batch == nil {
-            apply.writing.removeAll()
-            releaseDeferred()
-        }
+        apply.moving = []
+        apply.writing.removeAll()
+        reloadAllRules()
         for path in [move.from.parent, move.to.parent] {
             if let path, !path.isRoot { look(at: path) }
         }
@@ -309,7 +308,9 @@ extension Node {
                 if let disk = row.disk {
                     revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, in: &batch)
                 } else {
-                    revise(&row, to: .absent, stat: nil, in: &batch)
+                    var gone = head.entry
+                    gone.content = .absent
+                    revise(&row, to: gone, stat: nil, isReasserted: true, in: &batch)
                 }
                 cancel(row.path)
                 put(row, replacing: old, in: &batch, into: &effects)
@@ -336,11 +337,9 @@ extension Node {
             put(row, replacing: old, in: &batch, into: &effects)
             plan.want(row.path)
         }
-        if !batch.isEmpty { store(&batch, into: &effects) }
-        if rows.count == limits.batchPathsMax, let last = rows.last {
-            enqueue(.adopt(after: last.path, beyond: beyond))
-        } else {
-            session.isAdopting = false
-        }
+        let isLast = rows.count < limits.batchPathsMax
+        if isLast { record.adoptBeyond = nil }
+        store(&batch, into: &effects)
+        if !isLast, let last = rows.last { enqueue(.adopt(after: last.path, beyond: beyond)) }
     }
 }

@@ -26,7 +26,7 @@ enum Transaction: Sendable {
     case judge([Path])
     case judgeWithSums(DeleteTally)
     case tallyMissing(after: Path?, DeleteTally)
-    case deleteMissing(before: Path?)
+    case deleteMissing(before: Path?, budget: Int)
     case rejectMissing(after: Path?)
 
     // Import
@@ -50,7 +50,7 @@ enum Transaction: Sendable {
     case lateWriters([KeptVersion])
 
     // Session
-    case greet(Hello)
+    case greet(Hello, LinkID)
     case sendLog
     case sendRows(after: Path?, through: LogHead)
     case expand(LogPosition)
@@ -160,12 +160,19 @@ struct StoreLine: Sendable {
     var durableOwnHead = LogHead.none
     var durableImportedHead = LogHead.none
 
-    var isEmpty: Bool { line.isEmpty }
+    /// Nothing is under way that anybody waits for.
+    var isEmpty: Bool {
+        line.allSatisfy { entry in
+            if case .signOfLife = entry.after { true } else { false }
+        }
+    }
 }
 
 /// What may be done once a batch is durable.
 enum AfterStored: Sendable {
     case nothing
+    /// Only a sign of life: nothing anybody waits for.
+    case signOfLife
     case runBatch
     case runRelocation
     case announceRollback(LogPosition)
@@ -227,7 +234,7 @@ extension Node {
             return [.summary(.root)] + tally.tops.map { .summary($0.key) }
         case .tallyMissing(let after, _):
             return [.unsettled(cursor: after, ascending: true, limit: limits.batchPathsMax)]
-        case .deleteMissing(let before):
+        case .deleteMissing(let before, _):
             return [.unsettled(cursor: before, ascending: false, limit: limits.batchPathsMax)]
         case .rejectMissing(let after):
             return [.unsettled(cursor: after, ascending: true, limit: limits.batchPathsMax)]
@@ -260,7 +267,7 @@ extension Node {
             return [.rows([path]), .below(path, after: nil, limit: limits.batchPathsMax)]
         case .lateWriters(let versions):
             return [.rows(versions.map(\.path))]
-        case .greet(let hello):
+        case .greet(let hello, _):
             return hello.known.map { .logRecord($0.position) }
         case .sendLog:
             return [.log(after: session.sentThrough, limit: limits.logRecordsPerFrameMax)]
@@ -303,7 +310,7 @@ extension Node {
         case .judge(let paths): judge(paths, &answers, into: &effects)
         case .judgeWithSums(let tally): judge(tally, &answers, into: &effects)
         case .tallyMissing(_, let tally): tallyMissing(tally, &answers, into: &effects)
-        case .deleteMissing: deleteMissing(&answers, into: &effects)
+        case .deleteMissing(_, let budget): deleteMissing(budget, &answers, into: &effects)
         case .rejectMissing: rejectMissing(&answers, into: &effects)
         case .importRecords(let records): importRecords(records, &answers, into: &effects)
         case .importRows(let states): importRows(states, &answers, into: &effects)
@@ -322,7 +329,7 @@ extension Node {
         case .commit(let items, let parents): commitItems(items, parents, &answers, into: &effects)
         case .explainNotEmpty(let path): explainNotEmpty(path, &answers, into: &effects)
         case .lateWriters(let versions): rescueLateWrites(versions, &answers, into: &effects)
-        case .greet(let hello): greet(hello, &answers, into: &effects)
+        case .greet(let hello, let link): greet(hello, on: link, &answers, into: &effects)
         case .sendLog: sendLog(&answers, into: &effects)
         case .sendRows(_, let through): sendRows(through, &answers, into: &effects)
         case .expand(let position): expand(position, &answers, into: &effects)
@@ -345,7 +352,7 @@ extension Node {
         case .markAlive:
             record.aliveMilliseconds = now.wallMilliseconds
             var batch = Batch()
-            store(&batch, into: &effects)
+            store(&batch, then: .signOfLife, into: &effects)
         case .markStopped:
             record.stoppedCleanly = true
             record.aliveMilliseconds = now.wallMilliseconds
@@ -383,7 +390,7 @@ extension Node {
 
     private mutating func perform(_ after: AfterStored, into effects: inout Effects) {
         switch after {
-        case .nothing: break
+        case .nothing, .signOfLife: break
         case .runBatch: runBatch(into: &effects)
         case .runRelocation: runRelocation(into: &effects)
         case .announceRollback(let common): announceRollback(common, into: &effects)
@@ -408,7 +415,7 @@ extension Node {
             return LogPosition(epoch: record.ownHead.position.epoch, seq: record.ownHead.position.seq + 1)
         }
         epochHasBegun = true
-        let number = record.ownHead.position.epoch.number + 1
+        let number = record.ownHead.position.epoch.number &+ 1
         return LogPosition(epoch: Epoch(number: number, nonce: nonce), seq: 1)
     }
 
@@ -423,14 +430,14 @@ extension Node {
     /// `isReasserted` claims the content anew although it is the same: others may have decided against it.
     mutating func revise(
         _ row: inout Row, to entry: Entry, stat: Stat?, movedFrom: Path? = nil, movedTo: Path? = nil,
-        isReasserted: Bool = false, in batch: inout Batch
+        isReasserted: Bool = false, seeing seen: VersionVector? = nil, in batch: inout Batch
     ) {
         let position = nextPosition()
-        let isFirst = row.heads.isEmpty
+        let isFirst = row.reflected == .none && row.head(by: .own) == nil && !isReasserted
         let tick = clock.tick(wallMilliseconds: now.wallMilliseconds)
         // A file that was here before anybody watched is as old as it says: the newer one keeps the name.
         let age = HybridTime(wallMilliseconds: entry.modified.milliseconds)
-        let time = isFirst && !entry.isAbsent && age < tick ? age : tick
+        let time = isFirst && row.disk == nil && !entry.isAbsent && age < tick ? age : tick
         let origin = Origin(author: .own, position: position, time: time)
         var origins = Origins(all: origin)
         if let disk = row.disk, !entry.isAbsent, !disk.entry.isAbsent {
@@ -439,12 +446,14 @@ extension Node {
             if disk.entry.modified == entry.modified { origins.time = disk.origins.time }
         }
         let revision = Revision(
-            origin: origin, seen: row.reflected, entry: entry, origins: origins, movedFrom: movedFrom, movedTo: movedTo)
+            origin: origin, seen: seen ?? row.reflected, entry: entry, origins: origins, movedFrom: movedFrom, movedTo: movedTo)
         row.join(revision)
+        if let seen { row.reflected = row.reflected.joined(with: seen) }
         row.reflected.own = position
         row.disk = stat.map { Row.DiskState(entry: entry, stat: $0, origins: origins) }
         row.condition = .normal
         row.waiting = nil
+        row.owesCopy = false
         append(.put(row.path, revision), at: position, time, in: &batch)
         plan.want(row.path)
     }

@@ -11,7 +11,7 @@ struct WatchState: Sendable {
     /// Paths to read.
     var toHash = SortedMap<Path, Bool>()
     var hashing = SortedMap<Path, Bool>()
-    /// Paths whose look must wait until the batch that is writing them is done.
+    /// Paths whose look must wait until the batch that is writing them is done; true if somebody else wrote meanwhile.
     var deferred = SortedMap<Path, Bool>()
     /// Files that changed while they were read, and when to try again.
     var changing = SortedMap<Path, UInt64>()
@@ -36,8 +36,7 @@ struct WatchState: Sendable {
         var isWhole: Bool { directory.isRoot }
     }
 
-    /// The rest of the first scan after a power cut, during which absence and old times are not believed.
-    var distrustsRecent = false
+    /// The whole folder has been scanned; what it found is still being read.
     var wholeScanEnded = false
     var rulesAreLoaded = false
     var mustLoadRules = false
@@ -76,7 +75,7 @@ extension Node {
     mutating func note(_ notices: [Notice]) {
         guard phase == .running else { return }
         for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
-            look(at: notice.path)
+            look(at: notice.path, sawWriting: notice.kind == .writing)
             // A change inside changes the directory's own time.
             if let parent = notice.path.parent, !parent.isRoot { look(at: parent) }
         }
@@ -86,16 +85,25 @@ extension Node {
         }
     }
 
-    mutating func look(at path: Path) {
+    mutating func look(at path: Path, sawWriting: Bool = false) {
         guard !path.isRoot, !path.isReserved else { return }
         if apply.touches(path) {
-            watch.deferred[path] = true
+            watch.deferred[path] = sawWriting || watch.deferred[path] == true
         } else {
             watch.toInspect[path] = true
         }
     }
 
+    /// The first whole scan after a power cut is done: from here on, what is found is what somebody wrote.
+    private mutating func endDistrust(into effects: inout Effects) {
+        guard record.distrustSince != nil else { return }
+        record.distrustSince = nil
+        var batch = Batch()
+        store(&batch, into: &effects)
+    }
+
     mutating func rescanAll() {
+        watch.wholeScanEnded = false
         watch.toScan.removeAll()
         watch.toScan[.root] = true
         if watch.scan?.isWhole == true { watch.scan?.after = nil }
@@ -108,16 +116,18 @@ extension Node {
 
     mutating func pumpWatch(into effects: inout Effects) {
         guard phase == .running, !record.isForked else { return }
+        if !watch.deferred.isEmpty { releaseDeferred() }
         guard watch.rulesAreLoaded, !recovery.isRenumbering else { return }
         pumpInspection(into: &effects)
         guard watch.root == .healthy else { return }
         pumpHashing(into: &effects)
         pumpScan(into: &effects)
         if watch.wholeScanEnded, watch.toInspect.isEmpty, watch.toHash.isEmpty, watch.hashing.isEmpty,
-            watch.changing.isEmpty, watch.observing == 0
+            watch.changing.isEmpty, watch.observing == 0, !watch.isInspecting, watch.scan == nil, watch.toScan.isEmpty,
+            watch.deferred.isEmpty, lane.isIdle
         {
             watch.wholeScanEnded = false
-            watch.distrustsRecent = false
+            endDistrust(into: &effects)
         }
     }
 
@@ -262,6 +272,7 @@ extension Node {
         let namesakes = answers.rows()
         var batch = Batch()
         var absent: [Path] = []
+        var replaced: [Path] = []
         var moved = SortedMap<Path, Bool>()
         let looked = SortedMap(looks.map { ($0.path, $0.stat) })
 
@@ -270,7 +281,7 @@ extension Node {
         }
         for look in looks where !isBelowOrIn(look.path, moved) {
             if apply.touches(look.path) {
-                watch.deferred[look.path] = true
+                if watch.deferred[look.path] == nil { watch.deferred[look.path] = false }
                 continue
             }
             let old = rows[look.path]
@@ -284,16 +295,27 @@ extension Node {
                 if look.stat != nil { reportSpecial(look.path, into: &effects) }
                 if vanished(&row) { absent.append(row.path) }
             }
+            if !row.needsApply && row.condition == .normal && look.stat == nil { row.waiting = nil }
             put(row, replacing: old, in: &batch, into: &effects)
+            if look.stat.map({ $0.kind != .directory }) ?? false, old?.disk?.entry.content.isDirectory == true {
+                replaced.append(look.path)
+            }
             rows[look.path] = row
-            if row.needsApply { plan.want(row.path) }
+            let wasAwaited = plan.afterLook.removeValue(forKey: look.path) != nil
+            if row.needsApply && (wasAwaited || row != old) { plan.want(row.path) }
         }
+        for path in replaced { flag(below: path) }
         if !batch.isEmpty { store(&batch, into: &effects) }
         for path in absent where rows[path]?.disk?.entry.content.isDirectory == true && source != .scan {
-            deletes.flagging += 1
-            enqueue(.flagBelow(path, after: nil))
+            flag(below: path)
         }
         if source != .scan { deletes.note(absent) }
+    }
+
+    /// What lay below a directory that is gone is gone with it; nobody tells of each.
+    private mutating func flag(below path: Path) {
+        deletes.flagging += 1
+        enqueue(.flagBelow(path, after: nil))
     }
 
     private func isBelowOrIn(_ path: Path, _ set: SortedMap<Path, Bool>) -> Bool {
@@ -338,6 +360,14 @@ extension Node {
             return false
         }
         if row.condition == .ignored { return false }
+        if row.needsApply && row.condition == .normal && resolution(of: row).entry.isAbsent {
+            // Wanted gone, and gone: by our own hand before a crash, or by a user's who wanted the same.
+            row.disk = nil
+            row.reflected = row.version
+            row.waiting = nil
+            row.owesCopy = false
+            return false
+        }
         if isSuspect(row) {
             row.disk = nil
             row.condition = .damaged
@@ -345,7 +375,11 @@ extension Node {
             plan.want(row.path)
             return false
         }
-        if row.condition == .damaged { return false }
+        if row.condition == .damaged {
+            row.disk = nil
+            plan.want(row.path)
+            return false
+        }
         row.condition = .missing
         return true
     }
@@ -363,10 +397,9 @@ extension Node {
 
     /// After a power cut: this path was new enough that the machine may not have written it down.
     func isSuspect(_ row: Row) -> Bool {
-        guard watch.distrustsRecent, let disk = row.disk else { return false }
-        let newest = max(disk.origins.content.time, disk.origins.time.time).wallMilliseconds
-        let alive = record.aliveMilliseconds
-        return Int64(clamping: newest) >= alive - Int64(clamping: limits.writebackMilliseconds)
+        guard let since = record.distrustSince, let disk = row.disk else { return false }
+        let written = Int64(clamping: max(disk.origins.content.time, disk.origins.time.time).wallMilliseconds)
+        return max(written, disk.stat.changed.milliseconds) >= since
     }
 
     // MARK: Contents
@@ -387,9 +420,7 @@ extension Node {
             switch result.outcome {
             case .content(let content, let list, let stat):
                 if case .file(let id, _) = content { batch.add(.putChunks(id, list)) }
-                if row.waiting.map({ $0.reason == .contentChanging || $0.reason == .pathPermission }) == true {
-                    row.waiting = nil
-                }
+                if !row.needsApply { row.waiting = nil }
                 revised(&row, showing: content, stat: stat, namesakes: namesakes, in: &batch)
                 if result.path.name?.bytes == Node.ignoreFileName { readRules([result.path], into: &effects) }
             case .changing:
@@ -436,6 +467,7 @@ extension Node {
             row.reflected = row.version
             row.condition = .normal
             row.waiting = nil
+            row.owesCopy = false
             return
         }
         let source = namesakes.first { other in
@@ -485,7 +517,7 @@ extension Node {
             if vanished(&row) { absent.append(row.path) }
             put(row, replacing: old, in: &batch, into: &effects)
         }
-        for row in rows where apply.touches(row.path) { watch.deferred[row.path] = true }
+        for row in rows where apply.touches(row.path) { look(at: row.path) }
         if !batch.isEmpty { store(&batch, into: &effects) }
         deletes.note(absent)
         if rows.count == limits.batchPathsMax, let last = rows.last {
@@ -503,11 +535,12 @@ extension Node {
     ) -> SortedMap<Path, Bool> {
         var handled = SortedMap<Path, Bool>()
         for look in looks {
-            guard let stat = look.stat, stat.kind == .directory, rows[look.path]?.disk == nil else { continue }
+            guard let stat = look.stat, stat.kind == .directory, rows[look.path]?.disk == nil, !apply.touches(look.path)
+            else { continue }
             let source = namesakes.first { other in
                 other.disk?.stat.identity == stat.identity && other.disk?.entry.content.isDirectory == true
             }
-            guard let source, source.path != look.path, !isBelowOrIn(source.path, handled) else { continue }
+            guard let source, source.path != look.path, !apply.touches(source.path), !isBelowOrIn(source.path, handled) else { continue }
             if let seen = looked[source.path] {
                 // Looked at in the same breath: it is elsewhere now unless it stands there still.
                 if seen?.identity == stat.identity { continue }
@@ -537,7 +570,7 @@ extension Node {
             row.heads.count == 1, !row.needsApply,
             target.contents.liveRows == 0, target.unsettled == 0, rows[to]?.isUnsettled != true,
             rows[to]?.disk == nil, !apply.touchesBelow(from), !apply.touchesBelow(to), !to.isBelow(from),
-            !from.isBelow(to), incoming.queue.isEmpty, !incoming.isBusy
+            !from.isBelow(to), incoming.isIdle
         else {
             watch.observing += 1
             enqueue(.observe([Look(path: from, stat: nil), Look(path: to, stat: stat)], source: .withoutMoves))
@@ -546,16 +579,15 @@ extension Node {
         var batch = Batch()
         let position = nextPosition()
         let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
-        var contents = source.contents
-        contents.liveRows += 1
         let move = Relocation(
             from: from, to: to, origin: Origin(author: .own, position: position, time: time),
-            seenPeer: record.importedHead.position, summary: contents)
+            seenPeer: record.importedHead.position, summary: source.contents)
         append(.relocate(move), at: position, time, in: &batch)
         batch.add(.relocate(move))
-        counts.unsettled -= source.missing + (row.condition == .missing ? 1 : 0)
+        counts.unsettled -= source.missing
         if row.condition == .missing { deletes.forget(from) }
         store(&batch, into: &effects)
+        reloadAllRules()
         // The rename told nothing about what is inside, nor about the directory's own time.
         rescan(to)
         look(at: to)
@@ -590,6 +622,14 @@ extension Node {
             ReadRequest(place: .tree(path), expected: nil, offset: 0, length: Limits.ignoreFileBytesMax)
         }
         effects.add(.read(newJob(.ignoreFiles(files)), requests))
+    }
+
+    /// Rules are bound to their directory; after a directory has moved they are read again from where they are now.
+    mutating func reloadAllRules() {
+        guard !watch.rules.isEmpty else { return }
+        watch.rules = IgnoreRules()
+        watch.rulesAreLoaded = false
+        enqueue(.loadRules)
     }
 
     /// Without the rules nothing is looked at: a file that should be ignored must not be synced because a disk hiccuped.

@@ -27,7 +27,9 @@ struct PlanState: Sendable {
     /// A finished temporary file of ours.
     struct Staged: Sendable {
         let name: StageName
-        let identity: FileIdentity
+        let stat: Stat
+        /// What it is made of, to be stored with the row; nil for what has no content.
+        let chunks: ChunkList?
         /// The state it was finished with; mode and time may have changed since.
         let entry: Entry
     }
@@ -41,6 +43,10 @@ struct PlanState: Sendable {
     var tasks = SortedMap<Path, Task>()
     /// Paths that may want something, to be planned next.
     var fresh = SortedMap<Path, Bool>()
+    /// Paths to be planned once the look at them has been taken.
+    var afterLook = SortedMap<Path, Bool>()
+    /// There were more paths than tasks may be; to be planned when some are done.
+    var isOverfull = false
     var round = Round.none
     var roundIsWanted = false
     /// A path became free in this round that others may have waited for.
@@ -92,14 +98,18 @@ extension Node {
     }
 
     mutating func pumpPlan() {
-        guard isWorking, !record.isPaused, !session.isAdopting, !recovery.isRenumbering else { return }
+        guard isWorking, !record.isPaused, record.adoptBeyond == nil, !recovery.isRenumbering else { return }
         if !plan.isLocating, !plan.toLocate.isEmpty {
             let wanted = Array(plan.toLocate.prefix(limits.batchPathsMax))
             plan.toLocate.removeFirst(wanted.count)
             plan.isLocating = true
             enqueue(.locate(wanted))
         }
-        guard !plan.isPlanning, plan.tasks.count < limits.applyTasksMax else { return }
+        if plan.isOverfull, plan.tasks.count < limits.applyTasksMax / 2 + 1 {
+            plan.isOverfull = false
+            plan.roundIsWanted = true
+        }
+        guard !plan.isPlanning, plan.tasks.count < limits.applyTasksMax * 2 else { return }
         if !plan.fresh.isEmpty {
             var paths: [Path] = []
             while paths.count < limits.batchPathsMax, let next = plan.fresh.popFirst() { paths.append(next.key) }
@@ -163,16 +173,22 @@ extension Node {
 
     private mutating func planRow(_ row: inout Row, parents: RowMap) {
         guard row.condition != .ignored, row.condition != .missing, plan.tasks[row.path] == nil, row.isUnsettled,
-            !apply.touches(row.path), !isBeingLookedAt(row.path)
+            !apply.touches(row.path)
         else { return }
-        // A file that cannot be read waits for its reader, not for a writer.
-        if !row.needsApply && row.condition == .normal { return }
-        guard plan.tasks.count < limits.applyTasksMax else {
-            plan.roundIsWanted = true
+        if isBeingLookedAt(row.path) {
+            plan.afterLook[row.path] = true
             return
         }
+        // A file that cannot be read waits for its reader, not for a writer.
+        if !row.needsApply && row.condition == .normal { return }
         let wanted = resolution(of: row)
         let step = reconciler.step(from: row, to: wanted)
+        // Contents may take long; what needs none must not wait behind them.
+        let isFetching = wanted.entry.content.kind == .file && step != .agree && step != .adjust
+        guard plan.tasks.count < (isFetching ? limits.applyTasksMax : limits.applyTasksMax * 2) else {
+            plan.isOverfull = true
+            return
+        }
         switch step {
         case .agree:
             if let disk = row.disk {
@@ -181,6 +197,7 @@ extension Node {
             row.reflected = row.reflected.joined(with: wanted.version)
             if row.condition == .damaged { row.condition = .normal }
             row.waiting = nil
+            row.owesCopy = false
             plan.madeProgress = true
         case .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory:
             guard hasParent(row.path, parents) else {
@@ -202,9 +219,11 @@ extension Node {
     private func hasParent(_ path: Path, _ parents: RowMap) -> Bool {
         guard let parent = path.parent, !parent.isRoot else { return true }
         if let row = parents[parent], row.disk?.entry.content.isDirectory == true, row.condition != .missing { return true }
-        switch plan.tasks[parent]?.step {
+        // Made in the same batch or in one before.
+        guard let task = plan.tasks[parent], task.state == .ready || task.state == .running else { return false }
+        switch task.step {
         case .makeDirectory, .replaceByDirectory: return true
-        case .agree, .adjust, .place, .replace, .replaceDirectory, .remove, .removeDirectory, nil: return false
+        case .agree, .adjust, .place, .replace, .replaceDirectory, .remove, .removeDirectory: return false
         }
     }
 

@@ -15,7 +15,10 @@ struct RecoveryState: Sendable {
 
     /// What recovery found and did.
     struct Findings: Sendable {
-        var done: [StageName] = []
+        /// Intents that are dealt with, unless a program of theirs fails.
+        var done = SortedMap<StageName, Bool>()
+        /// The intent each repair belongs to; nil for what is only swept.
+        var owners: [StageName?] = []
         var versions: [KeptVersion] = []
         var looks: [Path] = []
         var rescued: [Path] = []
@@ -36,7 +39,12 @@ extension Node {
         stores.durableOwnHead = record.ownHead
         stores.durableImportedHead = record.importedHead
         incoming.cursor = record.importedHead
-        watch.distrustsRecent = start.powerWasLost && !record.stoppedCleanly
+        if start.powerWasLost && !record.stoppedCleanly {
+            let since = record.aliveMilliseconds - Int64(clamping: limits.writebackMilliseconds)
+            record.distrustSince = min(record.distrustSince ?? since, since)
+        }
+        // A state that was wiped must not give the numbers of versions that are still on disk.
+        if record.nextVersion == 1 { record.nextVersion = UInt64(nonce) << 20 + 1 }
         phase = .recovering
         record.stoppedCleanly = false
         if record.isForked { setAlarm(.logForked, if: true, into: &effects) }
@@ -102,13 +110,21 @@ extension Node {
             let inStage = results[base + 1].inspected.first ?? nil
             let aside = results[base + 2].inspected.first ?? nil
             claimed[intent.stage] = true
-            findings.done.append(intent.stage)
+            findings.done[intent.stage] = true
             findings.looks.append(intent.path)
             if case .rename(let from) = intent.action { findings.looks.append(from) }
-            repairs += repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
+            guard results[base...(base + 2)].allSatisfy({ $0.failure == nil }) else {
+                // Not to be seen now: the intent stays, and with it what is in the stage, for another try.
+                findings.done[intent.stage] = nil
+                continue
+            }
+            let own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
+            repairs += own
+            findings.owners += own.map { _ in intent.stage }
         }
         for file in staged where !claimed.contains(key: file.name) {
             repairs.append(DiskProgram([.discard(.stage(file.name))]))
+            findings.owners.append(nil)
         }
         recovery.findings = findings
         effects.add(.disk(newJob(.recoveryRepair), repairs))
@@ -119,8 +135,7 @@ extension Node {
     ) -> [DiskProgram] {
         var programs: [DiskProgram] = []
         if let inStage {
-            let isOurs = if case .place(let identity, _) = intent.action { identity == inStage.identity } else { false }
-            if isOurs {
+            if isOurs(inStage, intent) {
                 programs.append(DiskProgram([.discard(.stage(intent.stage))]))
             } else {
                 programs.append(moveOut(inStage, of: intent, isFree: aside == nil, &findings))
@@ -140,6 +155,15 @@ extension Node {
         case nil: break
         }
         return programs
+    }
+
+    /// The file we staged, and nobody has written to it since: only then may it be thrown away.
+    private func isOurs(_ stat: Stat, _ intent: Intent) -> Bool {
+        guard case .place(let identity, let entry) = intent.action, identity == stat.identity else { return false }
+        switch entry.content {
+        case .file(_, let size): return stat.size == size && stat.modified.seconds == entry.modified.seconds
+        case .directory, .symlink, .absent: return true
+        }
     }
 
     /// A displaced file is still in the stage: it goes where it was meant to go, or, if it is not what was expected, into the tree.
@@ -169,6 +193,9 @@ extension Node {
     }
 
     mutating func finishRepair(_ results: [DiskResult], into effects: inout Effects) {
+        for (owner, result) in zip(recovery.findings.owners, results) {
+            if let owner, result.failure != nil { recovery.findings.done[owner] = nil }
+        }
         for path in recovery.findings.rescued {
             effects.add(.report(.note(Note(code: .recoveryRescued, subject: path.bytes))))
         }
@@ -177,12 +204,13 @@ extension Node {
 
     mutating func settleRecovery(_ findings: RecoveryState.Findings, into effects: inout Effects) {
         var batch = Batch()
-        for name in findings.done { batch.add(.dropIntent(name)) }
+        for (name, _) in findings.done { batch.add(.dropIntent(name)) }
         for version in findings.versions { batch.add(.putVersion(version)) }
         store(&batch, into: &effects)
         recovery = RecoveryState()
         if phase == .recovering { phase = .running }
         for path in findings.looks + findings.rescued { look(at: path) }
+        if let beyond = record.adoptBeyond { enqueue(.adopt(after: nil, beyond: beyond)) }
         enqueue(.loadRules)
         rescanAll()
         plan.startRound()
@@ -195,7 +223,7 @@ extension Node {
         switch purpose {
         case .recoveryLook: finishRecoveryLook(results, into: &effects)
         case .recoveryRepair: finishRepair(results, into: &effects)
-        case .staging(let content): finishStaging(content, results, into: &effects)
+        case .staging(let content, let stage): finishStaging(content, stage, results, into: &effects)
         case .stagingPlain(let path, let name): finishStagingPlain(path, name, results, into: &effects)
         case .applying: finishBatch(results, into: &effects)
         case .undoing: finishUndo(results, into: &effects)

@@ -45,9 +45,8 @@ extension Node {
     mutating func startRollback(known: [LogHead], common: LogPosition, into effects: inout Effects) {
         effects.add(.report(.note(Note(code: .logRolledBack))))
         let latest = known.map(\.position.epoch.number).max() ?? 0
-        let number = max(latest, record.ownHead.position.epoch.number) + 1
+        let number = max(latest, record.ownHead.position.epoch.number) &+ 1
         recovery.isRenumbering = true
-        session.announcesRollback = common
         enqueueFirst(.renumberLog(Renumbering(from: common, epoch: Epoch(number: number, nonce: nonce))))
     }
 
@@ -100,13 +99,13 @@ extension Node {
         var batch = Batch()
         for operation in recovery.renumbered { batch.add(operation) }
         recovery.renumbered = []
-        recovery.isRenumbering = false
-        let common = session.announcesRollback
-        session.announcesRollback = nil
-        store(&batch, then: .announceRollback(common ?? renumbering.from), into: &effects)
+        record.rollbackCommon = renumbering.from
+        store(&batch, then: .announceRollback(renumbering.from), into: &effects)
     }
 
+    /// Told until the peer shows that it has our new epoch: it takes the note before it takes any entry.
     mutating func announceRollback(_ common: LogPosition, into effects: inout Effects) {
+        recovery.isRenumbering = false
         guard session.isLive else { return }
         send(.rolledBack(common), into: &effects)
         startSending(after: .none)

@@ -61,8 +61,13 @@ extension Node {
                 guard case .file(let id, _)? = row.disk?.entry.content else { return false }
                 return id == request.content
             }
-            guard let holder, let list, let stat = holder.disk?.stat else {
+            guard let holder, let stat = holder.disk?.stat else {
                 send(.gone(request.content), into: &effects)
+                continue
+            }
+            guard let list, holder.condition == .normal else {
+                watch.toHash[holder.path] = true
+                send(.later(request.content), into: &effects)
                 continue
             }
             switch request {
@@ -138,7 +143,7 @@ extension Node {
         guard session.isLive else { return }
         var small: [SmallContent] = []
         var chunks: [(ContentID, ChunkData)] = []
-        var gone = SortedMap<ContentID, Bool>()
+        var unread = SortedMap<ContentID, Bool>()
         for (reading, outcome) in zip(readings, outcomes) {
             switch outcome {
             case .bytes(let bytes):
@@ -150,7 +155,7 @@ extension Node {
             case .failed:
                 // It is not what our row says: look again, and let the newer entry tell the peer.
                 look(at: reading.path)
-                gone[reading.content] = true
+                unread[reading.content] = true
             }
         }
         if !small.isEmpty { send(.contents(small), into: &effects) }
@@ -158,11 +163,11 @@ extension Node {
         while start < chunks.count {
             var end = start
             while end < chunks.count, chunks[end].0 == chunks[start].0 { end += 1 }
-            if !gone.contains(key: chunks[start].0) {
+            if !unread.contains(key: chunks[start].0) {
                 send(.chunks(chunks[start].0, chunks[start..<end].map(\.1)), into: &effects)
             }
             start = end
         }
-        for (content, _) in gone { send(.gone(content), into: &effects) }
+        for (content, _) in unread { send(.later(content), into: &effects) }
     }
 }

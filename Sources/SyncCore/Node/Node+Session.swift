@@ -14,6 +14,10 @@ struct SessionState: Sendable {
     /// Frames that came before the greeting was weighed.
     var early = Deque<Frame>()
 
+    /// Whole frames that came while this node was still recovering.
+    var held = Deque<[UInt8]>()
+    static let earlyMax = 64
+
     /// Our log has been handed to the link up to here.
     var sentThrough = LogPosition.none
     /// Heads sent and not yet acknowledged, oldest first.
@@ -22,15 +26,18 @@ struct SessionState: Sendable {
     /// The log may be sent: the greeting, rows or a renumbering before it are done.
     var maySendLog = false
     /// Rows are being sent instead of the log.
-    var isSendingRows = false
+    var rows: SendingRows?
+
+    struct SendingRows: Sendable {
+        let through: LogHead
+        var after: Path?
+        var isReading = false
+    }
 
     var lastAcknowledgement: Acknowledgement?
     /// The peer showed all we had at this head.
     var peerIsSettled = false
     var asksToExpand: LogPosition?
-    var isAdopting = false
-    /// To be told to the peer when the renumbering is durable.
-    var announcesRollback: LogPosition?
 }
 
 extension Node {
@@ -38,9 +45,7 @@ extension Node {
 
     mutating func connect(_ link: LinkID) {
         guard phase == .running || phase == .recovering else { return }
-        let isAdopting = session.isAdopting
         session = SessionState()
-        session.isAdopting = isAdopting
         session.link = link
         session.helloDeadline = now.monotonicMilliseconds + limits.helloMilliseconds
         incoming.queue.removeAll()
@@ -51,9 +56,7 @@ extension Node {
 
     mutating func disconnect(_ link: LinkID, into effects: inout Effects) {
         guard session.link == link else { return }
-        let isAdopting = session.isAdopting
         session = SessionState()
-        session.isAdopting = isAdopting
         serve = ServeState()
     }
 
@@ -84,7 +87,10 @@ extension Node {
             session.hasHello = true
             incoming.cursor = stores.durableImportedHead
             send(.hello(hello), into: &effects)
+            session.helloDeadline = now.monotonicMilliseconds + limits.helloMilliseconds
         }
+        while let bytes = session.held.popFirst(), let link = session.link { receive(bytes, on: link, into: &effects) }
+        guard session.link != nil else { return }
         if let deadline = session.helloDeadline, deadline <= now.monotonicMilliseconds {
             reject(.peerAway, into: &effects)
             return
@@ -98,6 +104,10 @@ extension Node {
         if let position = session.asksToExpand {
             session.asksToExpand = nil
             send(.expand(position), into: &effects)
+        }
+        if let rows = session.rows, !rows.isReading, mayFillLink {
+            session.rows?.isReading = true
+            enqueue(.sendRows(after: rows.after, through: rows.through))
         }
         let window = max(1, limits.importRecordsMax / 2)
         if session.maySendLog, !session.isReadingLog, !recovery.isRenumbering, mayFillLink,
@@ -119,7 +129,13 @@ extension Node {
     // MARK: Frames
 
     mutating func receive(_ bytes: [UInt8], on link: LinkID, into effects: inout Effects) {
-        guard session.link == link, phase == .running else { return }
+        guard session.link == link else { return }
+        if phase == .recovering {
+            session.held.append(bytes)
+            if session.held.count > SessionState.earlyMax { reject(.peerProtocolViolation, into: &effects) }
+            return
+        }
+        guard phase == .running else { return }
         guard let frame = FrameCodec.decode(bytes) else {
             reject(.peerProtocolViolation, into: &effects)
             return
@@ -132,14 +148,15 @@ extension Node {
         if case .hello(let hello) = frame {
             guard session.helloDeadline != nil, !session.isLive else { return false }
             session.helloDeadline = nil
-            enqueue(.greet(hello))
+            guard let link = session.link, isPlausible(hello) else { return false }
+            enqueue(.greet(hello, link))
             return true
         }
         guard session.helloDeadline == nil else { return false }
         if !session.isLive || recovery.isRenumbering {
             // Frames behind a hello that is still being weighed are for after it.
             session.early.append(frame)
-            return session.early.count <= limits.importRecordsMax
+            return session.early.count <= SessionState.earlyMax
         }
         return takeLive(frame, into: &effects)
     }
@@ -159,17 +176,30 @@ extension Node {
             enqueue(.finishRows(head))
             return true
         case .want(let contents): return noteWishes(contents.map { .content($0) })
-        case .wantChunks(let content, let indexes): return noteWishes([.chunks(content, indexes)])
-        case .chunkList(let page): return takeChunkList(page)
-        case .chunks(let content, let chunks): return takeChunks(content, chunks)
-        case .contents(let contents): return takeSmallContents(contents)
+        case .wantChunks(let content, let indexes):
+            guard indexes.count <= FetchState.askedPerFrameMax else { return false }
+            return noteWishes([.chunks(content, indexes)])
+        case .chunkList(let page):
+            takeChunkList(page, into: &effects)
+            return true
+        case .chunks(let content, let chunks):
+            takeChunks(content, chunks, into: &effects)
+            return true
+        case .contents(let contents):
+            takeSmallContents(contents, into: &effects)
+            return true
         case .gone(let content):
-            takeGone(content, into: &effects)
+            takeRefusal(of: content, reason: .contentUnavailable, into: &effects)
+            return true
+        case .later(let content):
+            takeRefusal(of: content, reason: .contentChanging, into: &effects)
             return true
         case .rolledBack(let position):
-            guard !session.isAdopting else { return true }
-            session.isAdopting = true
+            guard record.adoptBeyond == nil else { return true }
+            record.adoptBeyond = position
             effects.add(.report(.note(Note(code: .logRolledBack))))
+            var batch = Batch()
+            store(&batch, into: &effects)
             enqueue(.adopt(after: nil, beyond: position))
             return true
         case .expand(let position):
@@ -177,8 +207,8 @@ extension Node {
             return lane.waiting.count < limits.importRecordsMax
         case .expansion(let position, let states, let isLast): return takeExpansion(position, states, isLast: isLast)
         case .ping:
-            send(.pong, into: &effects)
-            return session.outboundBytes < limits.outboundBytesMax * 2
+            if mayFillLink { send(.pong, into: &effects) }
+            return true
         case .pong, .unknown: return true
         case .halt(let code):
             setAlarm(code, if: true, into: &effects)
@@ -189,8 +219,14 @@ extension Node {
 
     // MARK: Greeting
 
-    mutating func greet(_ hello: Hello, _ answers: inout Answers, into effects: inout Effects) {
-        guard session.link != nil, !session.isLive else { return }
+    /// Epochs are counted up one at a time; a number far ahead would only serve to use up the numbers there are.
+    private func isPlausible(_ hello: Hello) -> Bool {
+        let limit = UInt64(record.ownHead.position.epoch.number) + 1_000_000
+        return hello.known.allSatisfy { UInt64($0.position.epoch.number) <= limit }
+    }
+
+    mutating func greet(_ hello: Hello, on link: LinkID, _ answers: inout Answers, into effects: inout Effects) {
+        guard session.link == link, !session.isLive else { return }
         guard hello.versionMin <= Hello.protocolMax, hello.versionMax >= Hello.protocolMin else {
             setAlarm(.wireDisjoint, if: true, into: &effects)
             return
@@ -206,6 +242,15 @@ extension Node {
         let standing = standing(of: hello.known, &answers)
         session.isLive = true
         askAgain()
+        plan.startRound()
+        if let common = record.rollbackCommon {
+            if hello.known.contains(where: { $0.position.epoch == record.ownHead.position.epoch }) {
+                record.rollbackCommon = nil
+            } else {
+                announceRollback(common, into: &effects)
+                return
+            }
+        }
         switch standing {
         case .forked:
             send(.halt(.logForked), into: &effects)
@@ -218,7 +263,6 @@ extension Node {
         case .behind:
             sendRowsInstead()
         }
-        plan.startRound()
         var batch = Batch()
         if record != recordEmitted { store(&batch, into: &effects) }
     }
@@ -264,8 +308,7 @@ extension Node {
     }
 
     mutating func sendRowsInstead() {
-        session.isSendingRows = true
-        enqueue(.sendRows(after: nil, through: stores.durableOwnHead))
+        session.rows = SessionState.SendingRows(through: stores.durableOwnHead)
     }
 
     // MARK: The log, out
@@ -291,15 +334,16 @@ extension Node {
 
     /// Own latest revisions, page by page; entries written meanwhile follow as log.
     mutating func sendRows(_ through: LogHead, _ answers: inout Answers, into effects: inout Effects) {
-        guard session.isLive, session.isSendingRows else { return }
+        guard session.isLive, session.rows?.through == through else { return }
+        session.rows?.isReading = false
         let rows = answers.rows()
         let states = rows.compactMap { row in row.head(by: .own).map { RowState(path: row.path, revision: $0) } }
         for part in Node.frames(of: states) { send(.rows(part), into: &effects) }
         if rows.count == limits.batchPathsMax, let last = rows.last {
-            enqueue(.sendRows(after: last.path, through: through))
+            session.rows?.after = last.path
             return
         }
-        session.isSendingRows = false
+        session.rows = nil
         session.unacknowledged.append(through)
         send(.rowsEnd(through), into: &effects)
         startSending(after: through.position)
@@ -309,6 +353,9 @@ extension Node {
 
     private mutating func take(_ acknowledgement: Acknowledgement, into effects: inout Effects) -> Bool {
         let head = acknowledgement.head
+        // Of a log we no longer have: the peer has not heard of our setback yet.
+        if record.rollbackCommon != nil && head.position.epoch != record.ownHead.position.epoch { return true }
+        record.rollbackCommon = nil
         guard head.position <= stores.durableOwnHead.position || head == .none else { return false }
         while let first = session.unacknowledged.first, first.position <= head.position {
             if first.position == head.position && first.chain != head.chain {

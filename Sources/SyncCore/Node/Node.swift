@@ -116,7 +116,7 @@ public struct Node: Sendable {
         case stageList
         case recoveryLook
         case recoveryRepair
-        case staging(ContentID)
+        case staging(ContentID, StageName)
         case stagingPlain(Path, StageName)
         case applying
         case undoing

@@ -66,9 +66,18 @@ public struct Reconciler: Sendable {
         }
     }
 
+    /// True if what is on disk would lose its place to the resolution without anybody having seen it.
+    public func losesUnseen(_ row: Row) -> Bool {
+        guard let disk = row.disk, !disk.entry.content.isDirectory, row.condition != .damaged else { return false }
+        let wanted = resolution(of: row)
+        guard wanted.entry.content != disk.entry.content else { return false }
+        return displacement(of: row, disk: disk, by: wanted) == .conflictCopy
+    }
+
     /// History if the author of the winning content, or of a later state of it, had seen what is on disk.
     private func displacement(of row: Row, disk: Row.DiskState, by wanted: Resolution) -> Displacement {
         if row.condition == .damaged { return .quarantine }
+        if row.owesCopy { return .conflictCopy }
         let isSeen = row.heads.contains { head in
             head.entry.content == wanted.entry.content && head.includes(disk.origins.content)
         }

@@ -21,6 +21,8 @@ public enum Frame: Hashable, Sendable {
     case contents([SmallContent])
     /// The sender has no such content any more.
     case gone(ContentID)
+    /// The sender should have it, but cannot read it now: ask again after a pause.
+    case later(ContentID)
     /// The sender lost entries of its own log after this position: the receiver takes them over.
     case rolledBack(LogPosition)
     /// The receiver of a directory move needs it path by path.

@@ -24,6 +24,7 @@ import SyncModel
 /// 13 expansion    16 position · 1 last · 4 n, n × row
 /// 14 ping   15 pong
 /// 16 halt         4 length, code
+/// 18 later        32 content id
 /// 17 contents     4 n, n × (32 content id, 4 length, bytes)
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
@@ -74,6 +75,7 @@ public enum FrameCodec {
         case .pong: 15
         case .halt: 16
         case .contents: 17
+        case .later: 18
         case .unknown(let type): type
         }
     }
@@ -123,7 +125,7 @@ public enum FrameCodec {
                 writer.put(content.id.digest)
                 writer.putCounted(content.bytes)
             }
-        case .gone(let content):
+        case .gone(let content), .later(let content):
             writer.put(content.digest)
         case .rolledBack(let position), .expand(let position):
             LogCodec.put(position, into: &writer)
@@ -198,6 +200,7 @@ public enum FrameCodec {
             guard let code = reader.counted(max: 64) else { return nil }
             let text = String(decoding: code, as: UTF8.self)
             return .halt(MessageCode(rawValue: text) ?? .nodeHalted)
+        case 18: return reader.digest().map { .later(ContentID($0)) }
         case 17: return list(from: &reader, smallContent).map { .contents($0) }
         case let other: return .unknown(other)
         }

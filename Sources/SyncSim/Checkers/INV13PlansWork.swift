@@ -1,6 +1,9 @@
 import SyncModel
 
 /// INV-13. A plan may be overtaken by a person or by a failing disk, but never trip over itself.
+///
+/// Two failures are answers the plan asks for: a directory that should go is removed to learn whether it is empty, and a
+/// directory's own time, which every change in it moves, is expected before it is set.
 package final class PlansWork: Invariant {
     package static let id = "INV-13"
     package static let sentence = """
@@ -11,7 +14,7 @@ package final class PlansWork: Invariant {
     package init() {}
 
     package func see(_ act: DiskAct, _ court: inout Court) {
-        guard let error = act.error, !act.isDisturbed else { return }
+        guard let error = act.error, !act.isDisturbed, !isQuestion(act.operation, error) else { return }
         switch error {
         case .notFound, .exists, .notEmpty, .notDirectory, .isDirectory, .mismatch, .nameTooLong, .crossDevice, .unsupported:
             court.find(self, on: act.machine, "\(act.operation) failed with \(error) though nobody interfered")
@@ -19,6 +22,14 @@ package final class PlansWork: Invariant {
             if !act.mayFail {
                 court.find(self, on: act.machine, "\(act.operation) failed with \(error) on a healthy disk")
             }
+        }
+    }
+
+    private func isQuestion(_ operation: DiskOperation, _ error: DiskError) -> Bool {
+        switch (operation, error) {
+        case (.removeDirectory, .notEmpty): true
+        case (.expect(_, let stat), .mismatch): stat.kind == .directory
+        default: false
         }
     }
 }

@@ -28,7 +28,10 @@ package final class PositiveEvidence: Invariant {
         switch place {
         case .tree(let path): judge(touch.before, of: path, act, &court)
         case .stage(let name):
-            if let intent = act.store.intents[name] { judge(touch.before, of: intent.path, act, &court) }
+            guard let intent = act.store.intents[name] else { return }
+            // What we have staged ourselves has not been in the tree yet.
+            if case .place(let staged, _) = intent.action, staged == touch.identity { return }
+            judge(touch.before, of: intent.path, act, &court)
         case .version, .quarantine: break
         }
     }

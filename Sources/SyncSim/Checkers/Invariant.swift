@@ -96,11 +96,14 @@ package struct DiskAct {
         package let place: Place
         package let before: Value
         package let after: Value
+        /// The file that stood there before.
+        package let identity: FileIdentity?
 
-        package init(place: Place, before: Value, after: Value) {
+        package init(place: Place, before: Value, after: Value, identity: FileIdentity? = nil) {
             self.place = place
             self.before = before
             self.after = after
+            self.identity = identity
         }
     }
 

@@ -38,7 +38,7 @@ package final class Watch: Checker {
     private let invariants: [any Invariant]
     private var court = Court()
     /// Where the places of the operation in hand stood before it.
-    private var before: [(place: Place, value: Value)] = []
+    private var before: [(place: Place, value: Value, identity: FileIdentity?)] = []
     /// What was below a directory that is about to be moved.
     private var belowSource: SortedMap<Path, Value> = [:]
     /// The folder, and everything on the machine, before a disaster.
@@ -69,7 +69,7 @@ package final class Watch: Checker {
     package func willPerform(_ operation: DiskOperation, on machine: Int, in world: World) {
         guard operation.changesNames else { return }
         let disk = world.machines[machine].disk
-        before = operation.places.map { ($0, disk.value(at: $0)) }
+        before = operation.places.map { ($0, disk.value(at: $0), disk.peekStat(VirtualDisk.path(of: $0))?.identity) }
         belowSource = [:]
         if case .move(.tree(let source), to: .tree) = operation { belowSource = disk.values(below: source) }
     }
@@ -79,7 +79,10 @@ package final class Watch: Checker {
         let disk = world.machines[machine].disk
         var touched: [DiskAct.Touched] = []
         if operation.changesNames {
-            touched = before.map { DiskAct.Touched(place: $0.place, before: $0.value, after: disk.value(at: $0.place)) }
+            touched = before.map { 
+                DiskAct.Touched(
+                    place: $0.place, before: $0.value, after: disk.value(at: $0.place), identity: $0.identity)
+            }
             before = []
         }
         if error == nil {

@@ -56,6 +56,7 @@ extension VirtualDisk {
         case .expectAbsent(let place): expectAbsent(place)
         case .expect(let place, let stat): expect(place) { $0.isUntouched(since: stat) }
         case .expectContent(let place, let stat): expect(place) { $0.isSameContent(as: stat) }
+        case .expectIdentity(let place, let identity): expect(place) { $0.identity == identity }
         case .inspect(let place): inspect(place)
         case .exchange(let left, let right): exchange(left, right, now: now)
         case .move(let source, let target): move(source, to: target, now: now)
@@ -206,7 +207,7 @@ extension VirtualDisk {
     private mutating func discard(_ place: Place, now: Timestamp) -> OperationOutcome {
         if case .tree = place { return .failed(.unsupported) }
         return existing(place) { disk, slot, key in
-            if disk.inodes[key].isDirectory { return .isDirectory }
+            if disk.inodes[key].isDirectory { return disk.removeDirectory(slot, key, now: now) }
             if let error = disk.obstacle(to: slot.path) { return error }
             disk.removeName(slot, now: now)
             return nil

@@ -49,6 +49,14 @@ extension VirtualDisk {
         return names.isEmpty ? [path] : names.filter { !$0.isReserved }.sorted()
     }
 
+    /// Every name an open file has now, our own directories included; none if it is gone but for the handle.
+    package func names(ofOpen handle: Handle) -> [Path] {
+        guard let file = handles[handle] else { return [] }
+        return inodes[file.inode].links.compactMap { link in
+            self.path(of: link.directory).map { $0.appending(link.name) }
+        }.sorted()
+    }
+
     /// Values on stable storage that no power cut can take from their path: nothing un-synced is done to them.
     package var safeValues: SortedMap<Path, Value> {
         var result: SortedMap<Path, Value> = [:]

@@ -157,7 +157,7 @@ package struct Hands {
     }
 
     package func size(of file: OpenFile) -> Int {
-        guard isValid(file), let path = world.machines[machine].disk.path(of: file.handle) else { return 0 }
+        guard isValid(file), let path = world.machines[machine].disk.names(ofOpen: file.handle).first else { return 0 }
         return world.machines[machine].disk.peekBytes(path)?.count ?? 0
     }
 
@@ -211,6 +211,7 @@ extension Hands {
         let found = world.machines[machine].disk.peek(path)
         let after = found?.value ?? .absent
         if before != after {
+            world.trace.tell("\(world.now) \(world.machines[machine].name) user: \(path) was \(before), is \(after)")
             world.ledger.changed(
                 path, on: machine, from: before, to: after, at: world.now, isRacing: isBeingApplied(path),
                 isBlind: isBlind)
@@ -234,13 +235,13 @@ extension Hands {
         through file: OpenFile, _ body: (inout VirtualDisk, Timestamp) -> DiskError?
     ) -> DiskError? {
         guard isValid(file) else { return .notFound }
-        let disk = world.machines[machine].disk
-        guard let place = disk.path(of: file.handle) else {
+        let names = world.machines[machine].disk.names(ofOpen: file.handle)
+        guard let first = names.first else {
             // Nobody can reach the file by a name any more: it was removed, and what is written to it goes with it.
             return body(&world.machines[machine].disk, world.stamp(machine))
         }
-        guard place.isReserved else { return change(disk.names(ofFileAt: place), body) }
-        return changeAside(file, at: place, body)
+        let places = names.filter { !$0.isReserved }
+        return places.isEmpty ? changeAside(file, at: first, body) : change(places, body)
     }
 
     /// The daemon has moved the file away while it was open; the writer does not know.
