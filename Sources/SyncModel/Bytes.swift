@@ -86,7 +86,9 @@ public struct ByteReader: Sendable {
     }
 
     private mutating func four() -> (UInt64, UInt64, UInt64, UInt64)? {
-        guard remaining >= 32, let a = uint64(), let b = uint64(), let c = uint64(), let d = uint64() else { return nil }
+        guard remaining >= 32, let a = uint64(), let b = uint64(), let c = uint64(), let d = uint64() else {
+            return nil
+        }
         return (a, b, c, d)
     }
 

@@ -16,7 +16,7 @@ public enum ConflictName {
         guard let name = path.name?.bytes, name.count > marker.count else { return false }
         var start = 0
         while start + marker.count < name.count {
-            if name[start...].starts(with: marker) { return hasTag(name[(start + marker.count)...]) }
+            if name[start...].starts(with: marker), hasTag(name[(start + marker.count)...]) { return true }
             start += 1
         }
         return false
@@ -29,8 +29,11 @@ public enum ConflictName {
         let tail = bytes.prefix { $0 != 0x2E }
         let parts = tail.split(separator: 0x2D, omittingEmptySubsequences: false)
         guard parts.count >= 4 else { return false }
-        let last = parts.suffix(3)
-        return zip(last, [8, 6, 6]).allSatisfy { $0.count == $1 }
+        let last = Array(parts.suffix(3))
+        let isDigit = { (byte: UInt8) in byte >= 0x30 && byte <= 0x39 }
+        let isHex = { (byte: UInt8) in isDigit(byte) || byte >= 0x61 && byte <= 0x66 }
+        return last[0].count == 8 && last[0].allSatisfy(isDigit) && last[1].count == 6 && last[1].allSatisfy(isDigit)
+            && last[2].count == 6 && last[2].allSatisfy(isHex)
     }
 
     private static func tag(losing content: Content, node: [UInt8], time: HybridTime) -> [UInt8] {

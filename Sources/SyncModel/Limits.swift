@@ -41,6 +41,8 @@ public struct Limits: Sendable, Equatable {
 
     /// Quiet time before a file that keeps changing is looked at again.
     public var changingRetryMilliseconds: UInt64 = 250
+    /// A file read in the same breath in which it was changed is read once more after this.
+    public var racyMilliseconds: UInt64 = 2_100
     /// First and longest pause before something that failed is tried again.
     public var retryFirstMilliseconds: UInt64 = 500
     public var retryLastMilliseconds: UInt64 = 60_000
@@ -50,11 +52,15 @@ public struct Limits: Sendable, Equatable {
     public var fuseWindowMilliseconds: UInt64 = 10_000
     /// A delete waits this long at most for files being read that might turn out to be the same file moved.
     public var deletePatienceMilliseconds: UInt64 = 2_000
+    /// A content that its author says it no longer has is given up after this, if nothing newer has come.
+    public var lostPatienceMilliseconds: UInt64 = 120_000
     public var rescanMilliseconds: UInt64 = 3_600_000
     public var pingMilliseconds: UInt64 = 1_500
     public var deadPeerMilliseconds: UInt64 = 4_500
     public var helloMilliseconds: UInt64 = 10_000
     public var clockSkewMilliseconds: UInt64 = 2_000
+    /// While the clocks differ, the peer is asked for its time this often.
+    public var clockAskMilliseconds: UInt64 = 5_000
     /// Rows and names younger than this at a power cut may not have reached the disk.
     public var writebackMilliseconds: UInt64 = 120_000
 

@@ -23,12 +23,18 @@ public struct Row: Hashable, Sendable {
         /// Where each aspect on disk comes from: decides whether replacing it would lose a version, and what a local
         /// change changes.
         public var origins: Origins
+        /// Read so soon after it was changed that another change could carry the same times: to be read again.
+        public var isRacy: Bool
 
-        public init(entry: Entry, stat: Stat, origins: Origins) {
+        public init(entry: Entry, stat: Stat, origins: Origins, isRacy: Bool = false) {
             self.entry = entry
             self.stat = stat
             self.origins = origins
+            self.isRacy = isRacy
         }
+
+        /// Nothing has touched the path since, as far as times can tell.
+        public func isStill(_ found: Stat) -> Bool { !isRacy && found.isUntouched(since: stat) }
     }
 
     public enum Condition: UInt8, Sendable {

@@ -61,11 +61,11 @@ public enum ScanJoin {
             return nil
         case (nil, .some):
             // A row without a disk state may still know the path; anything standing there is news.
-            return row?.condition == .ignored ? nil : Difference(path: path, stat: stat)
+            return Difference(path: path, stat: stat)
         case (.some, nil):
             return Difference(path: path, stat: nil)
         case (.some(let known), .some(let found)):
-            if found.isUntouched(since: known.stat) && row?.condition == .normal { return nil }
+            if known.isStill(found) && row?.condition == .normal { return nil }
             return Difference(path: path, stat: found)
         }
     }

@@ -49,6 +49,15 @@ public struct Stat: Hashable, Sendable {
         isSameContent(as: other) && changed == other.changed && mode == other.mode
     }
 
+    /// True if at `wallMilliseconds` the file was so freshly changed that one more change might not show in its times.
+    /// A file system that stamps whole seconds or hundredths is told by its digits.
+    public func isFresh(at wallMilliseconds: Int64) -> Bool {
+        let grain: Int64 =
+            changed.nanoseconds == 0 ? 2_000 : changed.nanoseconds % 10_000_000 == 0 ? 30 : 10
+        let age = wallMilliseconds.subtractingReportingOverflow(changed.milliseconds)
+        return !age.overflow && age.partialValue.magnitude < UInt64(grain)
+    }
+
     /// As `isUntouched`, but forgives what a rename does to the change time.
     public func isSameContent(as other: Stat) -> Bool {
         identity == other.identity && kind == other.kind && modified == other.modified

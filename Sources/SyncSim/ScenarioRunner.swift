@@ -57,7 +57,9 @@ package final class ScenarioRunner {
         case "part": world.partition(true)
         case "one-way":
             let name = try words.text("the machine that is not heard")
-            guard let machine = Machine.names.firstIndex(of: name) else { throw ScenarioError(text: "\(name) is no machine") }
+            guard let machine = Machine.names.firstIndex(of: name) else {
+                throw ScenarioError(text: "\(name) is no machine")
+            }
             world.block(from: machine)
         case "heal":
             world.partition(false)
@@ -65,7 +67,9 @@ package final class ScenarioRunner {
         case "alerts": return world.machines.flatMap { alerts(of: $0) }
         case "expect":
             let name = try words.text("a machine")
-            guard let machine = Machine.names.firstIndex(of: name) else { throw ScenarioError(text: "\(name) is no machine") }
+            guard let machine = Machine.names.firstIndex(of: name) else {
+                throw ScenarioError(text: "\(name) is no machine")
+            }
             let expected = try words.text("a sketch")
             let found = world.sketch(machine)
             if found != expected { return ["\(padded(machine))\(found)"] }
@@ -98,7 +102,9 @@ extension ScenarioRunner {
     }
 
     /// What people's programs do. Nil if it is no such verb.
-    private func userVerb(_ verb: String, _ machine: Int, _ words: inout ScenarioWords) throws(ScenarioError) -> [String]? {
+    private func userVerb(_ verb: String, _ machine: Int, _ words: inout ScenarioWords) throws(ScenarioError)
+        -> [String]?
+    {
         let now = world.stamp(machine)
         let error: DiskError?
         switch verb {
@@ -165,7 +171,9 @@ extension ScenarioRunner {
     }
 
     /// What people ask of the node. Nil if it is no such verb.
-    private func nodeVerb(_ verb: String, _ machine: Int, _ words: inout ScenarioWords) throws(ScenarioError) -> [String]? {
+    private func nodeVerb(_ verb: String, _ machine: Int, _ words: inout ScenarioWords) throws(ScenarioError)
+        -> [String]?
+    {
         let command: Command
         switch verb {
         case "status": command = .status
@@ -211,7 +219,9 @@ extension ScenarioRunner {
         return lines
     }
 
-    private func operatorVerb(_ verb: String, _ machine: Int, _ words: inout ScenarioWords) throws(ScenarioError) -> Bool {
+    private func operatorVerb(_ verb: String, _ machine: Int, _ words: inout ScenarioWords) throws(ScenarioError)
+        -> Bool
+    {
         switch verb {
         case "start": world.release(machine)
         case "stop":
@@ -264,7 +274,8 @@ extension ScenarioRunner {
         if words.isEmpty { return .strict }
         let name = try words.text("a crash model")
         guard let model = CrashModel.allCases.first(where: { "\($0)" == name }) else {
-            throw ScenarioError(text: "\(name) is no crash model: \(CrashModel.allCases.map { "\($0)" }.joined(separator: ", "))")
+            throw ScenarioError(
+                text: "\(name) is no crash model: \(CrashModel.allCases.map { "\($0)" }.joined(separator: ", "))")
         }
         return model
     }

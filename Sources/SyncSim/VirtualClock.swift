@@ -39,9 +39,9 @@ package struct VirtualClock: Sendable {
     package func moment(whenMonotonicIs milliseconds: UInt64, notBefore now: Int64) -> Int64 {
         let current = monotonic(at: now)
         guard milliseconds > current else { return now }
-        let distance = Int64(min(milliseconds - current, 1 << 50))
-        // A guess without drift, then the few steps that drift may have cost.
-        var guess = now + max(1, distance - drift(over: distance))
+        let distance = Int64(min(milliseconds - current, 1 << 40))
+        // A guess that is never too late, then the few steps that rounding may have cost.
+        var guess = max(now + 1, now + distance * 1_000_000 / Int64(1_000_000 + driftPerMillion) - 2)
         while monotonic(at: guess) < milliseconds { guess += 1 }
         return guess
     }

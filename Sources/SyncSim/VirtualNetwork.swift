@@ -188,7 +188,9 @@ extension VirtualNetwork {
     }
 
     private mutating func endIfDrained(_ sender: Int, at time: Int64) {
-        guard streams[sender].endsAfterFrames, streams[sender].frames.isEmpty, streams[sender].blocks == 0 else { return }
+        guard streams[sender].endsAfterFrames, streams[sender].frames.isEmpty, streams[sender].blocks == 0 else {
+            return
+        }
         streams[sender] = Stream()
         tellDown(1 - sender, at: time)
     }
@@ -207,7 +209,9 @@ extension VirtualNetwork {
         _ frame: [UInt8], from machine: Int, life: UInt64, at now: Int64, _ random: inout SeededRandom
     ) {
         // Into a connection that is over the bytes just vanish.
-        guard ends[machine].life == life, streams[machine].life == life, !streams[machine].endsAfterFrames else { return }
+        guard ends[machine].life == life, streams[machine].life == life, !streams[machine].endsAfterFrames else {
+            return
+        }
         let left = max(now, streams[machine].lineFree) + Int64(frame.count * 1_000 / bytesPerSecond)
         streams[machine].lineFree = left
         if streams[machine].blocks == 0 {

@@ -121,7 +121,7 @@ extension VirtualStore {
             if let before { identities[IdentityKey(identity: before.stat.identity, path: path)] = nil }
             if let after { identities[IdentityKey(identity: after.stat.identity, path: path)] = () }
         }
-        let (left, held) = (before?.entry.content.contentID, after?.entry.content.contentID)
+        let (left, held) = (old?.heldContent, row?.heldContent)
         guard left != held else { return }
         if let held {
             contents[ContentKey(content: held, path: path)] = ()
@@ -315,9 +315,10 @@ extension VirtualStore {
     }
 }
 
-extension Content {
-    fileprivate var contentID: ContentID? {
-        if case .file(let id, _) = self { return id }
-        return nil
+extension Row {
+    /// The content that can be read at this path; what is missing, damaged or ignored is not looked after any more.
+    fileprivate var heldContent: ContentID? {
+        guard condition == .normal, case .file(let id, _) = disk?.entry.content else { return nil }
+        return id
     }
 }

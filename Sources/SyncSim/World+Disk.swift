@@ -1,5 +1,5 @@
-package import SyncModel
 import SyncCore
+package import SyncModel
 
 /// Disk work: looks at a random moment, hashes over a span of time, programs one operation per happening.
 extension World {
@@ -85,9 +85,10 @@ extension World {
     private func noteRare(_ operation: DiskOperation, _ error: DiskError) {
         switch (operation, error) {
         case (.expectContent, .mismatch): rare.hit("disk: displaced content was not the expected one")
-        case (.expect, .mismatch), (.expectAbsent, .mismatch):
+        case (.expect, .mismatch), (.expectAbsent, .mismatch), (.expectIdentity, .mismatch):
             rare.hit("disk: expected state had changed before the exchange")
-        case (.createFile, .noSpace), (.write, .noSpace), (.copy, .noSpace): rare.hit("disk: no space for a staged file")
+        case (.createFile, .noSpace), (.write, .noSpace), (.copy, .noSpace):
+            rare.hit("disk: no space for a staged file")
         case (.syncFile, .inputOutput): rare.hit("disk: fsync of a staged file failed")
         case (.exchange, .notFound), (.move, .exists): rare.hit("disk: a name came or went before the rename")
         default: break

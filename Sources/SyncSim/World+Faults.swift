@@ -36,7 +36,8 @@ extension World {
         case .linkFreezes: begin(trait, machine, span: span / 6)
         case .clockSteps: machines[machine].clock.step(by: clockStep())
         case .clockFreezes: begin(trait, machine, span: span)
-        case .slowLinks, .clockDrift, .lateNotices, .coarseTimes, .inodeReuse, .timesTrailData, .orderlyStops, .pauses, .imageRestores, .stateWipes, .rootLosses,
+        case .slowLinks, .clockDrift, .lateNotices, .coarseTimes, .inodeReuse, .timesTrailData, .orderlyStops, .pauses,
+            .imageRestores, .stateWipes, .rootLosses,
             .rescans, .versionRestores, .smallLimits, .tinyChunks, .shortLogs, .sharedNames, .openWriters, .lateWriters,
             .editorSaves, .fileMoves, .directoryMoves, .massDeletes, .permissionChanges, .timeChanges, .symlinks,
             .kindSwaps, .ignoreRules, .oddNames, .bigFiles, .specialFiles, .initialTrees, .evilPeer:

@@ -201,11 +201,18 @@ extension World {
             mendDisk(machine)
             machines[machine].isHeldDown = false
             if machines[machine].isPowered { start(machine) }
+            clearAway(machine)
         }
         network.wantConnection(at: now, &random.network)
         linkChanged()
         healing = Healing(began: now, framesAtBegin: framesSent)
         schedule(.inspection, after: 100)
+    }
+
+    /// A person who reads that a FIFO stands where a file is to go takes it away.
+    private func clearAway(_ machine: Int) {
+        let hands = Hands(self, machine: machine)
+        for (path, entry) in machines[machine].disk.tree() where entry.content == .special { _ = hands.unlink(path) }
     }
 
     /// The operator looks at both nodes, decides what waits for a person, and notices when all is quiet.
@@ -216,7 +223,8 @@ extension World {
         guard phase == .healing, isClean else { return }
         for machine in machines.indices { attend(machine) }
         if now - healing.began > budget.healingMilliseconds {
-            return violate("INV-06", "not quiet \(budget.healingMilliseconds / 60_000) minutes after all was mended. \(situation)")
+            return violate(
+                "INV-06", "not quiet \(budget.healingMilliseconds / 60_000) minutes after all was mended. \(situation)")
         }
         let frames = framesSent - healing.framesAtBegin
         if frames > framesAllowed {

@@ -7,7 +7,9 @@ extension World {
         var words: [String] = []
         for (index, (path, entry)) in tree.enumerated() {
             let next = index + 1 < tree.count ? tree[index + 1].0 : nil
-            if let word = World.sketch(path, entry, isEmptyDirectory: next?.isBelow(path) != true) { words.append(word) }
+            if let word = World.sketch(path, entry, isEmptyDirectory: next?.isBelow(path) != true) {
+                words.append(word)
+            }
         }
         return words.isEmpty ? "(nothing)" : words.joined(separator: "  ")
     }

@@ -8,7 +8,8 @@ extension World {
         trace.mix(UInt64(bitPattern: now))
         trace.mix(happening.tag)
         switch happening {
-        case .fault, .faultEnd, .start, .powerOn, .tell, .deadline, .notices, .link, .hashEnd, .storeRequest, .storeAnswer,
+        case .fault, .faultEnd, .start, .powerOn, .tell, .deadline, .notices, .link, .hashEnd, .storeRequest,
+            .storeAnswer,
             .writeBack, .inspection, .diskRequest, .diskOperation:
             break
         case .agent(let index):
@@ -516,7 +517,7 @@ extension DiskOperation {
         case .createFile(let place), .write(let place, _, _), .truncate(let place, _), .createDirectory(let place, _),
             .createSymlink(let place, _), .setMode(let place, _), .setModified(let place, _), .syncFile(let place),
             .syncParent(let place), .expectAbsent(let place), .expect(let place, _), .expectContent(let place, _),
-            .inspect(let place), .removeDirectory(let place), .discard(let place):
+            .expectIdentity(let place, _), .inspect(let place), .removeDirectory(let place), .discard(let place):
             [place]
         case .copy(let from, _, _, let to, _, _): [from, to]
         case .exchange(let left, let right): [left, right]
@@ -530,7 +531,7 @@ extension DiskOperation {
         case .createFile, .write, .copy, .truncate, .createDirectory, .createSymlink, .setMode, .setModified, .exchange,
             .move, .removeDirectory, .discard:
             true
-        case .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .inspect: false
+        case .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .expectIdentity, .inspect: false
         }
     }
 }
@@ -551,6 +552,7 @@ extension Frame {
         case .wantChunks(let content, let indexes): "want \(indexes.count) chunks of \(content.digest.hex(digits: 6))"
         case .chunks(let content, let chunks): "\(chunks.count) chunks of \(content.digest.hex(digits: 6))"
         case .contents(let contents): "contents " + contents.map { $0.id.digest.hex(digits: 6) }.joined(separator: " ")
+        case .later(let content): "later \(content.digest.hex(digits: 6))"
         case .gone(let content): "gone \(content.digest.hex(digits: 6))"
         case .rolledBack(let position): "rolled back \(position.summary)"
         case .expand(let position): "expand \(position.summary)"

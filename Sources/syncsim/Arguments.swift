@@ -79,7 +79,9 @@ struct Arguments {
                 throw UsageError(text: "\(option) is given twice: give it once")
             }
             if Arguments.plain.contains(option) {
-                guard attached == nil else { throw UsageError(text: "\(option) takes no value: leave out what follows the =") }
+                guard attached == nil else {
+                    throw UsageError(text: "\(option) takes no value: leave out what follows the =")
+                }
                 values.append((option, ""))
             } else if Arguments.valued.contains(option) {
                 guard let value = attached ?? rest.popFirst() else {
@@ -95,7 +97,8 @@ struct Arguments {
     private func request(processors: Int) throws(UsageError) -> Request {
         let asked = Arguments.modes.filter { has($0.option) }
         guard let mode = asked.first else {
-            throw UsageError(text: "nothing is asked for: say --seed, --seeds, --scenarios or another of syncsim --help")
+            throw UsageError(
+                text: "nothing is asked for: say --seed, --seeds, --scenarios or another of syncsim --help")
         }
         if asked.count > 1 {
             throw UsageError(text: "\(asked[0].option) and \(asked[1].option) do not go together: choose one")
@@ -142,7 +145,8 @@ struct Arguments {
     private func number(_ option: String, _ fallback: UInt64) throws(UsageError) -> UInt64 {
         guard let text = value(option) else { return fallback }
         guard let number = UInt64(text) else {
-            throw UsageError(text: "\(option) \(text) is no number: write a whole number from 0 to 18446744073709551615")
+            throw UsageError(
+                text: "\(option) \(text) is no number: write a whole number from 0 to 18446744073709551615")
         }
         return number
     }

@@ -21,7 +21,9 @@ enum Bench {
         let before = System.residentBytes
         var shell = Shell(entries: entries, withLog: false)
         let model = System.residentBytes - before
-        System.say("model store: \(model / entries) bytes per entry at \(entries) entries (all of it in the store; the node keeps none)")
+        System.say(
+            "model store: \(model / entries) bytes per entry at \(entries) entries (all of it in the store; the node keeps none)"
+        )
         shell.start()
         shell.reset()
         var random = SeededRandom(seed: 1)

@@ -6,7 +6,8 @@ enum Scenarios {
     static func run(_ directory: String, rewrites: Bool) throws(System.Failure) -> Bool {
         let names = try System.names(in: directory).filter { $0.hasSuffix(".txt") }
         guard !names.isEmpty else {
-            throw System.Failure(text: "there is no transcript (*.txt) in \(directory): name the directory that holds them")
+            throw System.Failure(
+                text: "there is no transcript (*.txt) in \(directory): name the directory that holds them")
         }
         var failed = 0
         for name in names {
@@ -32,7 +33,9 @@ enum Scenarios {
             for command in difference.commands { System.say("    \(command)") }
             for line in difference.expected where !difference.found.contains(line) { System.say("  - \(line)") }
             for line in difference.found where !difference.expected.contains(line) { System.say("  + \(line)") }
-            if difference.expected.sorted() == difference.found.sorted() { System.say("  (the same lines in another order)") }
+            if difference.expected.sorted() == difference.found.sorted() {
+                System.say("  (the same lines in another order)")
+            }
         }
         return differences.isEmpty
     }

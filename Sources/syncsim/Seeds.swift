@@ -42,7 +42,9 @@ enum Seeds {
                 guard next < end else { return }
                 let stretch = next..<min(end, next + stretchLength)
                 next = stretch.upperBound
-                group.addTask { @concurrent in stretch.map { seed in Crash.announcing(seed: seed) { Simulation.run(seed: seed) } } }
+                group.addTask { @concurrent in
+                    stretch.map { seed in Crash.announcing(seed: seed) { Simulation.run(seed: seed) } }
+                }
             }
             for _ in 0..<jobs { add(to: &group) }
             while let reports = await group.next() {

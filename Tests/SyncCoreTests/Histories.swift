@@ -84,6 +84,7 @@ struct Replica {
         for revision in other[imported..<max(imported, count)] {
             clock.witness(revision.origin.time)
             row.join(revision.flipped)
+            if reconciler.losesUnseen(row) { row.owesCopy = true }
         }
         imported = max(imported, count)
     }
@@ -100,6 +101,7 @@ struct Replica {
         }
         show(wanted.entry, wanted.origins)
         row.reflected = row.reflected.joined(with: wanted.version)
+        row.owesCopy = false
     }
 
     /// The user's act has been seen. True if it became a revision; false if it was what was wanted anyway.
@@ -108,6 +110,7 @@ struct Replica {
         if !entry.isAbsent, row.needsApply, wanted.entry.agrees(with: entry) {
             show(wanted.entry, wanted.origins)
             row.reflected = row.version
+            row.owesCopy = false
             return false
         }
         let time = clock.tick(wallMilliseconds: wallMilliseconds)
@@ -122,6 +125,7 @@ struct Replica {
         let revision = Revision(origin: origin, seen: row.reflected, entry: entry, origins: origins)
         row.join(revision)
         row.reflected.own = position
+        row.owesCopy = false
         show(entry, origins)
         log.append(revision)
         return true

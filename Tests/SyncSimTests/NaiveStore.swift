@@ -69,7 +69,7 @@ struct NaiveStore {
     func isHeld(_ content: ContentID) -> Bool { rows.contains { holds($0, content) } }
 
     func holds(_ row: Row, _ content: ContentID) -> Bool {
-        guard case .file(content, _) = row.disk?.entry.content else { return false }
+        guard row.condition == .normal, case .file(content, _) = row.disk?.entry.content else { return false }
         return true
     }
 

@@ -109,7 +109,8 @@ import Testing
         }
     }
 
-    @Test("a directory that cannot be read any more when the scan goes on is unknown from there on") func suddenlyUnreadable() {
+    @Test("a directory that cannot be read any more when the scan goes on is unknown from there on")
+    func suddenlyUnreadable() {
         var disk = VirtualDisk.sketched("d/ d/a=1 d/z=2 e=3")
         let rows = rows(of: disk)
         disk.removeTree(at("d/z"), now: ms(9))

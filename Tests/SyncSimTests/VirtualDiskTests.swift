@@ -1,6 +1,5 @@
-/// The virtual disk obeys the same contract as the real one: each operation of DiskProgram.swift with each way it can fail,
-/// the calls of users' programs, what the watcher hears, and how the daemon reads.
-/// Scans are in VirtualDiskScanTests, power cuts in VirtualDiskCrashTests.
+/// The virtual disk obeys the contract of DiskProgram.swift: each operation, with each way it can fail. And the little
+/// language in which all tests of the disk are written.
 import SyncCore
 import SyncModel
 import SyncSim
@@ -264,6 +263,15 @@ extension String {
                 Case(.discard(stage2), .failed(.notFound)),
                 Case(.discard(tree("g")), .failed(.unsupported)),
             ], on: prepared())
+        var disk = prepared()
+        disk.mkdir(at(".syncd/stage/s0000000000000002"), now: ms(4))
+        disk.mkdir(at(".syncd/stage/s0000000000000003"), now: ms(4))
+        disk.mkdir(at(".syncd/stage/s0000000000000003/in"), now: ms(4))
+        check(
+            [
+                Case(.discard(stage2), .done, [("stage/s2/", "")]),
+                Case(.discard(.stage(StageName(raw: 3))), .failed(.notEmpty)),
+            ], on: disk)
     }
 
     @Test("expectations hold for what is untouched, and for nothing else") func expecting() throws {
@@ -283,6 +291,9 @@ extension String {
                 Case(.expectContent(tree("g"), renamed), .done),
                 Case(.expectContent(tree("g"), otherSize), .failed(.mismatch)),
                 Case(.expectContent(tree("g"), otherFile), .failed(.mismatch)),
+                Case(.expectIdentity(tree("g"), g.identity), .done),
+                Case(.expectIdentity(tree("g"), otherFile.identity), .failed(.mismatch)),
+                Case(.expectIdentity(tree("none"), g.identity), .failed(.mismatch)),
                 Case(.expectAbsent(tree("none")), .done),
                 Case(.expectAbsent(tree("none/x")), .done),
                 Case(.expectAbsent(tree("g/x")), .done),
@@ -295,6 +306,10 @@ extension String {
         #expect(disk.perform(.move(tree("g"), to: tree("h")), now: ms(6)) == .done)
         #expect(disk.perform(.expect(tree("h"), g), now: ms(6)) == .failed(.mismatch))
         #expect(disk.perform(.expectContent(tree("h"), g), now: ms(6)) == .done)
+        // And a write breaks both, and makes no other file of it.
+        disk.writeFile(at("h"), utf8("own"), now: ms(7))
+        #expect(disk.perform(.expectContent(tree("h"), g), now: ms(8)) == .failed(.mismatch))
+        #expect(disk.perform(.expectIdentity(tree("h"), g.identity), now: ms(8)) == .done)
     }
 
     @Test("a program stops at its first failure and undoes nothing") func programs() throws {
@@ -356,432 +371,5 @@ extension String {
         disk.setTimes(at("g"), modified: ms(4_321), now: ms(1_999))
         #expect(try #require(disk.stat(at("g"))).modified == ms(4_000))
         #expect(try #require(disk.stat(at("g"))).changed == ms(1_000))
-    }
-}
-
-@Suite("The virtual disk: faults") struct VirtualDiskFaultTests {
-    private func tree(_ text: String) -> Place { .tree(at(text)) }
-
-    @Test("a full disk refuses what needs room, and takes it when somebody has made some") func full() {
-        var disk = VirtualDisk.sketched("big=0123456789 small=x")
-        disk.faults.capacityBytes = disk.usedBytes + 4
-        #expect(disk.perform(.createFile(stage1), now: ms(2)) == .failed(.noSpace))
-        #expect(disk.mkdir(at("d"), now: ms(2)) == .noSpace)
-        #expect(disk.symlink(at("l"), target: [1], now: ms(2)) == .noSpace)
-        #expect(disk.perform(.write(tree("small"), offset: 1, bytes: utf8("12345")), now: ms(2)) == .failed(.noSpace))
-        #expect(disk.perform(.write(tree("small"), offset: 1, bytes: utf8("1234")), now: ms(2)) == .done)
-        // What has room already may be written again.
-        #expect(disk.perform(.write(tree("small"), offset: 0, bytes: utf8("abcde")), now: ms(2)) == .done)
-        #expect(disk.perform(.truncate(tree("small"), size: 1 << 40), now: ms(2)) == .done)
-        #expect(disk.unlink(at("big"), now: ms(3)) == nil)
-        #expect(disk.perform(.createFile(stage1), now: ms(2)) == .done)
-        #expect(disk.perform(.write(stage1, offset: 0, bytes: utf8("0123456789")), now: ms(2)) == .done)
-        #expect(disk.perform(.write(stage1, offset: 10, bytes: utf8("x")), now: ms(2)) == .failed(.noSpace))
-    }
-
-    @Test("room is kept by an open handle until it is closed") func roomOfOpenFiles() {
-        var disk = VirtualDisk.sketched("big=0123456789")
-        guard case .success(let handle) = disk.open(at("big"), now: ms(2)) else {
-            Issue.record("not opened")
-            return
-        }
-        let used = disk.usedBytes
-        disk.unlink(at("big"), now: ms(2))
-        #expect(disk.usedBytes == used)
-        disk.close(handle)
-        #expect(disk.usedBytes < used)
-    }
-
-    @Test("a read-only disk can be looked at") func readOnly() {
-        var disk = VirtualDisk.sketched("d/ g=two")
-        disk.stage(stage1, "new")
-        disk.faults.isReadOnly = true
-        let changes: [DiskOperation] = [
-            .createFile(stage2), .createDirectory(tree("n"), mode: 0o755), .createSymlink(tree("n"), target: [1]),
-            .write(stage1, offset: 0, bytes: [1]), .truncate(stage1, size: 0), .setMode(tree("g"), 0o600),
-            .setModified(tree("g"), ms(3)), .exchange(stage1, tree("g")), .move(stage1, to: tree("n")),
-            .removeDirectory(tree("d")), .discard(stage1),
-        ]
-        for change in changes { #expect(disk.perform(change, now: ms(3)) == .failed(.readOnly), "\(change)") }
-        #expect(disk.writeFile(at("g"), [1], now: ms(3)) == .readOnly)
-        #expect(disk.rename(at("g"), to: at("h"), now: ms(3)) == .readOnly)
-        #expect(disk.unlink(at("g"), now: ms(3)) == .readOnly)
-        #expect(disk.link(at("g"), at("h"), now: ms(3)) == .readOnly)
-        #expect(disk.sketch == "d/ g=two" && disk.ownSketch.contains("s1=new"))
-        #expect(disk.readFile(at("g")) == utf8("two"))
-        #expect(disk.perform(.syncFile(stage1), now: ms(3)) == .done)
-    }
-
-    @Test("what is denied or held is left alone; below a denied directory nothing can be seen") func deniedAndBusy() {
-        var disk = VirtualDisk.sketched("d/ d/f=one g=two h=three")
-        disk.stage(stage1, "new")
-        disk.faults.permissionDenied = [at("d"), at("g")]
-        disk.faults.busy = [at("h")]
-        #expect(disk.perform(.exchange(stage1, tree("g")), now: ms(3)) == .failed(.permission))
-        #expect(disk.perform(.move(tree("g"), to: version1), now: ms(3)) == .failed(.permission))
-        #expect(disk.perform(.createFile(tree("d/n")), now: ms(3)) == .failed(.permission))
-        #expect(disk.perform(.inspect(tree("d/f")), now: ms(3)) == .failed(.permission))
-        #expect(disk.perform(.expectAbsent(tree("d/n")), now: ms(3)) == .failed(.permission))
-        #expect(disk.perform(.exchange(stage1, tree("h")), now: ms(3)) == .failed(.busy))
-        #expect(disk.perform(.move(tree("h"), to: version1), now: ms(3)) == .failed(.busy))
-        #expect(disk.rename(at("g"), to: at("n"), now: ms(3)) == .permission)
-        #expect(disk.readFile(at("g")) == nil && disk.readFile(at("h")) == utf8("three"))
-        #expect(disk.hash(at("g"), chunking: .standard) == .failed(.permission))
-        let look = disk.inspect([at("g"), at("d/f"), at("none")])
-        #expect(look.results[1] == .failed(.permission) && look.results[2] == .absent)
-        if case .found = look.results[0] {} else { Issue.record("the directory still shows a denied file") }
-        disk.faults.permissionDenied = []
-        #expect(disk.perform(.exchange(stage1, tree("g")), now: ms(3)) == .done)
-    }
-
-    @Test("reading and writing fail by path, for a while, or by chance, and only so") func inputOutput() {
-        var disk = VirtualDisk.sketched("d/ d/f=one g=two")
-        disk.stage(stage1, "new")
-        disk.faults.writeErrors = FaultChance(next: 1)
-        #expect(disk.perform(.write(stage1, offset: 0, bytes: [1]), now: ms(3)) == .failed(.inputOutput))
-        #expect(disk.perform(.write(stage1, offset: 0, bytes: [1]), now: ms(3)) == .done)
-        disk.faults.writeErrors = FaultChance(paths: [at(".syncd/stage/s0000000000000001")])
-        #expect(disk.perform(.write(stage1, offset: 0, bytes: [1]), now: ms(3)) == .failed(.inputOutput))
-        #expect(disk.perform(.write(tree("g"), offset: 0, bytes: utf8("T")), now: ms(3)) == .done)
-        disk.faults.readErrors = FaultChance(paths: [at("d"), at("g")])
-        #expect(disk.hash(at("g"), chunking: .standard) == .failed(.inputOutput))
-        #expect(
-            disk.read(ReadRequest(place: tree("g"), expected: nil, offset: 0, length: 9)) == .failed(.inputOutput))
-        #expect(disk.inspect([at("d/f")]).results == [.failed(.inputOutput)])
-        disk.faults.readErrors = FaultChance(perMille: 300)
-        disk.faults.random = SeededRandom(seed: 7)
-        let answers = (0..<1_000).map { _ in disk.inspect([at("g")]).results == [.failed(.inputOutput)] }
-        #expect((200..<400).contains(answers.count { $0 }))
-        disk.faults.readErrors = FaultChance(next: 1)
-        #expect(disk.inspect([at("g")]).results == [.failed(.inputOutput)])
-        #expect(disk.inspect([at("g")]).results != [.failed(.inputOutput)])
-    }
-
-    @Test("inode numbers are new each time, unless the file system gives freed ones again") func inodeNumbers() throws {
-        for reuses in [false, true] {
-            var disk = VirtualDisk.sketched("keep=1")
-            disk.faults.reusesInodes = reuses
-            disk.writeFile(at("a"), utf8("1"), now: ms(5))
-            let first = try #require(disk.stat(at("a"))).identity
-            disk.unlink(at("a"), now: ms(6))
-            disk.writeFile(at("b"), utf8("2"), now: ms(7))
-            let second = try #require(disk.stat(at("b"))).identity
-            #expect((first.inode == second.inode) == reuses)
-            #expect(first != second, "the birth time tells them apart")
-        }
-    }
-
-    @Test("the root: mounted, gone, replaced, unmarked, emptied") func roots() {
-        let fresh = VirtualDisk.sketched("d/ d/f=one g=two")
-        #expect(fresh.rootState() == .healthy)
-
-        var disk = fresh
-        disk.unmount(leaving: .nothing)
-        #expect(disk.rootState() == .missing && disk.tree().isEmpty && !disk.isMounted)
-        #expect(disk.perform(.createFile(.tree(at("x"))), now: ms(3)) == .failed(.notFound))
-        #expect(disk.writeFile(at("x"), [1], now: ms(3)) == .notFound)
-        #expect(disk.inspect([at("g")]) == Inspection(root: .missing, results: [.absent]))
-        #expect(disk.allContents().contains { $0.path == at("d/f") }, "unmounted is not lost")
-        disk.mount()
-        #expect(disk.rootState() == .healthy && disk.sketch == fresh.sketch)
-
-        disk.unmount(leaving: .emptyDirectory)
-        #expect(disk.rootState() == .replaced && disk.tree().isEmpty)
-        #expect(disk.perform(.createFile(stage1), now: ms(3)) == .failed(.notFound))
-        disk.writeFile(at("stray"), utf8("s"), now: ms(3))
-        #expect(disk.strayContents().map { $0.0 } == [at("stray")])
-        disk.mount()
-        #expect(disk.sketch == fresh.sketch)
-
-        let other = FolderID(SHA256.digest(of: utf8("another")))
-        for marker in [other, folder, nil] {
-            disk = fresh
-            disk.replaceRoot(marker: marker, now: ms(3))
-            #expect(disk.rootState() == .replaced && disk.tree().isEmpty)
-        }
-        disk.mount()
-        #expect(disk.sketch == fresh.sketch)
-
-        disk = fresh
-        disk.removeMarker(now: ms(3))
-        #expect(disk.rootState() == .unmarked && disk.sketch == fresh.sketch)
-        disk = fresh
-        disk.writeFile(at(".syncd/folder-id"), other.digest.bytes, now: ms(3))
-        #expect(disk.rootState() == .replaced)
-
-        disk = fresh
-        disk.emptyRoot(now: ms(3))
-        #expect(disk.rootState() == .healthy && disk.tree().isEmpty)
-    }
-}
-
-@Suite("The virtual disk: users' programs") struct VirtualDiskUserTests {
-    @Test("the calls of POSIX with their refusals") func calls() {
-        var disk = VirtualDisk.sketched("d/ d/f=one e/ g=two l->d")
-        #expect(disk.rename(at("g"), to: at("d/f"), now: ms(2)) == nil)
-        #expect(disk.sketch == "d/ d/f=two e/ l->d")
-        #expect(disk.rename(at("d/f"), to: at("e"), now: ms(2)) == .isDirectory)
-        #expect(disk.rename(at("e"), to: at("d/f"), now: ms(2)) == .notDirectory)
-        #expect(disk.rename(at("e"), to: at("d"), now: ms(2)) == .notEmpty)
-        #expect(disk.rename(at("d"), to: at("d/x"), now: ms(2)) == .unsupported)
-        #expect(disk.rename(at("none"), to: at("x"), now: ms(2)) == .notFound)
-        #expect(disk.rename(at("d"), to: at("e"), now: ms(2)) == nil)
-        #expect(disk.sketch == "e/ e/f=two l->d")
-        #expect(disk.link(at("e/f"), at("h"), now: ms(2)) == nil)
-        #expect(disk.link(at("e"), at("i"), now: ms(2)) == .permission)
-        #expect(disk.link(at("e/f"), at("h"), now: ms(2)) == .exists)
-        disk.writeFile(at("h"), utf8("both"), now: ms(3))
-        #expect(disk.sketch == "e/ e/f=both h=both l->d")
-        #expect(disk.rename(at("h"), to: at("e/f"), now: ms(3)) == nil)
-        #expect(disk.sketch == "e/ e/f=both h=both l->d", "two names of one file: rename does nothing")
-        #expect(disk.unlink(at("e"), now: ms(3)) == .isDirectory)
-        #expect(disk.rmdir(at("e"), now: ms(3)) == .notEmpty)
-        #expect(disk.rmdir(at("h"), now: ms(3)) == .notDirectory)
-        #expect(disk.unlink(at("h"), now: ms(3)) == nil)
-        #expect(disk.mkdir(at("e"), now: ms(3)) == .exists)
-        #expect(disk.mkdir(at("l/x"), now: ms(3)) == .notDirectory)
-        #expect(disk.writeFile(at("e"), [1], now: ms(3)) == .isDirectory)
-        #expect(disk.chmod(at("e/f"), 0o600, now: ms(3)) == nil && disk.chmod(at("l"), 0, now: ms(3)) == .unsupported)
-        #expect(disk.kind(at("l")) == .symlink && disk.kind(at("e")) == .directory && !disk.exists(at("h")))
-        #expect(disk.list(at("e")).map(\.bytes) == [utf8("f")])
-        #expect(disk.removeTree(at("e"), now: ms(4)) == nil)
-        #expect(disk.sketch == "l->d")
-    }
-
-    @Test("a late writer goes on writing to the file that was displaced") func lateWriter() throws {
-        var disk = VirtualDisk.sketched("doc=draft")
-        guard case .success(let handle) = disk.open(at("doc"), now: ms(2)) else {
-            Issue.record("not opened")
-            return
-        }
-        disk.stage(stage1, "from peer")
-        _ = disk.run(
-            DiskProgram([.exchange(stage1, .tree(at("doc"))), .move(stage1, to: version1)]), now: ms(3))
-        #expect(disk.write(handle, at: 0, utf8("DRAFT"), now: ms(4)) == nil)
-        #expect(disk.sketch == "doc=from peer")
-        #expect(disk.ownSketch.contains("v1=DRAFT"))
-        #expect(disk.path(of: handle) == at(".syncd/versions/v0000000000000001"))
-        // Even when its last name goes.
-        _ = disk.perform(.discard(version1), now: ms(5))
-        #expect(disk.write(handle, at: 5, utf8("!"), now: ms(6)) == nil && disk.path(of: handle) == nil)
-        disk.close(handle)
-        #expect(disk.write(handle, at: 0, [1], now: ms(7)) == .notFound)
-    }
-
-    @Test("open makes, cuts and refuses as asked") func opening() {
-        var disk = VirtualDisk.sketched("d/ g=two l->g p|")
-        #expect(disk.open(at("none"), now: ms(2)) == .failure(.notFound))
-        #expect(disk.open(at("none/x"), create: true, now: ms(2)) == .failure(.notFound))
-        #expect(disk.open(at("d"), now: ms(2)) == .failure(.isDirectory))
-        #expect(disk.open(at("l"), now: ms(2)) == .failure(.unsupported))
-        #expect(disk.open(at("p"), now: ms(2)) == .failure(.unsupported))
-        guard case .success(let made) = disk.open(at("n"), create: true, now: ms(2)),
-            case .success(let cut) = disk.open(at("g"), truncate: true, now: ms(2))
-        else {
-            Issue.record("not opened")
-            return
-        }
-        #expect(disk.sketch == "d/ g= l->g n= p|")
-        disk.write(cut, at: 2, utf8("x"), now: ms(3))
-        disk.truncate(made, to: 1, now: ms(3))
-        #expect(disk.sketch == "d/ g=\0\0x l->g n=\0 p|")
-    }
-
-    @Test("an image is a copy: what happens later happens to one of them") func images() {
-        var disk = VirtualDisk.sketched("d/ d/f=one")
-        let image = disk
-        disk.writeFile(at("d/f"), utf8("two"), now: ms(2))
-        disk.writeFile(at("new"), utf8("x"), now: ms(2))
-        #expect(image.sketch == "d/ d/f=one")
-        disk = image
-        #expect(disk.sketch == "d/ d/f=one")
-    }
-}
-
-@Suite("The virtual disk: what the watcher hears") struct VirtualDiskNoticeTests {
-    private func heard(_ disk: inout VirtualDisk) -> String {
-        let (notices, overflowed) = disk.takeNotices()
-        return notices.map { "\($0.kind) \($0.path)" }.joined(separator: ", ") + (overflowed ? " OVERFLOW" : "")
-    }
-
-    @Test("each change is heard under the name it has, in order") func changes() {
-        var disk = VirtualDisk.sketched("d/ d/f=one g=two")
-        disk.writeFile(at("g"), utf8("nobody listens"), now: ms(2))
-        #expect(!disk.hasNotices)
-        disk.startWatching()
-        disk.writeFile(at("g"), utf8("x"), now: ms(2))
-        #expect(heard(&disk) == "writing g, touched g")
-        disk.writeFile(at("n"), utf8("x"), now: ms(2))
-        #expect(heard(&disk) == "touched n, writing n, touched n")
-        disk.chmod(at("g"), 0o600, now: ms(2))
-        disk.chmod(at("g"), 0o644, now: ms(2))
-        #expect(heard(&disk) == "touched g", "equal notices in a row melt into one")
-        disk.rename(at("g"), to: at("d/g"), now: ms(2))
-        disk.unlink(at("d/f"), now: ms(2))
-        disk.link(at("d/g"), at("h"), now: ms(2))
-        disk.symlink(at("l"), target: [1], now: ms(2))
-        disk.mkfifo(at("p"), now: ms(2))
-        #expect(heard(&disk) == "gone g, touched d/g, gone d/f, touched h, touched l, touched p")
-        disk.stage(stage1, "new")
-        #expect(heard(&disk) == "", "our own directory is not watched")
-        _ = disk.run(
-            DiskProgram([
-                .exchange(stage1, .tree(at("h"))), .syncParent(.tree(at("h"))), .move(stage1, to: version1),
-                .move(.tree(at("n")), to: version2), .setModified(.tree(at("h")), ms(1)),
-            ]), now: ms(3))
-        #expect(heard(&disk) == "touched h, gone n, touched h")
-    }
-
-    @Test("an open file is heard while it is written and when it is closed, wherever it went") func handles() {
-        var disk = VirtualDisk.sketched("d/ g=two")
-        disk.startWatching()
-        guard case .success(let handle) = disk.open(at("g"), now: ms(2)) else {
-            Issue.record("not opened")
-            return
-        }
-        disk.write(handle, at: 0, [1], now: ms(2))
-        disk.rename(at("g"), to: at("d/g"), now: ms(2))
-        disk.write(handle, at: 0, [2], now: ms(2))
-        disk.rename(at("d"), to: at("c"), now: ms(2))
-        disk.close(handle)
-        #expect(heard(&disk) == "writing g, gone g, touched d/g, writing d/g, gone d, touched c, touched c/g")
-    }
-
-    @Test("a new directory is deaf until its own notice has been read") func newDirectories() {
-        var disk = VirtualDisk.sketched("")
-        disk.startWatching()
-        disk.mkdir(at("d"), now: ms(2))
-        disk.writeFile(at("d/early"), [1], now: ms(2))
-        #expect(heard(&disk) == "touched d")
-        disk.writeFile(at("d/late"), [1], now: ms(2))
-        #expect(heard(&disk) == "touched d/late, writing d/late, touched d/late")
-        // Made in our own directory and moved here: one notice, its children come without.
-        _ = disk.perform(.createDirectory(stage1, mode: 0o755), now: ms(3))
-        _ = disk.perform(.move(stage1, to: .tree(at("e"))), now: ms(3))
-        disk.mkdir(at("e/in"), now: ms(3))
-        #expect(heard(&disk) == "touched e")
-        disk.mkdir(at("e/in/deep"), now: ms(3))
-        #expect(heard(&disk) == "touched e/in/deep")
-    }
-
-    @Test("the queue is bounded; what does not fit is only said to have been") func overflow() {
-        var disk = VirtualDisk.sketched("")
-        disk.faults.noticesMax = 4
-        disk.startWatching()
-        for number in 0..<10 { disk.mkdir(at("d\(number)"), now: ms(2)) }
-        #expect(heard(&disk) == "touched d0, touched d1, touched d2, touched d3 OVERFLOW")
-        #expect(!disk.hasNotices)
-        disk.mkdir(at("d9/sub"), now: ms(2))
-        #expect(heard(&disk) == "touched d9/sub", "after an overflow everything is watched anew")
-    }
-
-    @Test("death ends the watch") func death() {
-        var disk = VirtualDisk.sketched("g=1")
-        disk.startWatching()
-        disk.unlink(at("g"), now: ms(2))
-        disk.kill()
-        disk.mkdir(at("d"), now: ms(2))
-        #expect(!disk.hasNotices)
-        disk.startWatching()
-        disk.mkdir(at("d/e"), now: ms(2))
-        #expect(heard(&disk) == "touched d/e")
-    }
-}
-
-@Suite("The virtual disk: reading") struct VirtualDiskReadingTests {
-    private let small = ChunkerParameters(average: 16)
-
-    @Test("a hash names what was there from the first look to the last") func hashing() throws {
-        let bytes = SeededBytes.make(1_000)
-        var disk = VirtualDisk.sketched("d/ l->target p|")
-        disk.writeFile(at("f"), bytes, now: ms(2))
-        let stat = try #require(disk.stat(at("f")))
-        let chunks = ContentHasher.chunks(of: bytes, small)
-        #expect(
-            disk.hash(at("f"), chunking: small)
-                == .content(.file(ContentID(chunks.contentID), size: 1_000), chunks, stat))
-        #expect(
-            disk.hash(at("l"), chunking: small)
-                == .content(.symlink(utf8("target")), ChunkList(), try #require(disk.stat(at("l")))))
-        #expect(
-            disk.hash(at("d"), chunking: small)
-                == .content(.directory, ChunkList(), try #require(disk.stat(at("d")))))
-        #expect(disk.hash(at("none"), chunking: small) == .absent)
-        #expect(disk.hash(at("f/x"), chunking: small) == .absent)
-        #expect(disk.hash(at("p"), chunking: small) == .failed(.unsupported))
-        #expect(disk.hash(at(".syncd/folder-id"), chunking: small) == .failed(.unsupported))
-    }
-
-    @Test("whatever happens to the file in the middle, the hash says so") func changing() {
-        let changes: [(String, (inout VirtualDisk) -> Void)] = [
-            ("write", { $0.writeFile(at("f"), utf8("BBBB"), now: ms(9)) }),
-            ("truncate", { $0.writeFile(at("f"), [], now: ms(9)) }),
-            ("chmod", { $0.chmod(at("f"), 0o600, now: ms(9)) }),
-            ("rename", { $0.rename(at("f"), to: at("g"), now: ms(9)) }),
-            ("replace", { $0.rename(at("other"), to: at("f"), now: ms(9)) }),
-            ("unlink", { $0.unlink(at("f"), now: ms(9)) }),
-        ]
-        for (name, change) in changes {
-            var disk = VirtualDisk.sketched("f=aaaa other=cccc")
-            var run = HashRun(at("f"), chunking: small)
-            run.start(on: &disk)
-            change(&disk)
-            #expect(run.finish(on: &disk) == .changing, "\(name)")
-        }
-    }
-
-    @Test("on a coarse clock a torn read is possible, and it is torn") func torn() {
-        var disk = VirtualDisk.sketched("")
-        disk.faults.stampNanoseconds = 1_000_000_000
-        disk.writeFile(at("f"), utf8("aaaa"), now: ms(5))
-        var run = HashRun(at("f"), chunking: small)
-        run.start(on: &disk)
-        disk.writeFile(at("f"), utf8("bbbb"), now: ms(6))
-        guard case .content(.file(let id, _), _, _) = run.finish(on: &disk) else {
-            Issue.record("the stat should not have told of the write")
-            return
-        }
-        #expect(id.digest == ContentHasher.chunks(of: utf8("aabb"), small).contentID)
-    }
-
-    @Test("pieces are read from the file that is expected, and from no other") func pieces() throws {
-        var disk = VirtualDisk.sketched("d/ f=0123456789")
-        let stat = try #require(disk.stat(at("f")))
-        func read(_ offset: UInt64, _ length: Int, expecting expected: Stat?) -> ReadOutcome {
-            disk.read(ReadRequest(place: .tree(at("f")), expected: expected, offset: offset, length: length))
-        }
-        #expect(read(2, 3, expecting: stat) == .bytes(utf8("234")))
-        #expect(read(8, 9, expecting: stat) == .bytes(utf8("89")))
-        #expect(read(10, 9, expecting: stat) == .bytes([]))
-        #expect(read(.max, 9, expecting: nil) == .bytes([]))
-        disk.chmod(at("f"), 0o600, now: ms(9))
-        #expect(read(2, 3, expecting: stat) == .failed(.mismatch))
-        #expect(read(2, 3, expecting: nil) == .bytes(utf8("234")))
-        disk.unlink(at("f"), now: ms(9))
-        #expect(read(2, 3, expecting: stat) == .failed(.notFound))
-        #expect(
-            disk.read(ReadRequest(place: .tree(at("d")), expected: nil, offset: 0, length: 1)) == .failed(.isDirectory))
-        disk.stage(version1, "old")
-        #expect(disk.read(ReadRequest(place: version1, expected: nil, offset: 1, length: 9)) == .bytes(utf8("ld")))
-    }
-
-    @Test("the stage lists what bears a stage name") func staged() {
-        var disk = VirtualDisk.sketched("")
-        #expect(disk.stagedFiles().isEmpty)
-        disk.stage(.stage(StageName(raw: 0xABC)), "x")
-        disk.stage(stage1, "y")
-        _ = disk.perform(.createDirectory(.stage(StageName(raw: .max)), mode: 0o700), now: ms(2))
-        disk.writeFile(at(".syncd/stage/litter"), [1], now: ms(2))
-        disk.writeFile(at(".syncd/stage/s00000000000000GG"), [1], now: ms(2))
-        let listed = disk.stagedFiles()
-        #expect(listed.map(\.name) == [StageName(raw: 1), StageName(raw: 0xABC), StageName(raw: .max)])
-        #expect(listed.map(\.stat.kind) == [.file, .file, .directory])
-    }
-}
-
-enum SeededBytes {
-    static func make(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-        var random = SeededRandom(seed: seed)
-        return random.bytes(count)
     }
 }

@@ -207,7 +207,10 @@ struct VirtualNetworkTests {
             case 0: rig.network.cut(at: rig.now, &rig.random)
             case 1: rig.network.block(from: machine, at: rig.now)
             case 2, 3: rig.network.unblock(from: machine, at: rig.now)
-            case 4: if let life = rig.network.life(at: machine) { rig.network.close(machine, life: life, at: rig.now, &rig.random) }
+            case 4:
+                if let life = rig.network.life(at: machine) {
+                    rig.network.close(machine, life: life, at: rig.now, &rig.random)
+                }
             case 5: rig.network.processDied(machine, at: rig.now, &rig.random)
             case 6: rig.network.powerWasCut(machine, at: rig.now)
             case 7: rig.network.wantConnection(at: rig.now, &rig.random)
@@ -233,7 +236,9 @@ struct VirtualNetworkTests {
                 #expect(got == Array(all.prefix(got.count)), "life \(life)")
             }
         }
-        for machine in 0..<2 { while rig.network.isBlocked(from: machine) { rig.network.unblock(from: machine, at: rig.now) } }
+        for machine in 0..<2 {
+            while rig.network.isBlocked(from: machine) { rig.network.unblock(from: machine, at: rig.now) }
+        }
         rig.connect()
         #expect(rig.network.isWhole)
     }

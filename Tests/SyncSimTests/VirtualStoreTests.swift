@@ -124,8 +124,10 @@ struct Maker {
     init(seed: UInt64) {
         random = SeededRandom(seed: seed, stream: "maker")
         node = Machine.freshRecord(0, seed: seed)
-        paths = ["a", "a/b", "a/b/x", "a/b/y", "a/c", "a/x", "b", "b/x", "c", ".syncignore", "a/.syncignore",
-            "a/x.conflict-beta-20260101-000000-abcdef", "d/e/f"].compactMap { Path($0) }
+        paths = [
+            "a", "a/b", "a/b/x", "a/b/y", "a/c", "a/x", "b", "b/x", "c", ".syncignore", "a/.syncignore",
+            "a/x.conflict-beta-20260101-000000-abcdef", "d/e/f",
+        ].compactMap { Path($0) }
         for index in 0..<6 {
             let bytes = (0..<(index * 40)).map { UInt8(truncatingIfNeeded: $0 / 32) }
             let list = ContentHasher.chunks(of: bytes + [UInt8(index / 2)], ChunkerParameters(average: 16))
@@ -147,7 +149,8 @@ struct Maker {
         case 4: return .dropRow(path())
         case 5:
             let (from, to) = (path(), path())
-            return to.isBelow(from) || from.isBelow(to) || to == from ? .dropRow(from) : .relocate(relocation(from: from, to: to))
+            return to.isBelow(from) || from.isBelow(to) || to == from
+                ? .dropRow(from) : .relocate(relocation(from: from, to: to))
         case 6: return random.chance(percent: 70) ? .appendLog(record()) : .dropLog(through: position())
         case 7:
             var changed = node
@@ -171,7 +174,9 @@ struct Maker {
         let identity = liveRow(at: path()).disk?.stat.identity
         return [
             .rows([path(), path(), path()]), .rows([path()]),
-            .below(random.chance(percent: 30) ? .root : path(), after: random.chance(percent: 50) ? path() : nil, limit: random.range(0...5)),
+            .below(
+                random.chance(percent: 30) ? .root : path(), after: random.chance(percent: 50) ? path() : nil,
+                limit: random.range(0...5)),
             .unsettled(cursor: random.chance(percent: 50) ? path() : nil, ascending: true, limit: random.range(0...4)),
             .unsettled(cursor: random.chance(percent: 50) ? path() : nil, ascending: false, limit: random.range(0...4)),
             .identities(identity.map { [$0] } ?? []), .contents([content().id, content().id]), .ignoreFiles,

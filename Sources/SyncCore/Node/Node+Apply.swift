@@ -54,7 +54,7 @@ struct RunningBatch: Sendable {
 }
 
 struct AppliedItem: Sendable {
-    let task: PlanState.Task
+    let task: PlanState.Errand
     /// What this batch decided, from the row as it was when the batch was made.
     let wanted: Resolution
     let step: Reconciler.Step
@@ -126,10 +126,13 @@ extension Node {
         noteBlocked(rows, in: &store, into: &effects)
         var running = RunningBatch(items: [], parents: SortedMap())
         for path in ordered(paths) {
-            guard isWorking, !record.isPaused, let task = plan.tasks[path], task.state == .ready, let row = rows[path] else {
+            guard isWorking, !record.isPaused, let task = plan.tasks[path], task.state == .ready, let row = rows[path]
+            else {
                 continue
             }
-            guard let item = item(for: task, row, rows: rows) else {
+            guard task.step.isRemoval || task.step == .adjust || hasParent(path, parents, in: running),
+                let item = item(for: task, row, rows: rows)
+            else {
                 forget(task)
                 continue
             }
@@ -156,6 +159,16 @@ extension Node {
         self.store(&store, then: .runBatch, into: &effects)
     }
 
+    /// The directory above is there, or is made earlier in this batch.
+    private func hasParent(_ path: Path, _ parents: RowMap, in running: RunningBatch) -> Bool {
+        guard let parent = path.parent, !parent.isRoot else { return true }
+        if running.items.contains(where: { $0.task.path == parent && $0.wanted.entry.content.isDirectory }) {
+            return true
+        }
+        guard let row = parents[parent], row.condition != .missing else { return false }
+        return row.disk?.entry.content.isDirectory == true && plan.tasks[parent]?.step.isReplacingDirectory != true
+    }
+
     /// Files that go come first, then what is made, parents before children, then directories that go, children first.
     private func ordered(_ paths: [Path]) -> [Path] {
         var removals: [Path] = []
@@ -165,7 +178,8 @@ extension Node {
             switch plan.tasks[path]?.step {
             case .remove: removals.append(path)
             case .removeDirectory: directories.append(path)
-            case .agree, .adjust, .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory: makings.append(path)
+            case .agree, .adjust, .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory:
+                makings.append(path)
             case nil: break
             }
         }
@@ -177,7 +191,10 @@ extension Node {
             guard let old = rows[path] else { continue }
             var row = old
             if row.needsApply { wait(&row, reason) }
-            if reason == .contentUnavailable, let waiting = row.waiting, waiting.tries > ApplyState.triesForLost {
+            let patience = Int64(clamping: limits.lostPatienceMilliseconds)
+            if reason == .contentUnavailable, let waiting = row.waiting, waiting.tries > ApplyState.triesForLost,
+                waiting.sinceMilliseconds <= now.wallMilliseconds - patience, incoming.isIdle
+            {
                 acceptLoss(&row, in: &batch)
             }
             put(row, replacing: old, in: &batch, into: &effects)
@@ -211,7 +228,7 @@ extension Node {
     // MARK: Programs
 
     /// The program of a task, from the row as it is now. Nil if the task has been overtaken.
-    private mutating func item(for task: PlanState.Task, _ row: Row, rows: RowMap) -> AppliedItem? {
+    private mutating func item(for task: PlanState.Errand, _ row: Row, rows: RowMap) -> AppliedItem? {
         let wanted = resolution(of: row)
         let step = reconciler.step(from: row, to: wanted)
         guard step == task.step || sameShape(step, task.step), row.disk?.stat == task.stat,
@@ -229,7 +246,8 @@ extension Node {
         switch step {
         case .agree: return nil
         case .adjust: return adjustment(task, wanted, step)
-        case .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory: return making(task, wanted, step, row)
+        case .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory:
+            return making(task, wanted, step, row)
         case .remove, .removeDirectory: return removal(task, wanted, step, row)
         }
     }
@@ -243,7 +261,7 @@ extension Node {
     }
 
     private mutating func adjustment(
-        _ task: PlanState.Task, _ wanted: Resolution, _ step: Reconciler.Step
+        _ task: PlanState.Errand, _ wanted: Resolution, _ step: Reconciler.Step
     ) -> AppliedItem? {
         guard let stat = task.stat else { return nil }
         let place = Place.tree(task.path)
@@ -253,14 +271,16 @@ extension Node {
         ]
         if stat.kind != .symlink { operations.append(.setMode(place, wanted.entry.mode)) }
         operations += [.setModified(place, wanted.entry.modified), .syncFile(place), .inspect(place)]
-        let intent = Intent(stage: nextStage(), path: task.path, action: .place(stat.identity, wanted.entry), expected: stat, displaced: nil)
+        let intent = Intent(
+            stage: nextStage(), path: task.path, action: .place(stat.identity, wanted.entry), expected: stat,
+            displaced: nil)
         return AppliedItem(
             task: task, wanted: wanted, step: step, intent: intent, displaced: nil, program: DiskProgram(operations),
             turningPoint: operations.count, undo: nil)
     }
 
     private mutating func making(
-        _ task: PlanState.Task, _ wanted: Resolution, _ step: Reconciler.Step, _ row: Row
+        _ task: PlanState.Errand, _ wanted: Resolution, _ step: Reconciler.Step, _ row: Row
     ) -> AppliedItem? {
         let place = Place.tree(task.path)
         let entry = wanted.entry
@@ -270,7 +290,8 @@ extension Node {
                 .expectAbsent(place), .createDirectory(place, mode: entry.mode), .setMode(place, entry.mode),
                 .setModified(place, entry.modified), .syncFile(place), .inspect(place),
             ]
-            let intent = Intent(stage: nextStage(), path: task.path, action: .place(nil, entry), expected: nil, displaced: nil)
+            let intent = Intent(
+                stage: nextStage(), path: task.path, action: .place(nil, entry), expected: nil, displaced: nil)
             return AppliedItem(
                 task: task, wanted: wanted, step: step, intent: intent, displaced: nil,
                 program: DiskProgram(operations), turningPoint: operations.count, undo: nil)
@@ -313,7 +334,7 @@ extension Node {
     }
 
     private mutating func removal(
-        _ task: PlanState.Task, _ wanted: Resolution, _ step: Reconciler.Step, _ row: Row
+        _ task: PlanState.Errand, _ wanted: Resolution, _ step: Reconciler.Step, _ row: Row
     ) -> AppliedItem? {
         let place = Place.tree(task.path)
         guard case .remove(let displacement) = step else {
@@ -334,17 +355,20 @@ extension Node {
     }
 
     private mutating func adoption(
-        _ task: PlanState.Task, _ wanted: Resolution, from source: (path: Path, stat: Stat)
+        _ task: PlanState.Errand, _ wanted: Resolution, from source: (path: Path, stat: Stat)
     ) -> AppliedItem {
         let (here, there) = (Place.tree(task.path), Place.tree(source.path))
         let operations: [DiskOperation] = [
             .expect(there, source.stat), .expectAbsent(here), .move(there, to: here), .expectContent(here, source.stat),
-            .setMode(here, wanted.entry.mode), .setModified(here, wanted.entry.modified), .syncFile(here), .inspect(here),
+            .setMode(here, wanted.entry.mode), .setModified(here, wanted.entry.modified), .syncFile(here),
+            .inspect(here),
         ]
         let intent = Intent(
-            stage: nextStage(), path: task.path, action: .rename(from: source.path), expected: source.stat, displaced: nil)
+            stage: nextStage(), path: task.path, action: .rename(from: source.path), expected: source.stat,
+            displaced: nil)
         return AppliedItem(
-            task: task, wanted: wanted, step: task.step, intent: intent, displaced: nil, program: DiskProgram(operations),
+            task: task, wanted: wanted, step: task.step, intent: intent, displaced: nil,
+            program: DiskProgram(operations),
             turningPoint: 3, undo: DiskProgram([.move(here, to: there)]))
     }
 
@@ -399,7 +423,9 @@ extension Node {
             }
             let isRace = failure.error == .mismatch || failure.error == .exists
             batch.items[index].outcome = isRace ? .raced : .failed(failure.error)
-            if failure.error == .exists, failure.index == item.turningPoint + 1, case .conflictCopy(let copy)? = item.displaced {
+            if failure.error == .exists, failure.index == item.turningPoint + 1,
+                case .conflictCopy(let copy)? = item.displaced
+            {
                 if apply.occupied.count < 1_024 { apply.occupied[copy] = true }
             }
             if failure.index >= item.turningPoint, item.undo != nil { batch.undoing.append(index) }
@@ -520,7 +546,9 @@ extension Node {
         }
         batch.parentStats.removeAll()
         for (parent, result) in zip(batch.timed, results) {
-            if let found = result.inspected.first, let stat = found, result.failure == nil { batch.parentStats[parent] = stat }
+            if let found = result.inspected.first, let stat = found, result.failure == nil {
+                batch.parentStats[parent] = stat
+            }
         }
         apply.batch = batch
         apply.isTransacting = true
@@ -578,6 +606,10 @@ extension Node {
             if sawWriting { watch.toHash[path] = true } else { watch.toInspect[path] = true }
         }
         watch.deferred.removeAll { path, _ in !apply.touches(path) }
+        for (path, _) in plan.afterBatch where !apply.touches(path) {
+            plan.afterBatch[path] = nil
+            plan.want(path)
+        }
     }
 
     private mutating func settle(
@@ -614,6 +646,10 @@ extension Node {
         let aside = (item.step.isRemoval ? stats.first : stats.last) ?? nil
         keep(item.displaced, old: old, stat: aside, rows: &rows, in: &batch, into: &effects)
         if row.isUnsettled { plan.want(path) }
+        if row.disk?.entry.content.isDirectory == true, old?.entry.content.isDirectory != true {
+            // Nobody watches a new directory until the notice of it has been read.
+            rescan(path)
+        }
         if row.disk?.entry.content.isDirectory == true { plan.roundIsWanted = plan.roundIsWanted || plan.someWait }
         if row.path.name?.bytes == Node.ignoreFileName { noteRuleFile(row, into: &effects) }
     }
@@ -661,7 +697,9 @@ extension Node {
         _ item: AppliedItem, reason: DiskError?, rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
     ) {
         let path = item.task.path
-        if item.isLeftAside { keep(item.displaced, old: rows[path]?.disk, stat: nil, rows: &rows, in: &batch, into: &effects) }
+        if item.isLeftAside {
+            keep(item.displaced, old: rows[path]?.disk, stat: nil, rows: &rows, in: &batch, into: &effects)
+        }
         if let refuge = item.rescuedTo { look(afterBatch: refuge) }
         if let stage = item.task.stage, !item.keepsIntent { plan.abandoned.append(stage.name) }
         for touched in item.paths { look(afterBatch: touched) }
@@ -691,7 +729,9 @@ extension Node {
 
     /// A directory that should go is not empty: because of files that will go too, or of files its deleter had not seen.
     mutating func explainNotEmpty(_ path: Path, _ answers: inout Answers, into effects: inout Effects) {
-        guard let old = answers.rows().first, let disk = old.disk, disk.entry.content.isDirectory, old.needsApply else { return }
+        guard let old = answers.rows().first, let disk = old.disk, disk.entry.content.isDirectory, old.needsApply else {
+            return
+        }
         let below = answers.rows()
         let live = below.filter { $0.disk != nil }
         if live.contains(where: { !$0.isUnsettled || !resolution(of: $0).entry.isAbsent || $0.condition == .ignored }) {
@@ -744,18 +784,40 @@ extension Node {
             guard let refuge = refuge(for: version.path) else { continue }
             effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
             let program = DiskProgram([.move(version.place, to: .tree(refuge)), .syncParent(.tree(refuge))])
-            effects.add(.disk(newJob(.lateRescue(refuge, version.id)), [program]))
+            let intent = announce(refuge)
+            run([program], for: .lateRescue(refuge, version.id, intent.stage), after: intent, into: &effects)
         }
     }
 
-    mutating func finishLateRescue(_ path: Path, _ version: VersionID, _ results: [DiskResult]) {
-        guard results.first?.failure == nil else { return }
-        look(at: path)
-        enqueue(.dropVersions([version]))
+    mutating func finishLateRescue(
+        _ path: Path, _ version: VersionID, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
+    ) {
+        let isDone = results.first?.failure == nil
+        if isDone { look(at: path) }
+        var batch = Batch()
+        batch.add(.dropIntent(intent))
+        if isDone { batch.add(.dropVersion(version)) }
+        store(&batch, into: &effects)
+    }
+
+    /// A note for recovery that something is put at a path; it looks at the path and needs no more.
+    mutating func announce(_ path: Path) -> Intent {
+        Intent(stage: nextStage(), path: path, action: .rename(from: path), expected: nil, displaced: nil)
+    }
+
+    /// Runs programs once their intent is durable.
+    mutating func run(
+        _ programs: [DiskProgram], for purpose: Purpose, after intent: Intent, into effects: inout Effects
+    ) {
+        var batch = Batch()
+        batch.add(.putIntent(intent))
+        store(&batch, then: .run(purpose, programs), into: &effects)
     }
 }
 
 extension Reconciler.Step {
+    var isReplacingDirectory: Bool { self == .replaceDirectory || self == .removeDirectory }
+
     var isRemoval: Bool {
         switch self {
         case .remove, .removeDirectory: true

@@ -53,7 +53,8 @@ extension Node {
     // MARK: Status
 
     var isInSync: Bool {
-        isWorking && isQuiet && counts.unsettled == 0 && watch.unreadable.isEmpty && session.isLive && !record.isPaused && record.held == nil
+        isWorking && isQuiet && counts.unsettled == 0 && watch.unreadable.isEmpty && session.isLive && !record.isPaused
+            && record.held == nil
             && session.peerIsSettled && record.acknowledged.position == stores.durableOwnHead.position
     }
 
@@ -116,7 +117,8 @@ extension Node {
         _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ answers: inout Answers, into effects: inout Effects
     ) {
         let row = answers.rows().first
-        guard !apply.touches(target), !target.isReserved, !target.isRoot, row?.disk?.entry.content.isDirectory != true else {
+        guard !apply.touches(target), !target.isReserved, !target.isRoot, row?.disk?.entry.content.isDirectory != true
+        else {
             effects.add(.answer(id, .refused(.pathBusy)))
             return
         }
@@ -131,13 +133,17 @@ extension Node {
             program = DiskProgram([.move(there, to: here), .syncParent(here), .syncParent(there)])
         }
         apply.restoring[target] = true
-        effects.add(.disk(newJob(.restoring(id, kept, target, row?.disk)), [program]))
+        let intent = announce(target)
+        run([program], for: .restoring(id, kept, target, row?.disk, intent.stage), after: intent, into: &effects)
     }
 
     mutating func finishRestore(
-        _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ old: Row.DiskState?, _ results: [DiskResult],
-        into effects: inout Effects
+        _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ old: Row.DiskState?, _ intent: StageName,
+        _ results: [DiskResult], into effects: inout Effects
     ) {
+        var batch = Batch()
+        batch.add(.dropIntent(intent))
+        defer { store(&batch, into: &effects) }
         apply.restoring[target] = nil
         look(at: target)
         if let parent = target.parent { look(at: parent) }

@@ -52,7 +52,8 @@ extension Node {
         guard watch.observing == 0, watch.toScan.isEmpty, watch.scan == nil else { return }
         // A file that is written all the time must not hold up every delete.
         let isOverdue = now.monotonicMilliseconds >= since + limits.deletePatienceMilliseconds
-        guard isOverdue || watch.toHash.isEmpty && watch.hashing.isEmpty && watch.toInspect.isEmpty && !watch.isInspecting
+        guard
+            isOverdue || watch.toHash.isEmpty && watch.hashing.isEmpty && watch.toInspect.isEmpty && !watch.isInspecting
         else { return }
         deletes.since = nil
         deletes.isJudging = true

@@ -19,6 +19,8 @@ struct FetchState: Sendable {
         /// Chunks asked for and not yet received.
         var asked = SortedMap<UInt32, Bool>()
         var isCreated = false
+        /// The program under way begins by creating the file.
+        var isFirstProgram = false
         var isWriting = false
         /// The program under way is the last.
         var isFinishing: Entry?
@@ -151,14 +153,18 @@ extension Node {
         }
     }
 
-    mutating func finishStagingPlain(_ path: Path, _ name: StageName, _ results: [DiskResult], into effects: inout Effects) {
+    mutating func finishStagingPlain(
+        _ path: Path, _ name: StageName, _ results: [DiskResult], into effects: inout Effects
+    ) {
         fetch.jobs -= 1
         guard let result = results.first else { return }
         guard result.failure == nil, let found = result.inspected.first, let stat = found, var task = plan.tasks[path],
             task.state == .fetching, task.stage == nil
         else {
-            plan.abandoned.append(name)
-            if let failure = result.failure, plan.tasks[path]?.state == .fetching { fail(path, failure.error, into: &effects) }
+            if result.failure?.index != 0 { plan.abandoned.append(name) }
+            if let failure = result.failure, plan.tasks[path]?.state == .fetching {
+                fail(path, failure.error, into: &effects)
+            }
             return
         }
         task.stage = PlanState.Staged(name: name, stat: stat, chunks: nil, entry: task.wanted.entry)
@@ -170,7 +176,9 @@ extension Node {
 
     private mutating func writePieces(of content: ContentID, into effects: inout Effects) {
         guard var fetch = fetch.active[content], !fetch.isWriting else { return }
-        let claimant = fetch.claimants.first { plan.tasks[$0]?.content == content && plan.tasks[$0]?.state == .fetching }
+        let claimant = fetch.claimants.first {
+            plan.tasks[$0]?.content == content && plan.tasks[$0]?.state == .fetching
+        }
         guard let claimant, let wanted = plan.tasks[claimant]?.wanted.entry else {
             drop(content, discarding: fetch)
             return
@@ -192,6 +200,7 @@ extension Node {
         }
         fetch.pieces = []
         guard !operations.isEmpty || fetch.isComplete else { return }
+        fetch.isFirstProgram = !fetch.isCreated
         if !fetch.isCreated { operations.insert(.createFile(place), at: 0) }
         fetch.isCreated = true
         if fetch.isComplete {
@@ -211,14 +220,16 @@ extension Node {
     ) {
         fetch.jobs -= 1
         guard var done = fetch.active[content], done.stage == stage, let result = results.first else {
-            // Given up meanwhile: the file is nobody's.
-            plan.abandoned.append(stage)
+            // Given up meanwhile: the file, if it came to be, is nobody's.
+            if results.first?.failure?.index != 0 { plan.abandoned.append(stage) }
             return
         }
         done.isWriting = false
         if let failure = result.failure {
             // Whatever reached the file cannot be told from what did not: it is written again, to a new one.
-            let usedCopies = done.mayCopy && [.mismatch, .notFound, .isDirectory, .notDirectory].contains(failure.error)
+            if failure.index == 0 && done.isFirstProgram { done.isCreated = false }
+            let usedCopies =
+                done.mayCopy && [.mismatch, .notFound, .isDirectory, .notDirectory].contains(failure.error)
             drop(content, discarding: done)
             if usedCopies {
                 restart(content, done)
@@ -242,7 +253,9 @@ extension Node {
         }
         setAlarm(.diskFull, if: false, into: &effects)
         setAlarm(.diskError, if: false, into: &effects)
-        var claimants = done.claimants.filter { plan.tasks[$0]?.content == content && plan.tasks[$0]?.state == .fetching }
+        var claimants = done.claimants.filter {
+            plan.tasks[$0]?.content == content && plan.tasks[$0]?.state == .fetching
+        }
         guard !claimants.isEmpty, let found = result.inspected.first, let stat = found else {
             plan.abandoned.append(done.stage)
             return
@@ -258,7 +271,9 @@ extension Node {
 
     /// What could not be copied here is taken from the peer.
     private mutating func restart(_ content: ContentID, _ old: FetchState.Fetch) {
-        let claimants = old.claimants.filter { plan.tasks[$0]?.content == content && plan.tasks[$0]?.state == .fetching }
+        let claimants = old.claimants.filter {
+            plan.tasks[$0]?.content == content && plan.tasks[$0]?.state == .fetching
+        }
         guard !claimants.isEmpty else { return }
         var new = FetchState.Fetch(size: old.size, stage: nextStage(), claimants: claimants, isListComplete: false)
         new.mayCopy = false
@@ -294,7 +309,9 @@ extension Node {
         var contents: [ContentID] = []
         while fetch.wantedBytes < limits.wantedBytesMax, contents.count < 1_024, let content = fetch.toAsk.first {
             fetch.toAsk.removeFirst()
-            guard let size = fetch.active[content]?.size, fetch.active[content]?.isListComplete == false else { continue }
+            guard let size = fetch.active[content]?.size, fetch.active[content]?.isListComplete == false else {
+                continue
+            }
             let reserved = Int(min(size, UInt64(limits.chunking.maximum)))
             fetch.active.update(content) { $0.reserved = reserved }
             fetch.wantedBytes += reserved
@@ -310,7 +327,9 @@ extension Node {
                 continue
             }
             var indexes: [UInt32] = []
-            while fetch.wantedBytes < limits.wantedBytesMax, indexes.count < FetchState.askedPerFrameMax, let next = hungry.missing.popLast() {
+            while fetch.wantedBytes < limits.wantedBytesMax, indexes.count < FetchState.askedPerFrameMax,
+                let next = hungry.missing.popLast()
+            {
                 indexes.append(next)
                 hungry.asked[next] = true
                 fetch.wantedBytes += Int(hungry.chunks[Int(next)].length)
@@ -371,7 +390,9 @@ extension Node {
     }
 
     mutating func takeChunkList(_ page: ContentPage, into effects: inout Effects) {
-        guard var done = fetch.active[page.content], !done.isListComplete, Int(page.first) == done.chunks.count else { return }
+        guard var done = fetch.active[page.content], !done.isListComplete, Int(page.first) == done.chunks.count else {
+            return
+        }
         let countMax = done.size / UInt64(max(1, limits.chunking.minimum)) + 1
         let isSound = page.chunks.allSatisfy { $0.length > 0 && $0.length <= Limits.chunkBytesMax }
         guard UInt64(page.total) <= countMax, isSound, !page.chunks.isEmpty else {

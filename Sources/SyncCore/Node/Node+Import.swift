@@ -317,17 +317,17 @@ extension Node {
                 continue
             }
             let position = nextPosition()
-            let time = head.origin.time
-            // The claim is ours, the time stays: the later of two writes is still the later.
-            func adopted(_ origin: Origin) -> Origin {
-                Origin(author: .own, position: position, time: min(origin.time, time))
-            }
+            // What our folder shows, which is what both heads together came to. The claim is ours, the times stay: the
+            // later of two writes is still the later.
+            let shown = resolution(of: row)
+            let time = max(shown.origins.content.time, shown.origins.mode.time, shown.origins.time.time)
+            func adopted(_ origin: Origin) -> Origin { Origin(author: .own, position: position, time: origin.time) }
             let origins = Origins(
-                content: adopted(head.origins.content), mode: adopted(head.origins.mode),
-                time: adopted(head.origins.time))
+                content: adopted(shown.origins.content), mode: adopted(shown.origins.mode),
+                time: adopted(shown.origins.time))
             let revision = Revision(
-                origin: Origin(author: .own, position: position, time: time), seen: row.version, entry: head.entry,
-                origins: origins)
+                origin: Origin(author: .own, position: position, time: time), seen: row.version,
+                entry: row.disk?.entry ?? shown.entry, origins: origins)
             row.join(revision)
             row.reflected = row.version
             if let disk = row.disk {

@@ -174,6 +174,7 @@ enum AfterStored: Sendable {
     /// Only a sign of life: nothing anybody waits for.
     case signOfLife
     case runBatch
+    case run(Node.Purpose, [DiskProgram])
     case runRelocation
     case announceRollback(LogPosition)
     case answer(CommandID, Answer)
@@ -244,7 +245,10 @@ extension Node {
             return [.rows(states.map(\.path))]
         case .weighRelocation(_, let move):
             let parents = SortedMap([move.from, move.to].compactMap(\.parent).map { ($0, true) }).map(\.key)
-            return [.rows([move.from, move.to, move.to.parent ?? .root]), .summary(move.from), .summary(move.to), .rows(parents)]
+            return [
+                .rows([move.from, move.to, move.to.parent ?? .root]), .summary(move.from), .summary(move.to),
+                .rows(parents),
+            ]
         case .settleRelocation(let running, _, let parents):
             return [.rows([running.move.from, running.move.to] + parents.map(\.key))]
         case .adopt(let after, _), .renumber(let after, _):
@@ -392,6 +396,7 @@ extension Node {
         switch after {
         case .nothing, .signOfLife: break
         case .runBatch: runBatch(into: &effects)
+        case .run(let purpose, let programs): effects.add(.disk(newJob(purpose), programs))
         case .runRelocation: runRelocation(into: &effects)
         case .announceRollback(let common): announceRollback(common, into: &effects)
         case .answer(let id, let answer): effects.add(.answer(id, answer))
@@ -420,7 +425,9 @@ extension Node {
     }
 
     /// Appends a change of ours to the log.
-    mutating func append(_ change: LogRecord.Change, at position: LogPosition, _ time: HybridTime, in batch: inout Batch) {
+    mutating func append(
+        _ change: LogRecord.Change, at position: LogPosition, _ time: HybridTime, in batch: inout Batch
+    ) {
         let entry = LogCodec.record(change, at: position, time: time, after: record.ownHead, node: record.id)
         record.ownHead = entry.head
         batch.add(.appendLog(entry))
@@ -446,14 +453,17 @@ extension Node {
             if disk.entry.modified == entry.modified { origins.time = disk.origins.time }
         }
         let revision = Revision(
-            origin: origin, seen: seen ?? row.reflected, entry: entry, origins: origins, movedFrom: movedFrom, movedTo: movedTo)
+            origin: origin, seen: seen ?? row.reflected, entry: entry, origins: origins, movedFrom: movedFrom,
+            movedTo: movedTo)
         row.join(revision)
         if let seen { row.reflected = row.reflected.joined(with: seen) }
         row.reflected.own = position
         row.disk = stat.map { Row.DiskState(entry: entry, stat: $0, origins: origins) }
         row.condition = .normal
         row.waiting = nil
+        // What came from the peer before this was known may have won already.
         row.owesCopy = false
+        row.owesCopy = reconciler.losesUnseen(row)
         append(.put(row.path, revision), at: position, time, in: &batch)
         plan.want(row.path)
     }

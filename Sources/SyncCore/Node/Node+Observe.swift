@@ -15,6 +15,14 @@ struct WatchState: Sendable {
     var deferred = SortedMap<Path, Bool>()
     /// Files that changed while they were read, and when to try again.
     var changing = SortedMap<Path, UInt64>()
+    /// Files found empty that were not, or were not there, and when.
+    var emptied = SortedMap<Path, Emptied>()
+
+    struct Emptied: Sendable {
+        let stat: Stat
+        let atMilliseconds: UInt64
+    }
+
     /// Special files reported, so that each is told once.
     var specials = SortedMap<Path, Bool>()
     /// Ignore files read last, by the directory they rule.
@@ -75,6 +83,11 @@ extension Node {
     mutating func note(_ notices: [Notice]) {
         guard phase == .running else { return }
         for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
+            if notice.kind == .writing, !apply.touches(notice.path) {
+                // Wait for the close; a program that never closes is looked at after a pause all the same.
+                watch.changing[notice.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
+                continue
+            }
             look(at: notice.path, sawWriting: notice.kind == .writing)
             // A change inside changes the directory's own time.
             if let parent = notice.path.parent, !parent.isRoot { look(at: parent) }
@@ -222,7 +235,9 @@ extension Node {
         } else {
             watch.scan = nil
             noteUnreadable(scan, into: &effects)
-            if scan.isWhole || scan.sawAbsence { enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: scan.isWhole))) }
+            if scan.isWhole || scan.sawAbsence {
+                enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: scan.isWhole)))
+            }
             if scan.isWhole { watch.wholeScanEnded = true }
         }
     }
@@ -332,7 +347,8 @@ extension Node {
     /// Something stands at the path.
     private mutating func found(_ stat: Stat, at row: inout Row, namesakes: [Row], in batch: inout Batch) {
         if row.condition == .ignored { row.condition = .normal }
-        if let disk = row.disk, stat.isUntouched(since: disk.stat) {
+        if let disk = row.disk, disk.isStill(stat) {
+            if !row.needsApply && row.condition == .normal { row.waiting = nil }
             if row.condition == .missing {
                 revived(&row)
                 // What was marked missing with it may be back as well, and nobody tells.
@@ -341,6 +357,15 @@ extension Node {
             return
         }
         guard stat.kind == .directory else {
+            // A write through one name of a hard link is told of for that name only.
+            for other in namesakes where other.path != row.path && other.disk?.stat.identity == stat.identity {
+                if !apply.touches(other.path), !watch.hashing.contains(key: other.path),
+                    other.disk?.isStill(stat) != true
+                {
+                    look(at: other.path)
+                }
+            }
+            if isJustEmptied(stat, row) { return }
             if watch.hashing.contains(key: row.path) {
                 // The read under way may have seen the older state.
                 watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
@@ -348,9 +373,28 @@ extension Node {
             watch.toHash[row.path] = true
             return
         }
+        // (A directory from here on.)
         let isNew = row.disk?.stat.identity != stat.identity || row.condition == .missing
         revised(&row, showing: .directory, stat: stat, namesakes: namesakes, in: &batch)
         if isNew { rescan(row.path) }
+    }
+
+    /// An empty file is the first half of many a save: it is believed when it has been empty for a while.
+    private mutating func isJustEmptied(_ stat: Stat, _ row: Row) -> Bool {
+        guard stat.kind == .file, stat.size == 0, row.disk?.entry.content.size != 0 || row.disk == nil else {
+            watch.emptied[row.path] = nil
+            return false
+        }
+        if let seen = watch.emptied[row.path], seen.stat == stat {
+            guard seen.atMilliseconds + limits.changingRetryMilliseconds > now.monotonicMilliseconds else {
+                watch.emptied[row.path] = nil
+                return false
+            }
+        } else {
+            watch.emptied[row.path] = WatchState.Emptied(stat: stat, atMilliseconds: now.monotonicMilliseconds)
+        }
+        watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
+        return true
     }
 
     /// Nothing (that we sync) stands at the path. True if it was there before.
@@ -449,21 +493,24 @@ extension Node {
             if stat.modified == disk.stat.modified { entry.modified = disk.entry.modified }
             if stat.mode == disk.stat.mode { entry.mode = disk.entry.mode }
         }
+        let isRacy = stat.kind == .file && stat.isFresh(at: now.wallMilliseconds)
+        if isRacy { watch.changing[row.path] = now.monotonicMilliseconds + limits.racyMilliseconds }
         if let disk = row.disk, disk.entry == entry {
             row.disk?.stat = stat
+            row.disk?.isRacy = isRacy
             if row.condition == .missing { revived(&row) }
             return
         }
         if isDamage(row, found: entry) {
             row.condition = .damaged
             row.waiting = nil
-            row.disk = row.disk.map { Row.DiskState(entry: entry, stat: stat, origins: $0.origins) }
+            row.disk = row.disk.map { Row.DiskState(entry: entry, stat: stat, origins: $0.origins, isRacy: isRacy) }
             plan.want(row.path)
             return
         }
         let wanted = resolution(of: row)
         if row.needsApply, wanted.entry.agrees(with: entry) {
-            row.disk = Row.DiskState(entry: wanted.entry, stat: stat, origins: wanted.origins)
+            row.disk = Row.DiskState(entry: wanted.entry, stat: stat, origins: wanted.origins, isRacy: isRacy)
             row.reflected = row.version
             row.condition = .normal
             row.waiting = nil
@@ -476,6 +523,7 @@ extension Node {
         }
         if let source { deletes.movedTo[source.path] = row.path }
         revise(&row, to: entry, stat: stat, movedFrom: source?.path, in: &batch)
+        row.disk?.isRacy = isRacy
         cancel(row.path)
     }
 
@@ -540,7 +588,8 @@ extension Node {
             let source = namesakes.first { other in
                 other.disk?.stat.identity == stat.identity && other.disk?.entry.content.isDirectory == true
             }
-            guard let source, source.path != look.path, !apply.touches(source.path), !isBelowOrIn(source.path, handled) else { continue }
+            guard let source, source.path != look.path, !apply.touches(source.path), !isBelowOrIn(source.path, handled)
+            else { continue }
             if let seen = looked[source.path] {
                 // Looked at in the same breath: it is elsewhere now unless it stands there still.
                 if seen?.identity == stat.identity { continue }
@@ -605,7 +654,6 @@ extension Node {
         if let top = Path(Node.ignoreFileName), !files.contains(top) { files.append(top) }
         readRules(files, into: &effects)
     }
-
 
     /// An ignore file came from the peer, or went.
     mutating func noteRuleFile(_ row: Row, into effects: inout Effects) {

@@ -5,7 +5,7 @@ import SyncModel
 /// Fresh wishes are planned at once. When there are more than fit, or after a restart, rounds go through all unsettled rows:
 /// ascending, so that directories come before what is in them, then descending, so that they are removed after it.
 struct PlanState: Sendable {
-    struct Task: Sendable {
+    struct Errand: Sendable {
         let path: Path
         let step: Reconciler.Step
         let wanted: Resolution
@@ -40,13 +40,15 @@ struct PlanState: Sendable {
         case descending(before: Path?)
     }
 
-    var tasks = SortedMap<Path, Task>()
+    var tasks = SortedMap<Path, Errand>()
     /// Paths that may want something, to be planned next.
     var fresh = SortedMap<Path, Bool>()
     /// Paths to be planned once the look at them has been taken.
     var afterLook = SortedMap<Path, Bool>()
-    /// There were more paths than tasks may be; to be planned when some are done.
-    var isOverfull = false
+    /// Paths to be planned once the batch that touches them is done.
+    var afterBatch = SortedMap<Path, Bool>()
+    /// There were more paths than tasks may be; to be planned when there are fewer tasks than this.
+    var overfullAt: Int?
     var round = Round.none
     var roundIsWanted = false
     /// A path became free in this round that others may have waited for.
@@ -71,7 +73,6 @@ struct PlanState: Sendable {
     }
 
     mutating func startRound() { roundIsWanted = true }
-
 }
 
 /// A path and the content it is to have.
@@ -86,7 +87,7 @@ extension Node {
         if let task = plan.tasks[path], task.state != .running { forget(task) }
     }
 
-    mutating func forget(_ task: PlanState.Task) {
+    mutating func forget(_ task: PlanState.Errand) {
         plan.tasks[task.path] = nil
         if let stage = task.stage { plan.abandoned.append(stage.name) }
         if let from = task.adoptedFrom?.path {
@@ -105,11 +106,11 @@ extension Node {
             plan.isLocating = true
             enqueue(.locate(wanted))
         }
-        if plan.isOverfull, plan.tasks.count < limits.applyTasksMax / 2 + 1 {
-            plan.isOverfull = false
+        if let count = plan.overfullAt, plan.tasks.count < count {
+            plan.overfullAt = nil
             plan.roundIsWanted = true
         }
-        guard !plan.isPlanning, plan.tasks.count < limits.applyTasksMax * 2 else { return }
+        guard !plan.isPlanning, plan.tasks.count < limits.applyTasksMax else { return }
         if !plan.fresh.isEmpty {
             var paths: [Path] = []
             while paths.count < limits.batchPathsMax, let next = plan.fresh.popFirst() { paths.append(next.key) }
@@ -165,28 +166,34 @@ extension Node {
         let ordered = rows.sorted { $0.path < $1.path }
         for old in ordered {
             var row = old
-            planRow(&row, parents: parents)
+            planRow(&row, parents: parents, in: &batch)
             put(row, replacing: old, in: &batch, into: &effects)
         }
         if !batch.isEmpty { store(&batch, into: &effects) }
     }
 
-    private mutating func planRow(_ row: inout Row, parents: RowMap) {
-        guard row.condition != .ignored, row.condition != .missing, plan.tasks[row.path] == nil, row.isUnsettled,
-            !apply.touches(row.path)
+    private mutating func planRow(_ row: inout Row, parents: RowMap, in batch: inout Batch) {
+        guard row.condition != .ignored, row.condition != .missing, plan.tasks[row.path] == nil, row.isUnsettled
         else { return }
+        if apply.touches(row.path) {
+            plan.afterBatch[row.path] = true
+            return
+        }
         if isBeingLookedAt(row.path) {
             plan.afterLook[row.path] = true
             return
         }
-        // A file that cannot be read waits for its reader, not for a writer.
-        if !row.needsApply && row.condition == .normal { return }
+        if !row.needsApply && row.condition == .normal {
+            // A file that could not be read waits for its reader, not for a writer.
+            if !watch.changing.contains(key: row.path) { watch.toHash[row.path] = true }
+            return
+        }
         let wanted = resolution(of: row)
         let step = reconciler.step(from: row, to: wanted)
         // Contents may take long; what needs none must not wait behind them.
         let isFetching = wanted.entry.content.kind == .file && step != .agree && step != .adjust
-        guard plan.tasks.count < (isFetching ? limits.applyTasksMax : limits.applyTasksMax * 2) else {
-            plan.isOverfull = true
+        guard plan.tasks.count < (isFetching ? max(1, limits.applyTasksMax * 3 / 4) : limits.applyTasksMax) else {
+            plan.overfullAt = plan.tasks.count
             return
         }
         switch step {
@@ -201,6 +208,13 @@ extension Node {
             plan.madeProgress = true
         case .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory:
             guard hasParent(row.path, parents) else {
+                if row.condition == .damaged, row.disk == nil, isGone(row.path.parent, parents) {
+                    // Neither node has it, nor the directory it was in: nothing is left to bring back.
+                    var gone = wanted.entry
+                    gone.content = .absent
+                    revise(&row, to: gone, stat: nil, isReasserted: true, in: &batch)
+                    return
+                }
                 wait(&row, .waitingParent)
                 plan.someWait = true
                 return
@@ -216,9 +230,17 @@ extension Node {
             || watch.deferred.contains(key: path)
     }
 
+    /// Both nodes agree that there is no such directory.
+    private func isGone(_ directory: Path?, _ parents: RowMap) -> Bool {
+        guard let directory, !directory.isRoot, let row = parents[directory] else { return false }
+        return !row.isUnsettled && !resolution(of: row).entry.content.isDirectory
+    }
+
     private func hasParent(_ path: Path, _ parents: RowMap) -> Bool {
         guard let parent = path.parent, !parent.isRoot else { return true }
-        if let row = parents[parent], row.disk?.entry.content.isDirectory == true, row.condition != .missing { return true }
+        if let row = parents[parent], row.disk?.entry.content.isDirectory == true, row.condition != .missing {
+            return true
+        }
         // Made in the same batch or in one before.
         guard let task = plan.tasks[parent], task.state == .ready || task.state == .running else { return false }
         switch task.step {
@@ -228,7 +250,7 @@ extension Node {
     }
 
     private mutating func start(_ row: Row, _ step: Reconciler.Step, _ wanted: Resolution) {
-        var task = PlanState.Task(
+        var task = PlanState.Errand(
             path: row.path, step: step, wanted: wanted, stat: row.disk?.stat, content: nil, stage: nil,
             adoptedFrom: nil, state: .ready)
         switch (step, wanted.entry.content) {
@@ -278,10 +300,14 @@ extension Node {
     }
 
     /// A file that is to be deleted anyway and whose content is wanted elsewhere just changes its name.
-    private func canAdopt(_ holder: Row, for task: PlanState.Task) -> Bool {
-        guard holder.needsApply, !apply.adopted.contains(key: holder.path), !isBeingLookedAt(holder.path) else { return false }
+    private func canAdopt(_ holder: Row, for task: PlanState.Errand) -> Bool {
+        guard holder.needsApply, !apply.adopted.contains(key: holder.path), !isBeingLookedAt(holder.path) else {
+            return false
+        }
         let wanted = resolution(of: holder)
-        guard wanted.entry.isAbsent, case .remove(.keep) = reconciler.step(from: holder, to: wanted) else { return false }
+        guard wanted.entry.isAbsent, case .remove(.keep) = reconciler.step(from: holder, to: wanted) else {
+            return false
+        }
         return plan.tasks[holder.path].map { $0.state != .running } ?? true
     }
 }

@@ -67,7 +67,8 @@ extension Node {
     }
 
     mutating func pumpRecovery(into effects: inout Effects) {
-        guard phase == .recovering, !timers.isCheckingRoot, watch.root == .healthy, let intents = recovery.intents else { return }
+        guard phase == .recovering, !timers.isCheckingRoot, watch.root == .healthy, let intents = recovery.intents
+        else { return }
         guard let staged = recovery.staged else {
             if !recovery.isListing {
                 recovery.isListing = true
@@ -231,10 +232,11 @@ extension Node {
         case .syncing: finishSync(results, into: &effects)
         case .relocating: finishRelocation(results)
         case .lateCheck(let versions): finishLateCheck(versions, results)
-        case .lateRescue(let path, let version): finishLateRescue(path, version, results)
+        case .lateRescue(let path, let version, let intent):
+            finishLateRescue(path, version, intent, results, into: &effects)
         case .pruning(let versions): finishPruning(versions, results)
-        case .restoring(let command, let kept, let path, let old):
-            finishRestore(command, kept, path, old, results, into: &effects)
+        case .restoring(let command, let kept, let path, let old, let intent):
+            finishRestore(command, kept, path, old, intent, results, into: &effects)
         case .transaction, .scan, .inspection, .rootCheck, .hashing, .ignoreFiles, .stageList, .serving, .nothing: break
         }
     }

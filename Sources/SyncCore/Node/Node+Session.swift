@@ -87,6 +87,8 @@ extension Node {
             session.hasHello = true
             incoming.cursor = stores.durableImportedHead
             send(.hello(hello), into: &effects)
+            // The hello has said it already.
+            session.lastAcknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: false)
             session.helloDeadline = now.monotonicMilliseconds + limits.helloMilliseconds
         }
         while let bytes = session.held.popFirst(), let link = session.link { receive(bytes, on: link, into: &effects) }
@@ -108,6 +110,10 @@ extension Node {
         if let rows = session.rows, !rows.isReading, mayFillLink {
             session.rows?.isReading = true
             enqueue(.sendRows(after: rows.after, through: rows.through))
+        }
+        if let time = timers.askClockAt, time <= now.monotonicMilliseconds {
+            timers.askClockAt = nil
+            send(.ping, into: &effects)
         }
         let window = max(1, limits.importRecordsMax / 2)
         if session.maySendLog, !session.isReadingLog, !recovery.isRenumbering, mayFillLink,
@@ -207,9 +213,12 @@ extension Node {
             return lane.waiting.count < limits.importRecordsMax
         case .expansion(let position, let states, let isLast): return takeExpansion(position, states, isLast: isLast)
         case .ping:
-            if mayFillLink { send(.pong, into: &effects) }
+            if mayFillLink { send(.pong(wallMilliseconds: now.wallMilliseconds), into: &effects) }
             return true
-        case .pong, .unknown: return true
+        case .pong(let wall):
+            judgeClock(of: wall, into: &effects)
+            return true
+        case .unknown: return true
         case .halt(let code):
             setAlarm(code, if: true, into: &effects)
             if code == .logForked { fork(into: &effects) }
@@ -234,9 +243,7 @@ extension Node {
         setAlarm(.wireDisjoint, if: false, into: &effects)
         setAlarm(.peerProtocolViolation, if: false, into: &effects)
         setAlarm(.peerAway, if: false, into: &effects)
-        let skew = hello.wallMilliseconds.subtractingReportingOverflow(now.wallMilliseconds)
-        let isSkewed = skew.overflow || skew.partialValue.magnitude > limits.clockSkewMilliseconds
-        setAlarm(.clockSkew, if: isSkewed, into: &effects)
+        judgeClock(of: hello.wallMilliseconds, into: &effects)
         record.peerName = hello.name
 
         let standing = standing(of: hello.known, &answers)
@@ -265,6 +272,15 @@ extension Node {
         }
         var batch = Batch()
         if record != recordEmitted { store(&batch, into: &effects) }
+    }
+
+    /// A wrong clock costs nothing but the better name in a conflict, but people should know. While it is wrong the peer is
+    /// asked for its time now and then, so that the alert goes when the cause does.
+    private mutating func judgeClock(of wall: Int64, into effects: inout Effects) {
+        let skew = wall.subtractingReportingOverflow(now.wallMilliseconds)
+        let isSkewed = skew.overflow || skew.partialValue.magnitude > limits.clockSkewMilliseconds
+        setAlarm(.clockSkew, if: isSkewed, into: &effects)
+        timers.askClockAt = isSkewed ? now.monotonicMilliseconds + limits.clockAskMilliseconds : nil
     }
 
     private enum Standing {
@@ -394,8 +410,7 @@ extension Node {
         let isSettled = counts.unsettled == 0 && isQuiet
         let acknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: isSettled)
         if acknowledgement == session.lastAcknowledgement { return }
-        let isFirst = session.lastAcknowledgement == nil
-        if !isFirst, acknowledgement.head == session.lastAcknowledgement?.head, !isSettled { return }
+        if acknowledgement.head == session.lastAcknowledgement?.head, !isSettled { return }
         session.lastAcknowledgement = acknowledgement
         send(.acknowledge(acknowledgement), into: &effects)
     }

@@ -12,6 +12,8 @@ struct TimerState: Sendable {
     var isCheckingRoot = false
     /// A scan saw a root that is not ours; to be confirmed by a look.
     var rootSuspect: RootState?
+    /// When to ask the peer for its time, while the clocks differ.
+    var askClockAt: UInt64?
     var isMarkingStop = false
     /// The disk did something of which nobody knows whether it will last.
     var mustStop = false
@@ -49,7 +51,6 @@ extension Node {
         for (path, due) in watch.changing where due <= time {
             watch.changing[path] = nil
             look(at: path)
-            watch.toHash[path] = true
         }
         if let retry = timers.retryAt, retry <= time {
             timers.retryAt = nil
@@ -88,6 +89,8 @@ extension Node {
         var nearest = min(timers.rescanAt, timers.pruneAt, timers.aliveAt)
         func consider(_ time: UInt64?) { if let time { nearest = min(nearest, time) } }
         consider(timers.retryAt)
+        if session.isLive { consider(timers.askClockAt) }
+        if let since = deletes.since { consider(since + limits.deletePatienceMilliseconds) }
         consider(session.helloDeadline)
         consider(apply.late.first?.dueMilliseconds)
         for (_, due) in watch.changing { consider(due) }

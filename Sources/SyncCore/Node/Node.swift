@@ -124,10 +124,10 @@ public struct Node: Sendable {
         case syncing
         case relocating
         case lateCheck([KeptVersion])
-        case lateRescue(Path, VersionID)
+        case lateRescue(Path, VersionID, StageName)
         case serving([ServeState.Reading])
         case pruning([VersionID])
-        case restoring(CommandID, KeptVersion, Path, Row.DiskState?)
+        case restoring(CommandID, KeptVersion, Path, Row.DiskState?, StageName)
         case nothing
     }
 

@@ -29,7 +29,8 @@ public enum Frame: Hashable, Sendable {
     case expand(LogPosition)
     case expansion(LogPosition, [RowState], isLast: Bool)
     case ping
-    case pong
+    /// The sender's wall clock.
+    case pong(wallMilliseconds: Int64)
     /// The sender will not go on, and why.
     case halt(MessageCode)
     /// A frame of a type this program does not know; skipped.

@@ -22,7 +22,8 @@ import SyncModel
 /// 11 rolled back  16 position
 /// 12 expand       16 position
 /// 13 expansion    16 position · 1 last · 4 n, n × row
-/// 14 ping   15 pong
+/// 14 ping
+/// 15 pong         8 wall ms
 /// 16 halt         4 length, code
 /// 18 later        32 content id
 /// 17 contents     4 n, n × (32 content id, 4 length, bytes)
@@ -135,7 +136,9 @@ public enum FrameCodec {
             put(rows, into: &writer)
         case .halt(let code):
             writer.putCounted(Array(code.rawValue.utf8))
-        case .ping, .pong, .unknown:
+        case .pong(let wall):
+            writer.put(wall)
+        case .ping, .unknown:
             break
         }
     }
@@ -195,7 +198,7 @@ public enum FrameCodec {
             else { return nil }
             return .expansion(position, rows, isLast: isLast)
         case 14: return .ping
-        case 15: return .pong
+        case 15: return reader.int64().map { .pong(wallMilliseconds: $0) }
         case 16:
             guard let code = reader.counted(max: 64) else { return nil }
             let text = String(decoding: code, as: UTF8.self)

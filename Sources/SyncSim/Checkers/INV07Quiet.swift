@@ -27,7 +27,7 @@ package final class Quiet: Invariant {
             guard case .send(_, let bytes) = effect, let frame = FrameCodec.decode(bytes) else { continue }
             switch frame {
             case .chunkList, .chunks, .contents, .rows, .log, .expansion: contents[act.machine] += 1
-            case .hello, .acknowledge, .rowsEnd, .want, .wantChunks, .gone, .rolledBack, .expand, .ping, .pong, .halt,
+            case .hello, .acknowledge, .rowsEnd, .want, .wantChunks, .gone, .later, .rolledBack, .expand, .ping, .pong, .halt,
                 .unknown:
                 break
             }

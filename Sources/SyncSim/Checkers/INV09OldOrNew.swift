@@ -22,10 +22,23 @@ package final class OldOrNew: Invariant {
     package func see(_ act: DiskAct, _ court: inout Court) {
         guard act.error == nil else { return }
         for change in act.treeChanges {
+            // A file that only changes its name is as safe as whoever wrote it has made it.
+            guard change.after == .absent || change.after == .directory || isOurs(act) else {
+                replaced[act.machine][change.path] = nil
+                continue
+            }
             // Several operations make one replacement: what stood there before the first of them is the old content.
             let earlier = replaced[act.machine][change.path]
             let old = earlier.map { $0.isStored ? $0.new : $0.old } ?? change.before
             replaced[act.machine][change.path] = Replacement(old: old, new: change.after)
+        }
+    }
+
+    /// The operation gives a name to what was written in the stage for it.
+    private func isOurs(_ act: DiskAct) -> Bool {
+        act.touched.contains { touch in
+            guard case .stage(let name) = touch.place, case .place(let staged, _)? = act.store.intents[name]?.action else { return false }
+            return staged == touch.identity
         }
     }
 

@@ -2,8 +2,9 @@ import SyncModel
 
 /// INV-13. A plan may be overtaken by a person or by a failing disk, but never trip over itself.
 ///
-/// Two failures are answers the plan asks for: a directory that should go is removed to learn whether it is empty, and a
-/// directory's own time, which every change in it moves, is expected before it is set.
+/// Some failures are answers the plan asks for: a directory that should go is removed to learn whether it is empty, a
+/// directory's own time, which every change in it moves, is expected before it is set, and a kept version is expected to
+/// be what it was, because a late writer may have been at it.
 package final class PlansWork: Invariant {
     package static let id = "INV-13"
     package static let sentence = """
@@ -28,6 +29,7 @@ package final class PlansWork: Invariant {
     private func isQuestion(_ operation: DiskOperation, _ error: DiskError) -> Bool {
         switch (operation, error) {
         case (.removeDirectory, .notEmpty): true
+        case (.expectContent(.version, _), .mismatch), (.expect(.version, _), .mismatch): true
         case (.expect(_, let stat), .mismatch): stat.kind == .directory
         default: false
         }

@@ -14,10 +14,10 @@ package final class PositiveEvidence: Invariant {
         guard act.error == nil else { return }
         switch act.operation {
         case .removeDirectory(.tree(let path)): judgeDirectory(path, act, &court)
-        case .move(let source, to: .version), .move(let source, to: .quarantine): judge(source, act, &court)
+        case .move(let source, to: .version): judge(source, act, &court)
         case .discard(let place): judge(place, act, &court)
         case .exchange, .move, .removeDirectory, .createFile, .write, .copy, .truncate, .createDirectory, .createSymlink,
-            .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .inspect:
+            .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .expectIdentity, .inspect:
             break
         }
     }
@@ -42,10 +42,8 @@ package final class PositiveEvidence: Invariant {
     }
 
     private func judgeDirectory(_ path: Path, _ act: DiskAct, _ court: inout Court) {
-        guard let page = court.ledger.pages[path] else {
-            court.find(self, on: act.machine, "the directory \(path) was removed, which no person ever touched")
-            return
-        }
+        // One that no person ever made is the daemon's own business.
+        guard let page = court.ledger.pages[path] else { return }
         let isGone = page.acts.contains { $0.before == .directory } || page.isReverted || !page.carried.isEmpty
         if !isGone { court.find(self, on: act.machine, "the directory \(path) was removed, though no person removed it") }
     }

@@ -142,12 +142,15 @@ package struct StoreAct {
     /// The stat of a path now, and everything about it: asked only where a row is about to say something of it.
     package let look: (Path) -> Stat?
     package let read: (Path) -> Seen?
+    /// What a place holds now.
+    package let value: (Place) -> Value
 
     package init(
         machine: Int, batch: StoreBatch, store: VirtualStore, peerStore: VirtualStore, settings: Settings = Settings(),
         wallMilliseconds: Int64 = 0, look: @escaping (Path) -> Stat? = { _ in nil },
-        read: @escaping (Path) -> Seen? = { _ in nil }
+        read: @escaping (Path) -> Seen? = { _ in nil }, value: @escaping (Place) -> Value = { _ in .absent }
     ) {
+        self.value = value
         self.look = look
         self.read = read
         self.machine = machine

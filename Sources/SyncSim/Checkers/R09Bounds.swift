@@ -42,8 +42,8 @@ package final class Bounds: Invariant {
             ("transactions waiting", footprint.transactions, 64 + 4 * (limits.applyTasksMax + limits.notedPathsMax + batch)),
             ("paths noted", footprint.noted, 2 * limits.notedPathsMax + 8 * batch + limits.scanChunkMax + 16),
             ("imported records waiting", footprint.imports, limits.importRecordsMax + limits.logRecordsPerFrameMax),
-            ("paths being applied", footprint.tasks, limits.applyTasksMax + batch),
-            ("contents being fetched", footprint.fetches, limits.applyTasksMax + batch),
+            ("paths being applied", footprint.tasks, limits.applyTasksMax + 2 * batch + 8),
+            ("contents being fetched", footprint.fetches, limits.applyTasksMax + 2 * batch + 8),
             ("bytes handed to the link", footprint.outboundBytes, limits.outboundBytesMax + Limits.frameBytesMax + 4),
             ("requests of the peer waiting", footprint.serving, 1_024),
         ]

@@ -3,7 +3,8 @@ import SyncModel
 /// R-10. What happens later is stamped later, or an old state wins over the new one.
 ///
 /// The one entry that may be stamped in the past is the first of its path: a file that was there before anybody watched is
-/// as old as it says, and there is nothing at its path that it could have seen.
+/// as old as it says, and there is nothing at its path that it could have seen. An entry that takes over a peer's lost one
+/// says the same again and keeps its stamp.
 package final class ClockAboveAll: Invariant {
     package static let id = "R-10"
     package static let sentence = """
@@ -40,7 +41,9 @@ package final class ClockAboveAll: Invariant {
     }
 
     private func judge(_ revision: Revision, at path: Path, _ act: StoreAct, _ court: inout Court) {
-        for head in act.store.rows[path]?.heads ?? [] where revision.seen.covers(head.origin) && head.origin.time >= revision.origin.time {
+        for head in act.store.rows[path]?.heads ?? [] where revision.seen.covers(head.origin) {
+            if head.origin.time < revision.origin.time { continue }
+            if head.origin.time == revision.origin.time, head.entry.agrees(with: revision.entry) { continue }
             court.find(
                 self, on: act.machine,
                 "an entry for \(path) is stamped \(revision.origin.time.raw), it was made on one of \(head.origin.time.raw)")

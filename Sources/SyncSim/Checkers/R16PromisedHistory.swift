@@ -15,7 +15,9 @@ package final class PromisedHistory: Invariant {
     package func see(_ act: StoreAct, _ court: inout Court) {
         now[act.machine] = act.wallMilliseconds
         for operation in act.batch.operations {
-            guard case .dropVersion(let id) = operation else { continue }
+            guard case .dropVersion(let id) = operation, let version = act.store.versions[id] else { continue }
+            // A version that was put back into the folder is kept there now.
+            if act.value(version.place) == .absent { continue }
             judge(id, act.store, on: act.machine, &court)
         }
     }

@@ -158,7 +158,8 @@ package final class Watch: Checker {
             peerStore: world.machines[1 - machine].store, settings: plan.settings[machine],
             wallMilliseconds: world.wall(of: machine),
             look: { world.machines[machine].disk.peekStat($0) },
-            read: { self.seen($0, world.machines[machine].disk) })
+            read: { self.seen($0, world.machines[machine].disk) },
+            value: { world.machines[machine].disk.value(at: $0) })
         judge(world) { $0.see(act, &$1) }
     }
 
@@ -226,6 +227,8 @@ package final class Watch: Checker {
         let cut = PowerCut(machine: machine, was: before.tree, now: now, safe: before.safe)
         judge(world) { $0.see(cut, &$1) }
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
+        let rows = world.machines[machine].store.rows
+        world.ledger.doubted(world.ledger.pages.keys.filter { now[$0] == nil && rows[$0]?.disk != nil })
     }
 
     private func struckByImage(_ machine: Int, _ world: World) {

@@ -54,7 +54,8 @@ extension VirtualDisk {
     package func allContents(_ layer: Layer = .volatile) -> [StoredContent] {
         found(below: home, layer).map { path, key in
             StoredContent(
-                area: VirtualDisk.area(of: path), path: path, entry: inodes[key].entry(layer), stat: inodes[key].stat(layer))
+                area: VirtualDisk.area(of: path), path: path, entry: inodes[key].entry(layer),
+                stat: inodes[key].stat(layer))
         }
     }
 

@@ -16,13 +16,15 @@ extension VirtualDisk {
     /// The machine stops now and is started again: programs, handles and everything that was only in memory are gone.
     package mutating func powerCut(model: CrashModel, random: inout SeededRandom) {
         let horizon = syncedSequence + UInt64(random.below(Int(sequence - syncedSequence) + 1))
-        for var operation in survivors(model, horizon: horizon, random: &random) {
-            if model == .siblings, operation.kind == .rename, let moved = operation.objects.first,
-                !inodes[moved.key].isDirectory, random.chance(percent: 33)
+        let surviving = survivors(model, horizon: horizon, random: &random)
+        for (index, operation) in surviving.enumerated() {
+            var settled = operation
+            if model == .siblings, mayKeepOldName(operation, before: surviving[(index + 1)...]),
+                random.chance(percent: 33)
             {
-                operation.changes.removeLast()
+                settled.changes.removeLast()
             }
-            settle(operation)
+            settle(settled)
         }
         for key in inodes.keys {
             let inode = inodes[key]
@@ -52,6 +54,14 @@ extension VirtualDisk {
             }
             return journal.fullClosure(drawn).map { operations[$0] }
         }
+    }
+
+    /// A renamed file that nothing was done to since.
+    private func mayKeepOldName(_ operation: NameOperation, before later: ArraySlice<NameOperation>) -> Bool {
+        guard operation.kind == .rename, let moved = operation.objects.first, !inodes[moved.key].isDirectory else {
+            return false
+        }
+        return !later.contains { $0.objects.contains { $0.number == moved.number } }
     }
 
     /// What is on the disk is all there is.

@@ -36,6 +36,8 @@ extension Ledger {
                 page.look(at: before, on: machine)
                 guard before != after else { return }
                 page.isReverted = true
+                // What a crash left of a file stands there now, whoever reads it.
+                if after.isContent, !page.acts.contains(where: { $0.after == after }) { page.carried.append(after) }
                 page.revert(
                     machine, to: after, other: other.value(at: path),
                     isKept: { act in
@@ -62,6 +64,11 @@ extension Ledger {
                 if let last = page.acts.indices.last { page.acts[last].demand = .kept }
             }
         }
+    }
+
+    /// What was deleted here a moment before a power cut may come back: absence after one is no evidence.
+    package mutating func doubted(_ paths: [Path]) {
+        for path in paths { pages.update(path) { $0.isReverted = true } }
     }
 
     /// A person refused a mass deletion: what was to go stays, though it had been deleted.

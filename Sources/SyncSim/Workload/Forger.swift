@@ -75,8 +75,8 @@ final class Forger: Enemy {
         case .log(let entries): take(entries, world)
         case .want(let wanted): for content in wanted { serve(content, world) }
         case .wantChunks(let content, let indexes): serveChunks(content, indexes, world)
-        case .ping: send(.pong, world)
-        case .acknowledge, .rows, .rowsEnd, .chunkList, .chunks, .contents, .gone, .rolledBack, .expand, .expansion, .pong,
+        case .ping: send(.pong(wallMilliseconds: 0), world)
+        case .acknowledge, .rows, .rowsEnd, .chunkList, .chunks, .contents, .gone, .later, .rolledBack, .expand, .expansion, .pong,
             .halt, .unknown:
             break
         }
@@ -201,7 +201,7 @@ final class Forger: Enemy {
             .expansion(somewhere, [], isLast: random.chance(percent: 50)), .unknown(200),
             .wantChunks(ContentID(.zero), [0, .max, 7]), .chunks(ContentID(.zero), [ChunkData(index: .max, bytes: [1, 2])]),
             .chunkList(ContentPage(content: ContentID(.zero), first: .max, total: .max, chunks: [])),
-            .want((0..<300).map { ContentID(SHA256.digest(of: [UInt8($0 & 255)])) }), .pong,
+            .want((0..<300).map { ContentID(SHA256.digest(of: [UInt8($0 & 255)])) }), .pong(wallMilliseconds: 0),
             .contents([SmallContent(id: ContentID(.zero), bytes: random.bytes(10))]),
         ]
         if let frame = random.pick(frames) { send(frame, world) }

@@ -1,0 +1,370 @@
+/// One real node in a world that answers only what a test lets it answer: a folder of a few files, a store that keeps what
+/// it is given, and a link whose other end is the test.
+import SyncCore
+import SyncModel
+
+struct Driver {
+    /// What does not answer for now.
+    struct Silence: OptionSet {
+        let rawValue: UInt8
+
+        static let loads = Silence(rawValue: 1)
+        static let stores = Silence(rawValue: 2)
+        static let disk = Silence(rawValue: 4)
+    }
+
+    private(set) var node = Node()
+    /// Every effect, in order.
+    private(set) var emitted: [Effect] = []
+    /// Every event, in order, with its moment.
+    private(set) var events: [(event: Event, moment: Moment)] = []
+    /// What was asked and is not answered yet.
+    private(set) var waiting: [Effect] = []
+    private(set) var shelf = Shelf()
+    /// Promises to the peer that were not durable when they were made.
+    private(set) var broken: [String] = []
+    var silence: Silence = []
+    var root = RootState.healthy
+    var files = SortedMap<Path, Item>()
+    private(set) var milliseconds: UInt64 = 1_000
+
+    struct Item {
+        let stat: Stat
+        let content: Content
+    }
+
+    static let own = NodeID(SHA256.digest(of: Array("left".utf8)))
+    static let peer = NodeID(SHA256.digest(of: Array("right".utf8)))
+    static let link = LinkID(raw: 1)
+    static let wallStart: Int64 = 1_795_000_000_000
+
+    static var record: NodeRecord {
+        var record = NodeRecord(id: own, name: Array("left".utf8), folder: FolderID(.zero))
+        record.peer = peer
+        return record
+    }
+
+    static func start(_ record: NodeRecord = record, powerWasLost: Bool = false) -> Event {
+        .started(
+            Start(
+                node: record, settings: Settings(), limits: Limits(), program: Array("test".utf8), nonce: 7,
+                powerWasLost: powerWasLost))
+    }
+
+    // MARK: Events
+
+    mutating func happen(_ event: Event) {
+        var effects = Effects()
+        let moment = Moment(
+            monotonicMilliseconds: milliseconds, wallMilliseconds: Driver.wallStart + Int64(milliseconds))
+        node.step(event, at: moment, into: &effects)
+        events.append((event, moment))
+        emitted += effects.list
+        waiting += effects.list.filter { Driver.kind(of: $0) != nil }
+        for effect in effects.list { judge(effect) }
+    }
+
+    /// What may be answered now: the store works strictly in order, the disk in any.
+    var answerable: [Int] {
+        var isStoreBusy = false
+        return waiting.indices.filter { index in
+            guard let kind = Driver.kind(of: waiting[index]) else { return false }
+            if kind == .disk { return !silence.contains(.disk) }
+            defer { isStoreBusy = true }
+            return !isStoreBusy && !silence.contains(kind)
+        }
+    }
+
+    mutating func answer(at index: Int) {
+        let effect = waiting.remove(at: index)
+        if let event = answer(to: effect) { happen(event) }
+    }
+
+    /// Answers what may be answered until nothing is asked any more.
+    mutating func settle() {
+        while let index = answerable.first { answer(at: index) }
+    }
+
+    /// Whatever is promised to the peer must be on the shelf.
+    private mutating func judge(_ effect: Effect) {
+        guard case .send(_, let bytes) = effect, let frame = FrameCodec.decode(bytes) else { return }
+        let record = shelf.record ?? Driver.record
+        let imported = record.importedEpochs + [record.importedHead, .none]
+        switch frame {
+        case .hello(let hello):
+            if hello.ownHead != .none && hello.ownHead != shelf.log.last?.head { broken.append("a hello names \(hello.ownHead)") }
+            if !hello.known.allSatisfy(imported.contains) { broken.append("a hello claims \(hello.known)") }
+        case .log(let entries):
+            let stored = shelf.log.map(LogCodec.encode)
+            if !entries.allSatisfy(stored.contains) { broken.append("an entry is sent that is not stored") }
+        case .acknowledge(let acknowledgement):
+            if acknowledgement.head.position > record.importedHead.position { broken.append("\(acknowledgement)") }
+        case .rows, .rowsEnd, .want, .chunkList, .wantChunks, .chunks, .contents, .gone, .later, .rolledBack, .expand,
+            .expansion, .ping, .pong, .halt, .unknown:
+            break
+        }
+    }
+
+    /// Starts a node and lets it come to rest.
+    static func running(_ record: NodeRecord = record, files: SortedMap<Path, Item> = [:]) -> Driver {
+        var driver = Driver()
+        driver.files = files
+        driver.happen(start(record))
+        driver.settle()
+        return driver
+    }
+
+    /// Lets time pass until the node wants to be woken.
+    mutating func sleep() {
+        sleepWithoutAnswers()
+        settle()
+    }
+
+    mutating func sleepWithoutAnswers() {
+        let wishes = emitted.compactMap { effect -> UInt64? in
+            if case .wake(let time) = effect { return time }
+            return nil
+        }
+        guard let time = wishes.last, time > milliseconds else { return }
+        milliseconds = time
+        happen(.deadline)
+    }
+
+    mutating func receive(_ frame: Frame) { happen(.received(Driver.link, FrameCodec.encode(frame))) }
+
+    /// Connects and greets as a peer that knows this much of our log.
+    mutating func greet(known: [LogHead] = [], ownHead: LogHead = .none) {
+        happen(.connected(Driver.link))
+        settle()
+        receive(.hello(Driver.hello(known: known, ownHead: ownHead)))
+        settle()
+    }
+
+    static func hello(known: [LogHead] = [], ownHead: LogHead = .none, versions: (UInt16, UInt16) = (1, 1)) -> Hello {
+        Hello(
+            versionMin: versions.0, versionMax: versions.1, features: [], name: Array("right".utf8), program: [],
+            wallMilliseconds: wallStart, ownHead: ownHead, known: known)
+    }
+
+    // MARK: What it said
+
+    var sent: [Frame] {
+        emitted.compactMap { effect in
+            if case .send(_, let bytes) = effect { return FrameCodec.decode(bytes) }
+            return nil
+        }
+    }
+
+    var hellos: [Hello] {
+        sent.compactMap { frame in
+            if case .hello(let hello) = frame { return hello }
+            return nil
+        }
+    }
+
+    /// What was said first on a link.
+    func hello(on link: LinkID) -> Hello? {
+        for case .send(link, let bytes) in emitted {
+            if case .hello(let hello)? = FrameCodec.decode(bytes) { return hello }
+        }
+        return nil
+    }
+
+    var acknowledgements: [Acknowledgement] {
+        sent.compactMap { frame in
+            if case .acknowledge(let acknowledgement) = frame { return acknowledgement }
+            return nil
+        }
+    }
+
+    /// Entries of our log that were sent.
+    var sentEntries: [[UInt8]] {
+        sent.flatMap { frame -> [[UInt8]] in
+            if case .log(let entries) = frame { return entries }
+            return []
+        }
+    }
+
+    /// The alerts that are raised, by their code.
+    var alerts: [MessageCode] {
+        var raised = SortedMap<AlertKey, Bool>()
+        for effect in emitted {
+            guard case .report(let report) = effect else { continue }
+            switch report {
+            case .raised(let alert): raised[alert.key] = true
+            case .cleared(let key): raised[key] = nil
+            case .note: break
+            }
+        }
+        return raised.map(\.key.code)
+    }
+
+    var closings: [MessageCode] {
+        emitted.compactMap { effect in
+            if case .close(_, let code) = effect { return code }
+            return nil
+        }
+    }
+
+    var endings: [FinishReason] {
+        emitted.compactMap { effect in
+            if case .finish(let reason) = effect { return reason }
+            return nil
+        }
+    }
+
+    var statuses: [Status] {
+        emitted.compactMap { effect in
+            if case .answer(_, .status(let status)) = effect { return status }
+            return nil
+        }
+    }
+
+    /// Work in the folder or its stage, other than looking at the root.
+    var folderWork: [Effect] {
+        emitted.filter { effect in
+            switch effect {
+            case .scan, .hash, .read, .disk, .listStage: true
+            case .inspect(_, let paths): !paths.isEmpty
+            case .load, .store, .send, .close, .wake, .report, .answer, .finish: false
+            }
+        }
+    }
+
+    // MARK: The world
+
+    private static func kind(of effect: Effect) -> Silence? {
+        switch effect {
+        case .load: .loads
+        case .store: .stores
+        case .scan, .inspect, .hash, .read, .disk, .listStage: .disk
+        case .send, .close, .wake, .report, .answer, .finish: nil
+        }
+    }
+
+    private mutating func answer(to effect: Effect) -> Event? {
+        switch effect {
+        case .load(let job, let queries): return .loaded(job, queries.map { shelf.answer($0) })
+        case .store(let job, let batch):
+            shelf.perform(batch)
+            return .stored(job)
+        case .inspect(let job, let paths):
+            let results = paths.map { path in files[path].map { Inspection.Result.found($0.stat) } ?? .absent }
+            return .inspected(job, Inspection(root: root, results: results))
+        case .scan(let job, let request, _): return .scanned(job, scan(request))
+        case .hash(let job, let paths): return .hashed(job, paths.map(hash))
+        case .read(let job, let requests): return .readFinished(job, requests.map { _ in .failed(.notFound) })
+        case .disk(let job, let programs): return .diskFinished(job, programs.map(Driver.run))
+        case .listStage(let job): return .stageListed(job, [])
+        case .send, .close, .wake, .report, .answer, .finish: return nil
+        }
+    }
+
+    private func scan(_ request: ScanRequest) -> ScanChunk {
+        let known = shelf.rows.map(\.key)
+        let paths = SortedMap((known + files.map(\.key)).map { ($0, true) })
+        let differences = paths.compactMap { path, _ in
+            path.isBelow(request.directory)
+                ? ScanJoin.difference(at: path, row: shelf.rows[path], stat: files[path]?.stat) : nil
+        }
+        return ScanChunk(differences: differences, resume: nil, root: root, unreadable: [])
+    }
+
+    private func hash(_ path: Path) -> HashOutcome {
+        guard let item = files[path] else { return .absent }
+        return .content(item.content, ChunkList(), item.stat)
+    }
+
+    /// Nothing is there, and looking for it succeeds: enough for a recovery that has nothing to recover.
+    private static func run(_ program: DiskProgram) -> DiskResult {
+        DiskResult(
+            inspected: program.operations.compactMap { operation in
+                if case .inspect = operation { return .some(nil) }
+                return nil
+            })
+    }
+}
+
+extension Driver.Item {
+    /// A file of one chunk with these bytes.
+    static func file(_ text: String, inode: UInt64, modified: Timestamp) -> Driver.Item {
+        let bytes = Array(text.utf8)
+        let id = ContentID(ContentHasher.chunks(of: bytes).contentID)
+        let stat = Stat(
+            identity: FileIdentity(device: 1, inode: inode, birth: .zero), kind: .file, mode: 0o644,
+            size: UInt64(bytes.count), modified: modified, changed: modified)
+        return Driver.Item(stat: stat, content: .file(id, size: UInt64(bytes.count)))
+    }
+}
+
+/// A store that keeps rows, the log and the node's record, and has nothing of all the rest.
+struct Shelf {
+    private(set) var rows = SortedMap<Path, Row>()
+    private(set) var log: [LogRecord] = []
+    private(set) var record: NodeRecord?
+
+    mutating func perform(_ batch: StoreBatch) {
+        for operation in batch.operations {
+            switch operation {
+            case .putRow(let row): rows[row.path] = row
+            case .dropRow(let path): rows[path] = nil
+            case .appendLog(let entry): log.append(entry)
+            case .dropLog(let position): log.removeAll { $0.head.position <= position }
+            case .putNode(let node): record = node
+            case .relocate, .putIntent, .dropIntent, .putVersion, .dropVersion, .putChunks: break
+            }
+        }
+    }
+
+    func answer(_ query: StoreQuery) -> StoreAnswer {
+        switch query {
+        case .rows(let paths): .rows(SortedMap(paths.map { ($0, true) }).compactMap { rows[$0.key] })
+        case .below(let directory, let after, let limit):
+            .rows(page(limit) { $0.path.isBelow(directory) && $0.path > (after ?? .root) })
+        case .unsettled(let cursor, true, let limit):
+            .rows(page(limit) { $0.isUnsettled && $0.path > (cursor ?? .root) })
+        case .unsettled(let cursor, false, _):
+            .rows(rows.map(\.value).filter { row in row.isUnsettled && cursor.map { row.path < $0 } != false }.reversed())
+        case .identities(let identities):
+            .rows(page(.max) { row in row.disk.map { identities.contains($0.stat.identity) } ?? false })
+        case .contents, .ignoreFiles, .conflictCopies: .rows([])
+        case .summary(let directory): .summary(summary(of: directory))
+        case .chunkList: .chunkList(nil)
+        case .chunkSources: .chunkSources([])
+        case .log(let position, let limit): .log(Array(log.filter { $0.head.position > position }.prefix(limit)))
+        case .logRecord(let position): .logRecord(log.first { $0.head.position == position })
+        case .intents: .intents([])
+        case .versions: .versions([])
+        }
+    }
+
+    private func page(_ limit: Int, _ isWanted: (Row) -> Bool) -> [Row] {
+        Array(rows.map(\.value).filter(isWanted).prefix(limit))
+    }
+
+    private func summary(of directory: Path) -> SubtreeSummary {
+        var summary = SubtreeSummary()
+        for (path, row) in rows where path.isBelow(directory) { summary.count(row, below: directory) }
+        return summary
+    }
+}
+
+/// The log of the other node, of paths that exist nowhere: nothing has to be fetched or written.
+struct PeerLog {
+    private(set) var entries: [[UInt8]] = []
+    private(set) var heads: [LogHead] = []
+
+    mutating func append(epoch number: UInt32, path: String) {
+        let previous = heads.last ?? .none
+        let epoch = Epoch(number: number, nonce: 3)
+        let isNext = previous.position.epoch == epoch
+        let position = LogPosition(epoch: epoch, seq: isNext ? previous.position.seq + 1 : 1)
+        let origin = Origin(
+            author: .own, position: position, time: HybridTime(wallMilliseconds: Driver.wallStart + Int64(heads.count)))
+        let revision = Revision(origin: origin, seen: .none, entry: .absent, origins: Origins(all: origin))
+        let record = LogCodec.record(
+            .put(place(path), revision), at: position, time: origin.time, after: previous, node: Driver.peer)
+        entries.append(LogCodec.encode(record))
+        heads.append(record.head)
+    }
+}

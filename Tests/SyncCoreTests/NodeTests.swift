@@ -1,0 +1,412 @@
+/// The promises of a node that need no second one: driven by hand, event by event (`Driver`). What two nodes promise
+/// together is the simulator's.
+import SyncCore
+import SyncModel
+import Testing
+
+struct NodeTests {
+    private static let old = Timestamp(seconds: 1_700_000_000, nanoseconds: 5)
+
+    private static func oneFile(_ text: String = "hello") -> SortedMap<Path, Driver.Item> {
+        [place("a.txt"): .file(text, inode: 5, modified: old)]
+    }
+
+    // MARK: The first moments
+
+    @Test("before it is started nothing makes a node do anything") func beforeStart() {
+        var driver = Driver()
+        for event: Event in [
+            .noticed([Notice(path: place("a"), kind: .touched)]), .overflowed, .connected(Driver.link), .deadline,
+            .received(Driver.link, [1, 2, 3]), .stored(JobID(raw: 1)), .loaded(JobID(raw: 1), []),
+        ] {
+            driver.happen(event)
+        }
+        #expect(driver.emitted.isEmpty)
+    }
+
+    @Test("a file that was here before anybody watched is logged once, as old as it says") func firstScan() throws {
+        var driver = Driver.running(files: NodeTests.oneFile())
+        let entry = try #require(driver.shelf.log.first)
+        #expect(driver.shelf.log.count == 1 && entry.head.position.follows(.none))
+        guard case .put(let path, let revision) = entry.change else {
+            Issue.record("\(entry)")
+            return
+        }
+        #expect(path == place("a.txt") && revision.entry.content == driver.files[path]?.content)
+        #expect(revision.origin.time == HybridTime(wallMilliseconds: NodeTests.old.milliseconds))
+        #expect(driver.shelf.record?.ownHead == entry.head)
+        #expect(driver.shelf.rows[path]?.isUnsettled == false)
+
+        driver.happen(.overflowed)
+        driver.settle()
+        #expect(driver.shelf.log.count == 1, "INV-07: looking again says nothing new")
+    }
+
+    @Test("status is answered while the disk is silent, and says that it is only starting") func earlyStatus() throws {
+        var driver = Driver()
+        driver.silence = .disk
+        driver.happen(Driver.start())
+        driver.happen(.command(CommandID(raw: 9), .status))
+        #expect(driver.statuses.isEmpty)
+        driver.settle()
+        let status = try #require(driver.statuses.first)
+        #expect(driver.statuses.count == 1)
+        #expect(status.state == .starting && !status.inSync && !status.isConnected && status.toApply == 0)
+    }
+
+    @Test("a node is not in sync with nobody, however quiet it is") func alone() throws {
+        var driver = Driver.running(files: NodeTests.oneFile())
+        driver.happen(.command(CommandID(raw: 1), .status))
+        driver.settle()
+        let status = try #require(driver.statuses.last)
+        #expect(status.files == 1 && status.toSend == 1 && !status.inSync && status.state == .waiting)
+    }
+
+    // MARK: INV-24: a folder that is not ours
+
+    @Test("INV-24: an unhealthy root at the start stops everything but looking at it",
+        arguments: [RootState.missing, .replaced, .unmarked])
+    func unhealthyRoot(root: RootState) {
+        var driver = Driver()
+        driver.root = root
+        driver.files = NodeTests.oneFile()
+        driver.happen(Driver.start())
+        driver.settle()
+        driver.happen(.noticed([Notice(path: place("a.txt"), kind: .gone)]))
+        driver.happen(.overflowed)
+        driver.settle()
+        for _ in 0..<20 { driver.sleep() }
+        #expect(driver.folderWork.isEmpty && driver.shelf.log.isEmpty)
+        #expect(driver.alerts == [root == .replaced ? .rootReplaced : .rootMissing])
+        #expect(driver.node.phase == .recovering)
+
+        driver.root = .healthy
+        driver.sleep()
+        #expect(driver.alerts.isEmpty && driver.node.phase == .running && driver.shelf.log.count == 1)
+    }
+
+    @Test("INV-24 INV-25: a root that goes away takes nothing with it", arguments: [RootState.missing, .unmarked])
+    func rootGoes(root: RootState) {
+        var driver = Driver.running(files: NodeTests.oneFile())
+        let files = driver.files
+        driver.root = root
+        driver.files = [:]
+        driver.happen(.noticed([Notice(path: place("a.txt"), kind: .gone)]))
+        driver.happen(.overflowed)
+        driver.settle()
+        for _ in 0..<10 { driver.sleep() }
+        #expect(driver.shelf.log.count == 1 && driver.alerts == [.rootMissing])
+
+        driver.root = .healthy
+        driver.files = files
+        for _ in 0..<3 { driver.sleep() }
+        #expect(driver.shelf.log.count == 1 && driver.alerts.isEmpty)
+        #expect(driver.shelf.rows[place("a.txt")]?.isUnsettled == false)
+    }
+
+    // MARK: Durable before promised
+
+    @Test("R-01: our log is neither named nor sent before it is stored") func ownLogIsDurable() {
+        var driver = Driver.running()
+        driver.files = NodeTests.oneFile()
+        driver.silence = .stores
+        driver.happen(.noticed([Notice(path: place("a.txt"), kind: .touched)]))
+        driver.settle()
+        driver.greet()
+        #expect(driver.hellos.map(\.ownHead) == [.none])
+        #expect(driver.sentEntries.isEmpty && driver.shelf.log.isEmpty)
+
+        driver.silence = []
+        driver.settle()
+        #expect(driver.shelf.log.count == 1)
+        #expect(driver.sentEntries == driver.shelf.log.map(LogCodec.encode))
+        driver.happen(.disconnected(Driver.link))
+        driver.greet()
+        #expect(driver.hellos.last?.ownHead == driver.shelf.log.last?.head)
+    }
+
+    @Test("R-01 R-03: the peer's log is acknowledged only when it is stored") func importIsDurable() {
+        var peer = PeerLog()
+        for name in ["x", "y"] { peer.append(epoch: 1, path: name) }
+        var driver = Driver.running()
+        driver.greet()
+        driver.silence = .stores
+        driver.receive(.log(peer.entries))
+        driver.settle()
+        #expect(driver.acknowledgements.allSatisfy { $0.head == .none })
+        driver.happen(.disconnected(Driver.link))
+        driver.happen(.connected(LinkID(raw: 2)))
+        #expect(driver.hellos.last?.known == [])
+
+        driver.happen(.disconnected(LinkID(raw: 2)))
+        driver.silence = []
+        driver.settle()
+        driver.greet()
+        #expect(driver.hellos.last?.known == [peer.heads[1]])
+        #expect(driver.shelf.record?.importedHead == peer.heads[1])
+        #expect(driver.broken.isEmpty, "\(driver.broken)")
+    }
+
+    @Test("an acknowledgement follows what was stored, and says so when the folder shows it") func acknowledges() {
+        var peer = PeerLog()
+        peer.append(epoch: 1, path: "x")
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.log(peer.entries))
+        driver.settle()
+        #expect(driver.acknowledgements.last == Acknowledgement(head: peer.heads[0], isSettled: true))
+    }
+
+    @Test("a hello names the last stored entry of each epoch of the peer, also when they come together")
+    func epochs() {
+        var peer = PeerLog()
+        for name in ["x", "y"] { peer.append(epoch: 1, path: name) }
+        for name in ["z", "x"] { peer.append(epoch: 2, path: name) }
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.log(peer.entries))
+        driver.settle()
+        driver.happen(.disconnected(Driver.link))
+        driver.happen(.connected(LinkID(raw: 2)))
+        driver.settle()
+        #expect(driver.hellos.last?.known == [peer.heads[1], peer.heads[3]])
+    }
+
+    @Test("R-01: the end of an epoch is claimed only when it is stored") func epochIsDurable() {
+        var peer = PeerLog()
+        peer.append(epoch: 1, path: "x")
+        peer.append(epoch: 2, path: "y")
+        var driver = Driver.running()
+        driver.greet()
+        driver.silence = .stores
+        driver.receive(.log([peer.entries[0]]))
+        driver.settle()
+        driver.receive(.log([peer.entries[1]]))
+        driver.settle()
+        // The store is asked for the second entry's row only behind the first batch, so let that much through.
+        driver.happen(.disconnected(Driver.link))
+        driver.happen(.connected(LinkID(raw: 2)))
+        driver.settle()
+        #expect(driver.hellos.last?.known == [])
+        #expect(driver.broken.isEmpty, "\(driver.broken)")
+    }
+
+    @Test("R-01: whatever answers first and whenever the link breaks, only what is stored is promised", arguments: 1...60)
+    func anyOrder(seed: UInt64) {
+        let driver = NodeTests.wander(seed: seed)
+        #expect(driver.broken.isEmpty, "\(driver.broken.prefix(3))")
+        #expect(!driver.hellos.isEmpty && driver.closings.isEmpty, "\(driver.closings)")
+    }
+
+    @Test("a stop is marked clean before the process ends, and only then") func stop() {
+        var driver = Driver.running(files: NodeTests.oneFile())
+        driver.silence = .stores
+        driver.happen(.stopRequested)
+        driver.settle()
+        #expect(driver.endings.isEmpty && driver.shelf.record?.stoppedCleanly != true)
+        driver.silence = []
+        driver.settle()
+        #expect(driver.endings == [.stopped] && driver.shelf.record?.stoppedCleanly == true)
+    }
+
+    // MARK: The end
+
+    @Test("a store that cannot be written ends the node, and nothing is said after that") func storeFails() throws {
+        var driver = Driver.running()
+        driver.files = NodeTests.oneFile()
+        driver.greet()
+        driver.silence = .stores
+        driver.happen(.noticed([Notice(path: place("a.txt"), kind: .touched)]))
+        driver.settle()
+        let job = try #require(
+            driver.waiting.compactMap { effect -> JobID? in
+                if case .store(let job, _) = effect { return job }
+                return nil
+            }.first)
+        driver.happen(.storeFailed(job))
+        #expect(driver.endings == [.storeFailed] && driver.sentEntries.isEmpty)
+        let count = driver.emitted.count
+        for event: Event in [
+            .stored(job), .deadline, .overflowed, .stopRequested, .disconnected(Driver.link), Driver.start(),
+            .command(CommandID(raw: 1), .status), .received(Driver.link, FrameCodec.encode(.ping)),
+        ] {
+            driver.happen(event)
+        }
+        #expect(driver.emitted.count == count)
+    }
+
+    // MARK: The link
+
+    @Test(
+        "R-11: what is no frame closes the link with an alert, and nothing of it is used",
+        arguments: [
+            [], [0], [0, 0, 0, 5, 14, 0, 0, 0, 0], FrameCodec.encode(.ping).dropLast() + [0],
+            Array(FrameCodec.encode(.ping).dropLast()), FrameCodec.encode(.ping) + [0],
+            [UInt8](repeating: 0xFF, count: 2_000),
+        ] as [[UInt8]])
+    func garbage(bytes: [UInt8]) {
+        for isGreeted in [false, true] {
+            var driver = Driver.running()
+            if isGreeted { driver.greet() } else { driver.happen(.connected(Driver.link)) }
+            driver.settle()
+            driver.happen(.received(Driver.link, bytes))
+            driver.settle()
+            #expect(driver.closings == [.peerProtocolViolation])
+            #expect(driver.alerts == [.peerProtocolViolation])
+            let count = driver.sent.count
+            driver.receive(.ping)
+            #expect(driver.sent.count == count, "the link is closed: nothing more is answered")
+        }
+    }
+
+    @Test("the alert goes when the peer behaves again") func behavesAgain() {
+        var driver = Driver.running()
+        driver.greet()
+        driver.happen(.received(Driver.link, [1]))
+        driver.happen(.disconnected(Driver.link))
+        #expect(driver.alerts == [.peerProtocolViolation])
+        driver.greet()
+        #expect(driver.alerts.isEmpty)
+    }
+
+    @Test("frames before a hello, and a second hello, are no way to talk") func outOfTurn() {
+        var early = Driver.running()
+        early.happen(.connected(Driver.link))
+        early.settle()
+        early.receive(.ping)
+        #expect(early.closings == [.peerProtocolViolation])
+        var twice = Driver.running()
+        twice.greet()
+        #expect(twice.closings.isEmpty)
+        twice.receive(.hello(Driver.hello()))
+        #expect(twice.closings == [.peerProtocolViolation])
+    }
+
+    @Test("entries that do not follow, of another node or changed on the way are refused, with all behind them")
+    func wrongEntries() {
+        var peer = PeerLog()
+        for name in ["x", "y", "z"] { peer.append(epoch: 1, path: name) }
+        for entries in [[peer.entries[1]], [peer.entries[0], peer.entries[2]], [[1, 2, 3]]] {
+            var driver = Driver.running()
+            driver.greet()
+            driver.receive(.log(entries))
+            driver.settle()
+            #expect(driver.closings == [.peerProtocolViolation])
+            #expect(driver.shelf.record?.importedHead ?? .none == .none || driver.shelf.record?.importedHead == peer.heads[0])
+        }
+    }
+
+    @Test("R-04: a peer that knows another entry at one of our positions is a fork: both stop, nothing is overwritten")
+    func fork() throws {
+        var driver = Driver.running(files: NodeTests.oneFile())
+        let head = try #require(driver.shelf.log.last?.head)
+        driver.greet(known: [LogHead(position: head.position, chain: .zero)])
+        #expect(driver.alerts.contains(.logForked) && driver.sent.contains(.halt(.logForked)))
+        #expect(driver.sentEntries.isEmpty && driver.shelf.record?.isForked == true)
+        driver.files = NodeTests.oneFile("changed")
+        driver.happen(.noticed([Notice(path: place("a.txt"), kind: .touched)]))
+        driver.settle()
+        #expect(driver.shelf.log.count == 1)
+    }
+
+    @Test("a frame of a later program is skipped, a ping is answered") func unknownFrames() {
+        var driver = Driver.running()
+        driver.greet()
+        for type: UInt8 in [0, 19, 100, 255] { driver.receive(.unknown(type)) }
+        #expect(driver.closings.isEmpty)
+        driver.receive(.ping)
+        let isAnswered = driver.sent.contains { frame in
+            if case .pong = frame { return true }
+            return false
+        }
+        #expect(isAnswered)
+    }
+
+    @Test("peers of other versions stay connected quietly, with an alert on both") func disjoint() {
+        var driver = Driver.running(files: NodeTests.oneFile())
+        driver.happen(.connected(Driver.link))
+        driver.settle()
+        driver.receive(.hello(Driver.hello(versions: (2, 3))))
+        driver.settle()
+        #expect(driver.alerts == [.wireDisjoint] && driver.closings.isEmpty && driver.sentEntries.isEmpty)
+        #expect(driver.sent.count == 1, "only our hello")
+    }
+
+    @Test("a peer that says nothing is let go") func silentPeer() {
+        var driver = Driver.running()
+        driver.happen(.connected(Driver.link))
+        driver.settle()
+        for _ in 0..<20 where driver.closings.isEmpty { driver.sleep() }
+        #expect(driver.closings == [.peerAway])
+    }
+
+    // MARK: INV-20
+
+    @Test("INV-20: the same events give the same effects, to the last byte", arguments: 1...20)
+    func deterministic(seed: UInt64) {
+        let driver = NodeTests.wander(seed: seed)
+        var (first, second) = (Node(), Node())
+        for (event, moment) in driver.events {
+            var (here, there) = (Effects(), Effects())
+            first.step(event, at: moment, into: &here)
+            second.step(event, at: moment, into: &there)
+            let (left, right) = ("\(here.list)", "\(there.list)")
+            if left != right {
+                Issue.record("\(event): \(left) or \(right)")
+                return
+            }
+        }
+        #expect(driver.events.count > 100)
+    }
+
+    // MARK: A node on its way
+
+    /// Files that come and change, a link that breaks, a peer that sends its log bit by bit, a disk and a store that answer
+    /// when they please.
+    private static func wander(seed: UInt64) -> Driver {
+        var random = SeededRandom(seed: seed)
+        var peer = PeerLog()
+        for number in 0..<12 { peer.append(epoch: UInt32(1 + number / 4), path: "p\(number % 5)") }
+        var driver = Driver()
+        driver.files = oneFile()
+        driver.happen(Driver.start())
+        var link: UInt64 = 0
+        var isGreeted = false
+        var next = 0
+        for _ in 0..<400 {
+            switch random.below(12) {
+            case 0:
+                let name = "f\(random.below(4))"
+                let time = Timestamp(seconds: 1_795_000_000 + Int64(random.below(100)), nanoseconds: 0)
+                driver.files[place(name)] = .file("\(random.below(9))", inode: 10 + random.next() % 4, modified: time)
+                driver.happen(.noticed([Notice(path: place(name), kind: .touched)]))
+            case 1 where random.chance(percent: 40):
+                if link > 0 { driver.happen(.disconnected(LinkID(raw: link))) }
+                link += 1
+                isGreeted = false
+                driver.happen(.connected(LinkID(raw: link)))
+            case 2, 3:
+                guard link > 0 else { continue }
+                if !isGreeted {
+                    // As an honest peer: what it has of our log is what was sent to it and is stored here.
+                    let frame = Frame.hello(Driver.hello(ownHead: peer.heads.last ?? .none))
+                    guard let hello = driver.hello(on: LinkID(raw: link)) else { continue }
+                    next = peer.heads.firstIndex { $0 == hello.known.last }.map { $0 + 1 } ?? 0
+                    driver.happen(.received(LinkID(raw: link), FrameCodec.encode(frame)))
+                    isGreeted = true
+                } else if next < peer.entries.count {
+                    let end = min(peer.entries.count, next + 1 + random.below(3))
+                    let frame = Frame.log(Array(peer.entries[next..<end]))
+                    driver.happen(.received(LinkID(raw: link), FrameCodec.encode(frame)))
+                    next = end
+                }
+            case 4 where random.chance(percent: 20): driver.sleepWithoutAnswers()
+            case 5 where random.chance(percent: 20): driver.happen(.command(CommandID(raw: 1), .status))
+            case 6 where random.chance(percent: 10): driver.happen(.overflowed)
+            default: if let index = random.pick(driver.answerable) { driver.answer(at: index) }
+            }
+        }
+        driver.settle()
+        return driver
+    }
+}
