@@ -279,7 +279,7 @@ extension World {
     private var framesAllowed: Int {
         let paths = machines[0].store.rows.count + machines[1].store.rows.count
         let bytes = machines.reduce(0) { $0 + Int($1.disk.usedBytes) }
-        let perFrame = min(plan.limits[0].contentFrameBytesMax, plan.limits[1].contentFrameBytesMax)
+        let perFrame = plan.limits.map { min($0.contentFrameBytesMax, $0.chunking.average / 2) }.min() ?? 1
         return budget.healingFrames + budget.healingFramesPerChange * paths + 4 * bytes / max(1, perFrame)
     }
 

@@ -92,7 +92,8 @@ struct Driver {
         let imported = record.importedEpochs + [record.importedHead, .none]
         switch frame {
         case .hello(let hello):
-            if hello.ownHead != .none && hello.ownHead != shelf.log.last?.head { broken.append("a hello names \(hello.ownHead)") }
+            let isStored = hello.ownHead == .none || hello.ownHead == shelf.log.last?.head
+            if !isStored { broken.append("a hello names \(hello.ownHead)") }
             if !hello.known.allSatisfy(imported.contains) { broken.append("a hello claims \(hello.known)") }
         case .log(let entries):
             let stored = shelf.log.map(LogCodec.encode)
@@ -106,8 +107,11 @@ struct Driver {
     }
 
     /// Starts a node and lets it come to rest.
-    static func running(_ record: NodeRecord = record, files: SortedMap<Path, Item> = [:]) -> Driver {
+    static func running(
+        _ record: NodeRecord = record, files: SortedMap<Path, Item> = [:], shelf: Shelf = Shelf()
+    ) -> Driver {
         var driver = Driver()
+        driver.shelf = shelf
         driver.files = files
         driver.happen(start(record))
         driver.settle()
@@ -324,7 +328,7 @@ struct Shelf {
         case .unsettled(let cursor, true, let limit):
             .rows(page(limit) { $0.isUnsettled && $0.path > (cursor ?? .root) })
         case .unsettled(let cursor, false, _):
-            .rows(rows.map(\.value).filter { row in row.isUnsettled && cursor.map { row.path < $0 } != false }.reversed())
+            .rows(page(.max) { row in row.isUnsettled && cursor.map { row.path < $0 } != false }.reversed())
         case .identities(let identities):
             .rows(page(.max) { row in row.disk.map { identities.contains($0.stat.identity) } ?? false })
         case .contents, .ignoreFiles, .conflictCopies: .rows([])
@@ -366,5 +370,11 @@ struct PeerLog {
             .put(place(path), revision), at: position, time: origin.time, after: previous, node: Driver.peer)
         entries.append(LogCodec.encode(record))
         heads.append(record.head)
+    }
+
+    /// Leaves what is to be sent to who knows this much.
+    mutating func dropEntries(through known: LogHead?) {
+        guard let index = heads.firstIndex(where: { $0 == known }) else { return }
+        entries.removeFirst(index + 1)
     }
 }

@@ -67,11 +67,15 @@ enum Promises {
         return broken
     }
 
-    /// Where no content had to give way, the latest permission bits and the latest time win, each by itself.
+    /// Where no content had to give way, the latest permission bits and the latest time win, each by itself; the loser of a
+    /// conflict takes its own with it.
     private static func metadata(_ met: History) -> [String] {
         let wanted = met[.left].resolution
         let heads = met[.left].row.heads
-        guard !wanted.isConflict, !wanted.entry.isAbsent,
+        if wanted.isConflict {
+            return heads.contains { $0.entry == wanted.entry } ? [] : ["a loser left its mode or time behind"]
+        }
+        guard !wanted.entry.isAbsent,
             heads.allSatisfy({ $0.entry.content.kind == wanted.entry.content.kind })
         else { return [] }
         var broken: [String] = []

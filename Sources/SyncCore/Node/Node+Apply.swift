@@ -649,6 +649,7 @@ extension Node {
         if row.disk?.entry.content.isDirectory == true, old?.entry.content.isDirectory != true {
             // Nobody watches a new directory until the notice of it has been read.
             rescan(path)
+            noteYoung(path)
         }
         if row.disk?.entry.content.isDirectory == true { plan.roundIsWanted = plan.roundIsWanted || plan.someWait }
         if row.path.name?.bytes == Node.ignoreFileName { noteRuleFile(row, into: &effects) }

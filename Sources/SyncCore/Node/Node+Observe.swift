@@ -23,6 +23,10 @@ struct WatchState: Sendable {
         let atMilliseconds: UInt64
     }
 
+    /// Directories that are new, until the first notice of them has been read: only from then on they are surely watched, and
+    /// what happened inside before must be looked for.
+    var young = SortedMap<Path, UInt64>()
+
     /// Special files reported, so that each is told once.
     var specials = SortedMap<Path, Bool>()
     /// Ignore files read last, by the directory they rule.
@@ -50,6 +54,8 @@ struct WatchState: Sendable {
     var mustLoadRules = false
     /// Directories that cannot be read.
     var unreadable = SortedMap<Path, Bool>()
+
+    static let youngMax = 4_096
 
     var isIdle: Bool {
         toInspect.isEmpty && toHash.isEmpty && hashing.isEmpty && deferred.isEmpty && changing.isEmpty && !isInspecting
@@ -83,6 +89,7 @@ extension Node {
     mutating func note(_ notices: [Notice]) {
         guard phase == .running else { return }
         for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
+            if notice.kind == .touched, watch.young.removeValue(forKey: notice.path) != nil { rescan(notice.path) }
             if notice.kind == .writing, !apply.touches(notice.path) {
                 // Wait for the close; a program that never closes is looked at after a pause all the same.
                 watch.changing[notice.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
@@ -376,7 +383,17 @@ extension Node {
         // (A directory from here on.)
         let isNew = row.disk?.stat.identity != stat.identity || row.condition == .missing
         revised(&row, showing: .directory, stat: stat, namesakes: namesakes, in: &batch)
-        if isNew { rescan(row.path) }
+        if isNew {
+            rescan(row.path)
+            noteYoung(row.path)
+        }
+    }
+
+    mutating func noteYoung(_ directory: Path) {
+        let time = now.monotonicMilliseconds
+        if watch.young.count >= WatchState.youngMax { watch.young.removeAll { _, due in due <= time } }
+        guard watch.young.count < WatchState.youngMax else { return }
+        watch.young[directory] = time + limits.youngMilliseconds
     }
 
     /// An empty file is the first half of many a save: it is believed when it has been empty for a while.

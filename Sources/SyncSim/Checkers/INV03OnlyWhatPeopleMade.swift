@@ -28,7 +28,7 @@ package final class OnlyWhatPeopleMade: Invariant {
         guard value.isContent else { return false }
         var next = ConflictFamily.base(of: path)
         while let base = next {
-            if ledger.everStood(value, at: base) { return true }
+            if ledger.everStood(value, at: base) || ledger.pages[base]?.isEntangled == true { return true }
             next = ConflictFamily.base(of: base)
         }
         return isCopyOfLongName(value, path, ledger)

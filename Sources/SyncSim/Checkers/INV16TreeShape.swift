@@ -11,7 +11,7 @@ package final class TreeShape: Invariant {
         for (index, machine) in sight.machines.enumerated() {
             var homes: [FileIdentity: Path] = [:]  // lookup only
             for (path, row) in machine.store.rows {
-                guard let disk = row.disk else { continue }
+                guard let disk = row.disk, row.condition != .ignored else { continue }
                 judgeParent(of: path, machine.store, on: index, &court)
                 guard disk.entry.content.isDirectory else { continue }
                 if let other = homes.updateValue(path, forKey: disk.stat.identity) {

@@ -35,6 +35,6 @@ package final class OnePlace: Invariant {
             }
         }
         guard let moved, let old = act.look(relocation.from), old.identity == moved.stat.identity else { return }
-        court.find(self, on: act.machine, "the base says \(relocation.from) went to \(relocation.to), the directory still stands there")
+        court.find(self, on: act.machine, "the base says \(relocation.from) went to \(relocation.to), the directory \(moved.stat.identity.inode) still stands there, and there is \(act.look(relocation.to).map { "\($0.identity.inode)" } ?? "nothing")")
     }
 }

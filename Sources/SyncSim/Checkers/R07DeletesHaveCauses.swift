@@ -22,6 +22,8 @@ package final class DeletesHaveCauses: Invariant {
     private func judge(_ path: Path, on machine: Int, _ court: inout Court) {
         // Where nobody ever had anything nobody can lose it.
         guard let page = court.ledger.pages[path], !page.acts.isEmpty else { return }
+        // A power cut took it and nobody has it any more: to write that down is all that is left.
+        if page.isReverted, !page.acts.contains(where: { $0.after.isContent && page.isOwed($0) }) { return }
         // A path may be gone because it became something else before anybody looked.
         let isRemoved = page.acts.contains { $0.before != .absent && $0.after != $0.before }
         if !isRemoved { court.find(self, on: machine, "the log says that \(path) was deleted; no person did that") }

@@ -55,6 +55,8 @@ package struct Ledger: Sendable {
         package internal(set) var carried: [Value] = []
         /// A disaster or a rejected deletion brought back what had been deleted here.
         package internal(set) var isReverted = false
+        /// A kept version of this path is the same file as another path's: it changes when that is written in place.
+        package var isEntangled = false
         /// Mode and time as the last person to touch the path left them, with who it was.
         package internal(set) var left: Left?
         /// People on both machines changed mode or time.

@@ -40,13 +40,13 @@ extension VirtualDisk {
     /// The whole synced tree, `.syncd` left out.
     package var treeValues: SortedMap<Path, Value> { values(below: .root) }
 
-    /// All names in the folder that the file at a path has: writing to one changes them all.
+    /// All names that the file at a path has, our own directories included: writing to one changes them all.
     package func names(ofFileAt path: Path) -> [Path] {
         guard let key = key(at: path), inodes[key].kind == .file else { return [path] }
         let names = inodes[key].links.compactMap { link in
             self.path(of: link.directory).map { $0.appending(link.name) }
         }
-        return names.isEmpty ? [path] : names.filter { !$0.isReserved }.sorted()
+        return names.isEmpty ? [path] : names.sorted()
     }
 
     /// Every name an open file has now, our own directories included; none if it is gone but for the handle.

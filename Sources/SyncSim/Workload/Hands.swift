@@ -191,7 +191,13 @@ package struct Hands {
 }
 
 extension Hands {
-    private func names(_ path: Path) -> [Path] { world.machines[machine].disk.names(ofFileAt: path) }
+    /// The names that change with what is written to a path.
+    private func names(_ path: Path) -> [Path] {
+        let all = world.machines[machine].disk.names(ofFileAt: path)
+        guard all.count > 1 else { return all }
+        noteKeptNames(all)
+        return all.filter { !$0.isReserved }
+    }
 
     /// Performs something and tells the ledger what became of each of these paths.
     @discardableResult
@@ -211,6 +217,8 @@ extension Hands {
         let found = world.machines[machine].disk.peek(path)
         let after = found?.value ?? .absent
         if before != after {
+            // After a power cut absence is not believed until everything has been looked at.
+            if after == .absent, world.machines[machine].store.node.distrustSince != nil { world.ledger.doubted([path]) }
             world.trace.tell("\(world.now) \(world.machines[machine].name) user: \(path) was \(before), is \(after)")
             world.ledger.changed(
                 path, on: machine, from: before, to: after, at: world.now, isRacing: isBeingApplied(path),
@@ -234,14 +242,25 @@ extension Hands {
     private func change(
         through file: OpenFile, _ body: (inout VirtualDisk, Timestamp) -> DiskError?
     ) -> DiskError? {
-        guard isValid(file) else { return .notFound }
+        // Whoever took the folder away made people stop first.
+        guard isValid(file), hasFolder else { return .notFound }
         let names = world.machines[machine].disk.names(ofOpen: file.handle)
         guard let first = names.first else {
             // Nobody can reach the file by a name any more: it was removed, and what is written to it goes with it.
             return body(&world.machines[machine].disk, world.stamp(machine))
         }
         let places = names.filter { !$0.isReserved }
-        return places.isEmpty ? changeAside(file, at: first, body) : change(places, body)
+        if places.isEmpty { return changeAside(file, at: first, body) }
+        noteKeptNames(names)
+        return change(places, body)
+    }
+
+    /// One of the names of a hard-linked file was moved aside: whatever is written through the others changes that, too.
+    private func noteKeptNames(_ names: [Path]) {
+        for version in world.machines[machine].store.versions.values {
+            guard names.contains(VirtualDisk.path(of: version.place)) else { continue }
+            world.ledger.pages[version.path, default: Ledger.Page()].isEntangled = true
+        }
     }
 
     /// The daemon has moved the file away while it was open; the writer does not know.
