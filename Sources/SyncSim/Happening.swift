@@ -2,15 +2,16 @@ package import SyncCore
 package import SyncModel
 
 /// Something that comes to pass at one moment of a world. Between two of them nothing moves.
+/// The two large cases are boxed: the queue moves its items about a great deal.
 package enum Happening: Sendable {
     /// A micro-step of an agent, by its index in `World.agents`.
     case agent(Int)
     /// The node is told; dropped if the process is not the one it was meant for.
-    case tell(machine: Int, process: Int, Event)
+    indirect case tell(machine: Int, process: Int, Event)
     /// The next operation of a disk job.
     case diskOperation(machine: Int, process: Int, JobID)
     /// A scan, a look, a read, a hash begins or ends.
-    case diskRequest(machine: Int, process: Int, DiskRequest)
+    indirect case diskRequest(machine: Int, process: Int, DiskRequest)
     case hashEnd(machine: Int, process: Int, JobID)
     /// The oldest request in the store's queue is performed.
     case storeRequest(machine: Int, process: Int)

@@ -52,14 +52,16 @@ extension SeedPlan {
     }
 
     private mutating func drawSizes(_ random: inout SeededRandom) {
-        userOperations = [random.range(2...40), random.range(2...40)]
+        userOperations = [random.range(2...24), random.range(2...24)]
         // Some seeds are about one busy side only.
         if random.chance(percent: 10) { userOperations[random.below(2)] = 0 }
         fileCount = random.range(1...16)
         directoryCount = random.range(0...6)
         userPauseMilliseconds = random.pick([5, 50, 300, 1_500]) ?? 300
         fileBytesMax = random.pick([8, 100, 2_000]) ?? 100
-        if isOn(.bigFiles) { fileBytesMax = random.pick([20_000, 60_000]) ?? 20_000 }
+        let large = random.pick([20_000, 60_000]) ?? 20_000
+        // Large files in the smallest pieces would be a story about nothing but pieces.
+        if isOn(.bigFiles) { fileBytesMax = isOn(.smallLimits) || isOn(.tinyChunks) ? 2_000 : large }
         crashModel = random.pick(Array(CrashModel.allCases)) ?? .strict
         endsWithRestart = random.chance(percent: 33)
         approvesHeldDeletes = random.chance(percent: 50)

@@ -125,8 +125,9 @@ struct Replica {
         let revision = Revision(origin: origin, seen: row.reflected, entry: entry, origins: origins)
         row.join(revision)
         row.reflected.own = position
-        row.owesCopy = false
         show(entry, origins)
+        row.owesCopy = false
+        row.owesCopy = reconciler.losesUnseen(row)
         log.append(revision)
         return true
     }

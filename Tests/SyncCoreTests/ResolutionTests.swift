@@ -74,14 +74,15 @@ struct ResolutionTests {
         #expect(judge(scope, from: nature.start, by: Promises.mirror) == 3_801)
     }
 
-    @Test("INV-01 R-06: no file is lost to who never saw it, in 24,680 histories", arguments: Nature.all)
+    @Test("INV-01 R-06: no file is lost to who never saw it, in 28,282 histories", arguments: Nature.all)
     func nothingLost(nature: Nature) {
         let two = Scope(acts: [.writeA, .writeB, .link, .makeDirectory, .remove, .changeMode], depth: [2, 2])
         let three = Scope(acts: [.writeA, .writeB, .remove], depth: [3, 2], actsBeforeApply: true)
-        let inBetween = Scope(acts: [.writeA, .writeB, .changeMode, .touch], depth: [2, 2], actsBeforeApply: true)
+        let inBetween = Scope(
+            acts: [.writeA, .writeB, .makeDirectory, .changeMode], depth: [2, 2], actsBeforeApply: true)
         #expect(judge(two, from: nature.start, by: Promises.nothingLost) == 9_000)
         #expect(judge(three, from: nature.start, by: Promises.nothingLost) == 11_896)
-        #expect(judge(inBetween, from: nature.start, by: Promises.nothingLost) == 3_784)
+        #expect(judge(inBetween, from: nature.start, by: Promises.nothingLost) == 7_386)
     }
 
     // MARK: The decision table, told

@@ -652,7 +652,6 @@ extension Node {
             noteYoung(path)
         }
         if row.disk?.entry.content.isDirectory == true { plan.roundIsWanted = plan.roundIsWanted || plan.someWait }
-        if row.path.name?.bytes == Node.ignoreFileName { noteRuleFile(row, into: &effects) }
     }
 
     /// What stood there at the end of our program may already be a user's next save. Where it differs from what we put
@@ -709,7 +708,7 @@ extension Node {
         // Tried again when a look finds something new, or after a pause.
         plan.fresh[path] = nil
         plan.someWait = true
-        timers.retrySoon(at: now, limits)
+        rest(path)
         guard var row = rows[path] else { return }
         guard let reason else {
             wait(&row, .pathBusy)
@@ -786,15 +785,22 @@ extension Node {
             effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
             let program = DiskProgram([.move(version.place, to: .tree(refuge)), .syncParent(.tree(refuge))])
             let intent = announce(refuge)
-            run([program], for: .lateRescue(refuge, version.id, intent.stage), after: intent, into: &effects)
+            // Its directory may be gone by now: then to the top of the folder. (The second program finds nothing to move
+            // if the first has done it.)
+            let top = refuge.name.map { Place.tree(Path.root.appending($0)) } ?? .tree(refuge)
+            let other = DiskProgram([.move(version.place, to: top), .syncParent(top)])
+            run([program, other], for: .lateRescue(refuge, version.id, intent.stage), after: intent, into: &effects)
         }
     }
 
     mutating func finishLateRescue(
         _ path: Path, _ version: VersionID, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
     ) {
-        let isDone = results.first?.failure == nil
-        if isDone { look(at: path) }
+        let isDone = results.contains { $0.failure == nil }
+        if isDone {
+            look(at: path)
+            if let name = path.name { look(at: Path.root.appending(name)) }
+        }
         var batch = Batch()
         batch.add(.dropIntent(intent))
         if isDone { batch.add(.dropVersion(version)) }

@@ -117,6 +117,11 @@ extension Node {
         _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ answers: inout Answers, into effects: inout Effects
     ) {
         let row = answers.rows().first
+        let parents = answers.rows()
+        guard target.depth == 1 || parents.first?.disk?.entry.content.isDirectory == true else {
+            effects.add(.answer(id, .refused(.waitingParent)))
+            return
+        }
         guard !apply.touches(target), !target.isReserved, !target.isRoot, row?.disk?.entry.content.isDirectory != true
         else {
             effects.add(.answer(id, .refused(.pathBusy)))

@@ -175,9 +175,6 @@ extension Node {
             cancel(row.path)
             put(row, replacing: old, in: &batch, into: &effects)
             count += 1
-            if row.path.name?.bytes == Node.ignoreFileName {
-                enqueue(.changeRules(directory: row.path.parent ?? .root, contents: nil))
-            }
         }
         deletes.recent.append((now.monotonicMilliseconds, count))
         store(&batch, into: &effects)

@@ -300,7 +300,13 @@ extension Node {
         if let stage = task.stage { plan.abandoned.append(stage.name) }
         for follower in task.followers { plan.want(follower) }
         apply.blocked[path] = reason
+        rest(path)
+    }
+
+    /// Not again before the next try of everything that waits, unless something new is learnt about the path.
+    mutating func rest(_ path: Path) {
         timers.retrySoon(at: now, limits)
+        if plan.resting.count < PlanState.freshMax { plan.resting[path] = true }
     }
 
     // MARK: Asking

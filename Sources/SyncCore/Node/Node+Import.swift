@@ -119,6 +119,7 @@ extension Node {
         var row = old ?? Row(path: path)
         row.join(revision)
         if row == old { return }
+        plan.resting[path] = nil
         if reconciler.losesUnseen(row) { row.owesCopy = true }
         let wanted = resolution(of: row)
         if watch.rules.isIgnored(path.bytes, isDirectory: wanted.entry.content.isDirectory) {
@@ -320,7 +321,7 @@ extension Node {
             // What our folder shows, which is what both heads together came to. The claim is ours, the times stay: the
             // later of two writes is still the later.
             let shown = resolution(of: row)
-            let time = max(shown.origins.content.time, shown.origins.mode.time, shown.origins.time.time)
+            let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
             func adopted(_ origin: Origin) -> Origin { Origin(author: .own, position: position, time: origin.time) }
             let origins = Origins(
                 content: adopted(shown.origins.content), mode: adopted(shown.origins.mode),

@@ -287,7 +287,7 @@ extension Node {
         case .recover:
             return [.intents, .summary(.root)]
         case .restoreOver(_, _, let path):
-            return [.rows([path])]
+            return [.rows([path]), .rows([path.parent ?? .root])]
         case .settleRecovery, .settleRestore, .finishRows, .dropVersions, .markAlive, .markStopped:
             return []
         case .status:
@@ -411,6 +411,9 @@ extension Node {
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))
         watchConflictCopy(row, before: old, into: &effects)
+        if row.disk?.entry.content != old?.disk?.entry.content, row.path.name?.bytes == Node.ignoreFileName {
+            noteRuleFile(row, into: &effects)
+        }
     }
 
     // MARK: The own log

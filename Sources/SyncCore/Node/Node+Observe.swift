@@ -324,6 +324,7 @@ extension Node {
             }
             rows[look.path] = row
             let wasAwaited = plan.afterLook.removeValue(forKey: look.path) != nil
+            if row != old { plan.resting[row.path] = nil }
             if row.needsApply && (wasAwaited || row != old) { plan.want(row.path) }
         }
         for path in replaced { flag(below: path) }
@@ -483,7 +484,6 @@ extension Node {
                 if case .file(let id, _) = content { batch.add(.putChunks(id, list)) }
                 if !row.needsApply { row.waiting = nil }
                 revised(&row, showing: content, stat: stat, namesakes: namesakes, in: &batch)
-                if result.path.name?.bytes == Node.ignoreFileName { readRules([result.path], into: &effects) }
             case .changing:
                 wait(&row, .contentChanging)
                 watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
@@ -672,7 +672,7 @@ extension Node {
         readRules(files, into: &effects)
     }
 
-    /// An ignore file came from the peer, or went.
+    /// An ignore file came, changed or went.
     mutating func noteRuleFile(_ row: Row, into effects: inout Effects) {
         if row.disk != nil {
             readRules([row.path], into: &effects)

@@ -45,6 +45,8 @@ struct PlanState: Sendable {
     var fresh = SortedMap<Path, Bool>()
     /// Paths to be planned once the look at them has been taken.
     var afterLook = SortedMap<Path, Bool>()
+    /// Paths that failed a moment ago.
+    var resting = SortedMap<Path, Bool>()
     /// Paths to be planned once the batch that touches them is done.
     var afterBatch = SortedMap<Path, Bool>()
     /// There were more paths than tasks may be; to be planned when there are fewer tasks than this.
@@ -177,6 +179,10 @@ extension Node {
         else { return }
         if apply.touches(row.path) {
             plan.afterBatch[row.path] = true
+            return
+        }
+        if plan.resting.contains(key: row.path) {
+            plan.someWait = true
             return
         }
         if isBeingLookedAt(row.path) {

@@ -55,6 +55,7 @@ extension Node {
         if let retry = timers.retryAt, retry <= time {
             timers.retryAt = nil
             if plan.madeProgress { timers.retryPause = 0 }
+            plan.resting.removeAll()
             plan.startRound()
             for (path, _) in watch.unreadable { rescan(path) }
             if watch.mustLoadRules {

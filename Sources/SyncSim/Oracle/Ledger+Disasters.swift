@@ -30,12 +30,18 @@ extension Ledger {
     package mutating func struck(
         _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool
     ) {
+        // What a taken-back rename has put to its old place again is where it was; nobody can tell that from a rename back.
+        var returned: SortedMap<Value, Bool> = [:]
+        for (path, value) in now.tree where value.isContent && was.value(at: path) != value { returned[value] = true }
         for path in pages.keys {
             let (before, after) = (was.value(at: path), now.value(at: path))
             pages.update(path) { page in
                 page.look(at: before, on: machine)
                 guard before != after else { return }
                 page.isReverted = true
+                for index in page.acts.indices where page.acts[index].after == before && returned.contains(key: before) {
+                    page.acts[index].demand = min(page.acts[index].demand, .inTree)
+                }
                 // What a crash left of a file stands there now, whoever reads it.
                 if after.isContent, !page.acts.contains(where: { $0.after == after }) { page.carried.append(after) }
                 page.revert(
