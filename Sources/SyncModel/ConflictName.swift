@@ -37,7 +37,7 @@ public enum ConflictName {
     }
 
     private static func tag(losing content: Content, node: [UInt8], time: HybridTime) -> [UInt8] {
-        let stamp = CalendarTime(milliseconds: time.wallMilliseconds)
+        let stamp = CalendarTime(milliseconds: min(time.wallMilliseconds, CalendarTime.millisecondsMax))
         let safe = node.prefix(Limits.nodeNameBytesMax).map { byte -> UInt8 in
             let isPlain = byte >= 0x30 && byte <= 0x39 || byte >= 0x41 && byte <= 0x5A || byte >= 0x61 && byte <= 0x7A
             return isPlain || byte == 0x5F ? byte : 0x2D
@@ -65,6 +65,9 @@ public enum ConflictName {
 struct CalendarTime {
     let date: String
     let time: String
+
+    /// The end of the year 9999: a longer date would not fit its eight digits.
+    static let millisecondsMax: UInt64 = 253_402_300_799_999
 
     init(milliseconds: UInt64) {
         let seconds = milliseconds / 1_000

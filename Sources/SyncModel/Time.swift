@@ -24,7 +24,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 
     public init(milliseconds: Int64) {
-        let seconds = milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000
+        let seconds = milliseconds / 1_000 - (milliseconds % 1_000 < 0 ? 1 : 0)
         self.seconds = seconds
         nanoseconds = UInt32(truncatingIfNeeded: milliseconds - seconds * 1_000) &* 1_000_000
     }

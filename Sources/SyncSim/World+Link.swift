@@ -72,6 +72,7 @@ extension World {
     package func closeAsGhost() {
         guard let ghost = network.ghost, let life = network.life(at: ghost) else { return }
         close(LinkID(raw: life), by: ghost)
+        enemy?.disconnected(self)
     }
 
     private func attemptConnection() {

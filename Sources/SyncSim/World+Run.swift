@@ -312,6 +312,7 @@ extension World {
     private func endEvilRun() {
         guard isClean else { return }
         for agent in agents { agent.rest(self) }
+        phase = .healing
         endAllStrains()
         mendDisk(0)
         closeAsGhost()

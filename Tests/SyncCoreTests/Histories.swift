@@ -123,11 +123,12 @@ struct Replica {
             if disk.entry.modified == entry.modified { origins.time = disk.origins.time }
         }
         let revision = Revision(origin: origin, seen: row.reflected, entry: entry, origins: origins)
+        let isOwed = row.owesCopy && row.disk?.entry.content == entry.content
         row.join(revision)
         row.reflected.own = position
         show(entry, origins)
         row.owesCopy = false
-        row.owesCopy = reconciler.losesUnseen(row)
+        row.owesCopy = isOwed || reconciler.losesUnseen(row)
         log.append(revision)
         return true
     }

@@ -581,6 +581,9 @@ extension Node {
             }
             for follower in item.task.followers { plan.want(follower) }
             switch item.outcome {
+            case .done(let stats) where stats.first == .some(nil) && !item.step.isRemoval && item.task.stage == nil:
+                // Gone again before we could look: what it was then is for a look to say.
+                giveUp(item, reason: nil, rows: &rows, in: &batch, into: &effects)
             case .done(let stats): settle(item, stats, parents: parents, rows: &rows, in: &batch, into: &effects)
             case .raced: giveUp(item, reason: nil, rows: &rows, in: &batch, into: &effects)
             case .failed(let error): giveUp(item, reason: error, rows: &rows, in: &batch, into: &effects)
@@ -625,11 +628,12 @@ extension Node {
         row.waiting = nil
         row.owesCopy = false
         row.disk = nil
-        let found = item.step.isRemoval ? nil : parents[path] ?? stats.first ?? nil
+        // A file that was taken away again in that very moment was there all the same: its absence is news for the next look.
+        let found = item.step.isRemoval ? nil : parents[path] ?? (stats.first ?? nil) ?? item.task.stage?.stat
         if let found {
             let ours = asWeLeftIt(found, item)
             row.disk = Row.DiskState(entry: item.wanted.entry, stat: ours, origins: item.wanted.origins)
-            if ours != found { watch.deferred[path] = true }
+            if ours != found || (stats.first ?? nil) == nil { watch.deferred[path] = true }
         }
         if let stage = item.task.stage, let chunks = stage.chunks, case .file(let id, _) = item.wanted.entry.content {
             batch.add(.putChunks(id, chunks))
@@ -785,25 +789,26 @@ extension Node {
             effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
             let program = DiskProgram([.move(version.place, to: .tree(refuge)), .syncParent(.tree(refuge))])
             let intent = announce(refuge)
-            // Its directory may be gone by now: then to the top of the folder. (The second program finds nothing to move
-            // if the first has done it.)
-            let top = refuge.name.map { Place.tree(Path.root.appending($0)) } ?? .tree(refuge)
-            let other = DiskProgram([.move(version.place, to: top), .syncParent(top)])
-            run([program, other], for: .lateRescue(refuge, version.id, intent.stage), after: intent, into: &effects)
+            run([program], for: .lateRescue(refuge, version.id, intent.stage), after: intent, into: &effects)
         }
     }
 
     mutating func finishLateRescue(
         _ path: Path, _ version: VersionID, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
     ) {
-        let isDone = results.contains { $0.failure == nil }
-        if isDone {
-            look(at: path)
-            if let name = path.name { look(at: Path.root.appending(name)) }
+        let failure = results.first?.failure?.error
+        if failure == .notFound || failure == .notDirectory, path.depth > 1, let name = path.name {
+            // Its directory is gone by now: to the top of the folder, then.
+            let top = Path.root.appending(name)
+            let place = Place.version(version)
+            let program = DiskProgram([.move(place, to: .tree(top)), .syncParent(.tree(top))])
+            effects.add(.disk(newJob(.lateRescue(top, version, intent)), [program]))
+            return
         }
+        if failure == nil { look(at: path) }
         var batch = Batch()
         batch.add(.dropIntent(intent))
-        if isDone { batch.add(.dropVersion(version)) }
+        if failure == nil { batch.add(.dropVersion(version)) }
         store(&batch, into: &effects)
     }
 

@@ -107,7 +107,7 @@ extension Node {
             guard case .put(let path, let revision) = entry.change else { continue }
             join(revision.flipped, at: path, rows: &rows, in: &batch, into: &effects)
         }
-        if let last = entries.last { advanceImport(to: last.head) }
+        for entry in entries { advanceImport(to: entry.head) }
         store(&batch, into: &effects)
     }
 

@@ -459,6 +459,7 @@ extension Node {
             origin: origin, seen: seen ?? row.reflected, entry: entry, origins: origins, movedFrom: movedFrom,
             movedTo: movedTo)
         row.join(revision)
+        let isOwed = row.owesCopy && row.disk?.entry.content == entry.content
         if let seen { row.reflected = row.reflected.joined(with: seen) }
         row.reflected.own = position
         row.disk = stat.map { Row.DiskState(entry: entry, stat: $0, origins: origins) }
@@ -466,7 +467,7 @@ extension Node {
         row.waiting = nil
         // What came from the peer before this was known may have won already.
         row.owesCopy = false
-        row.owesCopy = reconciler.losesUnseen(row)
+        row.owesCopy = isOwed || reconciler.losesUnseen(row)
         append(.put(row.path, revision), at: position, time, in: &batch)
         plan.want(row.path)
     }

@@ -330,6 +330,8 @@ extension Node {
         for path in replaced { flag(below: path) }
         if !batch.isEmpty { store(&batch, into: &effects) }
         for path in absent where rows[path]?.disk?.entry.content.isDirectory == true && source != .scan {
+            // Below a directory that went with its parent, everything is being looked at already.
+            if let parent = path.parent, let above = looked[parent], above == nil { continue }
             flag(below: path)
         }
         if source != .scan { deletes.note(absent) }
@@ -573,18 +575,10 @@ extension Node {
 
     // MARK: Everything below a directory that is gone
 
+    /// Each is looked at before it is believed: another directory may stand in the place of the one that went.
     mutating func flagBelow(_ directory: Path, _ answers: inout Answers, into effects: inout Effects) {
         let rows = answers.rows()
-        var batch = Batch()
-        var absent: [Path] = []
-        for old in rows where !apply.touches(old.path) {
-            var row = old
-            if vanished(&row) { absent.append(row.path) }
-            put(row, replacing: old, in: &batch, into: &effects)
-        }
-        for row in rows where apply.touches(row.path) { look(at: row.path) }
-        if !batch.isEmpty { store(&batch, into: &effects) }
-        deletes.note(absent)
+        for row in rows where row.disk != nil && row.condition != .missing { look(at: row.path) }
         if rows.count == limits.batchPathsMax, let last = rows.last {
             enqueue(.flagBelow(directory, after: last.path))
         } else {
@@ -657,6 +651,7 @@ extension Node {
         // The rename told nothing about what is inside, nor about the directory's own time.
         rescan(to)
         look(at: to)
+        look(at: from)
         plan.want(to)
     }
 

@@ -4,7 +4,8 @@ import SyncModel
 ///
 /// Some failures are answers the plan asks for: a directory that should go is removed to learn whether it is empty, a
 /// directory's own time, which every change in it moves, is expected before it is set, and a kept version is expected to
-/// be what it was, because a late writer may have been at it.
+/// be what it was, because a late writer may have been at it. What is left of a failed program is discarded without asking
+/// how far that one came.
 package final class PlansWork: Invariant {
     package static let id = "INV-13"
     package static let sentence = """
@@ -30,6 +31,11 @@ package final class PlansWork: Invariant {
         switch (operation, error) {
         case (.removeDirectory, .notEmpty): true
         case (.expectContent(.version, _), .mismatch), (.expect(.version, _), .mismatch): true
+        case (.expectContent(.quarantine, _), .mismatch): true
+        // A version may have been given back or be past its promise, and its old place may be gone.
+        case (.move(.version, _), .notFound), (.move(.version, _), .notDirectory): true
+        // Sweeping up what a failed program may or may not have left.
+        case (.discard, .notFound): true
         case (.expect(_, let stat), .mismatch): stat.kind == .directory
         default: false
         }
