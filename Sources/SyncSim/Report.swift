@@ -50,8 +50,9 @@ package struct Budget: Sendable, Equatable {
     package var steps = 400_000
     /// Nothing may change for so long before the world is called quiet: longer than any pause after which a node looks again.
     package var quietMilliseconds: Int64 = 25_000
-    /// Frames in that time: a last acknowledgement each way. Signs of life are the transport's, below the frames.
-    package var quietFrames = 4
+    /// Frames in that time: a last acknowledgement, and a look at the other clock, each way. Signs of life are the
+    /// transport's, below the frames.
+    package var quietFrames = 8
 
     package init() {}
 }

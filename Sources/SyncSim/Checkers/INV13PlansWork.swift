@@ -18,7 +18,8 @@ package final class PlansWork: Invariant {
     package func see(_ act: DiskAct, _ court: inout Court) {
         guard let error = act.error, !act.isDisturbed, !isQuestion(act.operation, error) else { return }
         switch error {
-        case .notFound, .exists, .notEmpty, .notDirectory, .isDirectory, .mismatch, .nameTooLong, .crossDevice, .unsupported:
+        case .notFound, .exists, .notEmpty, .notDirectory, .isDirectory, .mismatch, .nameTooLong, .crossDevice,
+            .unsupported:
             court.find(self, on: act.machine, "\(act.operation) failed with \(error) though nobody interfered")
         case .noSpace, .inputOutput, .readOnly, .busy, .permission:
             if !act.mayFail {

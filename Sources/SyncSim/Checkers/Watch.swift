@@ -46,6 +46,8 @@ package final class Watch: Checker {
     /// Versions that somebody asked to be put back, by machine.
     private var grants: [[(path: Path, value: Value)]] = [[], []]
     private var looks = 0
+    /// People's acts up to the last look: looks are numbered from the last of them.
+    private var actsAtLook = -1
     private var contents: [Fingerprint: ContentID] = [:]  // lookup only
 
     private struct Disaster {
@@ -268,7 +270,8 @@ package final class Watch: Checker {
     }
 
     package func atQuiescence(_ world: World) {
-        looks += 1
+        looks = world.ledger.actCount == actsAtLook ? looks + 1 : 1
+        actsAtLook = world.ledger.actCount
         let sight = Sight(machines: world.machines.map { look(at: $0) }, look: looks)
         judge(world) { $0.see(sight, &$1) }
     }

@@ -29,10 +29,15 @@ package enum Exhaustive {
     /// How many pairs there are.
     package static var pairCount: Int { SmallCase.all.count }
 
-    /// What is wrong with one of them; nothing if all is well.
-    package static func findings(ofCase number: Int) -> [String] {
+    /// One of them as it runs, for whoever looks for the cause of a finding.
+    package static func story(ofCase number: Int, isMirrored: Bool, isSlow: Bool) -> [String] {
         let cases = SmallCase.all
-        return number < cases.count ? cases[number].judge() : ["there is no case \(number)"]
+        guard number < cases.count else { return ["there is no case \(number)"] }
+        let small = cases[number]
+        let world = SmallWorld(
+            base: small.base, small.histories, isMirrored: isMirrored, timing: isSlow ? .slow : .plain, keepsTrace: true
+        ).world
+        return ["\(small)"] + world.trace.lines + world.violations.map { "\($0.invariant) \($0.detail)" }
     }
 }
 

@@ -17,7 +17,9 @@ struct SmallWorld {
     let world: World
     private let watch: Watch
 
-    init(base: SmallBase, _ histories: [History], isMirrored: Bool, timing: Timing) {
+    init(
+        base: SmallBase, _ histories: [History], isMirrored: Bool, timing: Timing, keepsTrace: Bool = false
+    ) {
         // The mirror world has the other machine's key as the smaller one.
         var plan = SeedPlan(calm: SmallWorld.seed(timing.seed, mirrored: isMirrored))
         plan.diskDelayMillisecondsMax = timing.delayMilliseconds
@@ -26,7 +28,7 @@ struct SmallWorld {
         plan.noticeDelayMillisecondsMax = timing.delayMilliseconds
         var budget = Budget()
         budget.quietMilliseconds = 1_000
-        world = World(plan: plan, budget: budget)
+        world = World(plan: plan, budget: budget, keepsTrace: keepsTrace)
         watch = Watch(plan)
         world.add(watch)
         begin(base, isMirrored: isMirrored)
@@ -58,6 +60,7 @@ struct SmallWorld {
             guard turn / 2 < history.count else { continue }
             let hands = Hands(world, machine: isMirrored ? 1 - side : side)
             SmallWorld.carryOut(history[turn / 2], "side\(side) act\(turn / 2)", hands)
+            world.notice()
         }
         world.run(milliseconds: 700)
     }
