@@ -26,7 +26,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     public init(milliseconds: Int64) {
         let seconds = milliseconds / 1_000 - (milliseconds % 1_000 < 0 ? 1 : 0)
         self.seconds = seconds
-        nanoseconds = UInt32(truncatingIfNeeded: milliseconds - seconds * 1_000) &* 1_000_000
+        nanoseconds = UInt32(truncatingIfNeeded: milliseconds &- seconds &* 1_000) &* 1_000_000
     }
 
     /// Milliseconds since 1970, held within what an `Int64` can say.

@@ -55,7 +55,7 @@ extension Node {
     var isInSync: Bool {
         isWorking && isQuiet && counts.unsettled == 0 && watch.unreadable.isEmpty && session.isLive && !record.isPaused
             && record.held == nil
-            && session.peerIsSettled && record.acknowledged.position == stores.durableOwnHead.position
+            && session.peerIsSettled && (isEpochEmpty || record.acknowledged.position == stores.durableOwnHead.position)
     }
 
     mutating func answerStatus(_ id: CommandID, _ answers: inout Answers, into effects: inout Effects) {

@@ -107,6 +107,7 @@ extension Node {
     mutating func announceRollback(_ common: LogPosition, into effects: inout Effects) {
         recovery.isRenumbering = false
         guard session.isLive else { return }
+        session.toldRollback = true
         send(.rolledBack(common), into: &effects)
         startSending(after: .none)
     }

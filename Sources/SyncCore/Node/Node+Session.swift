@@ -38,6 +38,7 @@ struct SessionState: Sendable {
     /// The peer showed all we had at this head.
     var peerIsSettled = false
     var asksToExpand: LogPosition?
+    var toldRollback = false
 }
 
 extension Node {
@@ -117,7 +118,7 @@ extension Node {
         }
         let window = max(1, limits.importRecordsMax / 2)
         if session.maySendLog, !session.isReadingLog, !recovery.isRenumbering, mayFillLink,
-            session.unacknowledged.count < window, session.sentThrough < stores.durableOwnHead.position
+            session.unacknowledged.count < window, session.sentThrough < stores.durableOwnHead.position, !isEpochEmpty
         {
             session.isReadingLog = true
             enqueue(.sendLog)
@@ -129,7 +130,8 @@ extension Node {
             versionMin: Hello.protocolMin, versionMax: Hello.protocolMax, features: [], name: record.name,
             program: Array(program.prefix(64)), wallMilliseconds: now.wallMilliseconds,
             ownHead: stores.durableOwnHead,
-            known: (record.importedEpochs + [stores.durableImportedHead]).filter { $0 != .none })
+            known: record.importedEpochs.filter { $0.position < stores.durableImportedHead.position }
+                + (stores.durableImportedHead == .none ? [] : [stores.durableImportedHead]))
     }
 
     // MARK: Frames
@@ -370,8 +372,12 @@ extension Node {
     private mutating func take(_ acknowledgement: Acknowledgement, into effects: inout Effects) -> Bool {
         let head = acknowledgement.head
         // Of a log we no longer have: the peer has not heard of our setback yet.
-        if record.rollbackCommon != nil && head.position.epoch != record.ownHead.position.epoch { return true }
-        record.rollbackCommon = nil
+        if record.rollbackCommon != nil {
+            // (While our new epoch is empty there is nothing of it that the peer could acknowledge.)
+            let isOfNewEpoch = head.position.epoch == record.ownHead.position.epoch
+            guard isOfNewEpoch || isEpochEmpty && session.toldRollback && acknowledgement.isSettled else { return true }
+            record.rollbackCommon = nil
+        }
         guard head.position <= stores.durableOwnHead.position || head == .none else { return false }
         while let first = session.unacknowledged.first, first.position <= head.position {
             if first.position == head.position && first.chain != head.chain {
@@ -382,11 +388,14 @@ extension Node {
             _ = session.unacknowledged.popFirst()
         }
         noteAcknowledged(head)
-        session.peerIsSettled = acknowledgement.isSettled && head == stores.durableOwnHead
+        session.peerIsSettled = acknowledgement.isSettled && (head == stores.durableOwnHead || isEpochEmpty)
         if session.peerIsSettled { record.applied = max(record.applied, head.position) }
         pruneLog(into: &effects)
         return true
     }
+
+    /// Our log has begun a new epoch and said nothing in it yet.
+    var isEpochEmpty: Bool { stores.durableOwnHead.position.seq == 0 }
 
     private mutating func noteAcknowledged(_ head: LogHead) {
         guard head.position > record.acknowledged.position else { return }

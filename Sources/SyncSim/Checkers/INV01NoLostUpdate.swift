@@ -38,7 +38,8 @@ package final class NoLostUpdate: Invariant {
             }
             court.find(
                 self, on: index,
-                "\(duty.value) written at \(duty.path) is neither there nor in a conflict copy; there is \(machine.value(at: duty.path))")
+                "\(duty.value) written at \(duty.path) is neither there nor in a conflict copy; there is \(machine.value(at: duty.path))"
+            )
         }
     }
 

@@ -25,7 +25,9 @@ package final class UntouchedWork: Invariant {
     ) {
         guard value.isContent else { return }
         guard let seen = machine.tree[path], seen.value == value else {
-            court.find(self, on: index, "only machine \(writer) wrote \(path): it left \(value), there is \(machine.value(at: path))")
+            court.find(
+                self, on: index,
+                "only machine \(writer) wrote \(path): it left \(value), there is \(machine.value(at: path))")
             return
         }
         guard let left = page.left else { return }

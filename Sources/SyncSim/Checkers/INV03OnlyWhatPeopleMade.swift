@@ -3,14 +3,16 @@ import SyncModel
 /// INV-03. Nothing appears that nobody made: no torn file, no zeros, no content at a path where nobody put it.
 package final class OnlyWhatPeopleMade: Invariant {
     package static let id = "INV-03"
-    package static let sentence = "The daemon puts nothing at a path that no person ever put at that path, conflict copies under their own names."
+    package static let sentence =
+        "The daemon puts nothing at a path that no person ever put at that path, conflict copies under their own names."
 
     package init() {}
 
     package func see(_ act: DiskAct, _ court: inout Court) {
         guard act.error == nil else { return }
         // An empty directory may come for a moment: a rename seen a little too late takes what it finds for what was moved.
-        for change in act.treeChanges where change.after.isContent && !isKnown(change.after, at: change.path, court.ledger) {
+        for change in act.treeChanges
+        where change.after.isContent && !isKnown(change.after, at: change.path, court.ledger) {
             court.find(self, on: act.machine, "\(change.after) was put at \(change.path), where nobody ever put it")
         }
     }

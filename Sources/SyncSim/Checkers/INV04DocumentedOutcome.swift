@@ -34,7 +34,9 @@ package final class DocumentedOutcome: Invariant {
         let found = machine.value(at: path)
         let owed = leaves.filter { page.isOwed($0) && $0.after != .absent && $0.after != .special }
         if owed.contains(where: { $0.after == .directory }) {
-            if found != .directory { court.find(self, on: index, "\(path): a directory was made, but there is \(found)") }
+            if found != .directory {
+                court.find(self, on: index, "\(path): a directory was made, but there is \(found)")
+            }
             return
         }
         if owed.isEmpty {

@@ -3,7 +3,8 @@ import SyncModel
 /// INV-06. Quiet means equal: content, kind, permission bits, times of files and directories, conflict copies and all.
 package final class Convergence: Invariant {
     package static let id = "INV-06"
-    package static let sentence = "When both nodes say they are in sync, the two folders are equal in everything that is synced."
+    package static let sentence =
+        "When both nodes say they are in sync, the two folders are equal in everything that is synced."
 
     package init() {}
 
@@ -42,7 +43,8 @@ package final class Convergence: Invariant {
         } else if one.entry.mode != two.entry.mode {
             court.find(self, "\(path) has mode \(one.entry.mode) on one node and \(two.entry.mode) on the other")
         } else if one.entry.modified != two.entry.modified {
-            court.find(self, "\(path) has time \(one.entry.modified) on one node and \(two.entry.modified) on the other")
+            court.find(
+                self, "\(path) has time \(one.entry.modified) on one node and \(two.entry.modified) on the other")
         }
     }
 }

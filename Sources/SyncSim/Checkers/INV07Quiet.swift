@@ -27,7 +27,8 @@ package final class Quiet: Invariant {
             guard case .send(_, let bytes) = effect, let frame = FrameCodec.decode(bytes) else { continue }
             switch frame {
             case .chunkList, .chunks, .contents, .rows, .log, .expansion: contents[act.machine] += 1
-            case .hello, .acknowledge, .rowsEnd, .want, .wantChunks, .gone, .later, .rolledBack, .expand, .ping, .pong, .halt,
+            case .hello, .acknowledge, .rowsEnd, .want, .wantChunks, .gone, .later, .rolledBack, .expand, .ping, .pong,
+                .halt,
                 .unknown:
                 break
             }
@@ -44,10 +45,13 @@ package final class Quiet: Invariant {
         guard sight.look > 1, first.count == now.count else { return }
         for (index, (before, after)) in zip(first, now).enumerated() {
             if after.mutations != before.mutations {
-                court.find(self, on: index, "\(after.mutations - before.mutations) operations changed the disk of a node at rest")
+                court.find(
+                    self, on: index,
+                    "\(after.mutations - before.mutations) operations changed the disk of a node at rest")
             }
             if after.batches != before.batches {
-                court.find(self, on: index, "\(after.batches - before.batches) batches changed the store of a node at rest")
+                court.find(
+                    self, on: index, "\(after.batches - before.batches) batches changed the store of a node at rest")
             }
             if contents[index] > 0 {
                 court.find(self, on: index, "\(contents[index]) frames of content left a node at rest")

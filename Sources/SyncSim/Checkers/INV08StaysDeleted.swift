@@ -14,7 +14,9 @@ package final class StaysDeleted: Invariant {
             guard page.acts.allSatisfy({ !$0.isRacing && !$0.isAside }) else { continue }
             for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
                 let found = machine.value(at: path)
-                if found == .absent || (found == .directory && sight.machines.contains { isNeeded(path, $0) }) { continue }
+                if found == .absent || (found == .directory && sight.machines.contains { isNeeded(path, $0) }) {
+                    continue
+                }
                 court.find(self, on: index, "\(path) was deleted and is back as \(found)")
             }
         }

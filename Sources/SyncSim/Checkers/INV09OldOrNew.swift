@@ -37,14 +37,17 @@ package final class OldOrNew: Invariant {
     /// The operation gives a name to what was written in the stage for it.
     private func isOurs(_ act: DiskAct) -> Bool {
         act.touched.contains { touch in
-            guard case .stage(let name) = touch.place, case .place(let staged, _)? = act.store.intents[name]?.action else { return false }
+            guard case .stage(let name) = touch.place, case .place(let staged, _)? = act.store.intents[name]?.action
+            else { return false }
             return staged == touch.identity
         }
     }
 
     package func see(_ act: StoreAct, _ court: inout Court) {
         for operation in act.batch.operations {
-            guard case .putRow(let row) = operation, let disk = row.disk, row.reflected.covers(row.version) else { continue }
+            guard case .putRow(let row) = operation, let disk = row.disk, row.reflected.covers(row.version) else {
+                continue
+            }
             let isDirectory = disk.entry.content.isDirectory
             replaced[act.machine].update(row.path) { replacement in
                 if (replacement.new == .directory) == isDirectory { replacement.isStored = true }
@@ -69,8 +72,11 @@ package final class OldOrNew: Invariant {
         let found = cut.now[path] ?? .absent
         if found == replacement.new { return }
         if replacement.isStored {
-            court.find(self, on: cut.machine, "\(path) was stored as \(replacement.new) and is \(found) after the power cut")
-        } else if found != replacement.old, cut.safe[path] == replacement.old || !court.ledger.everStood(found, at: path) {
+            court.find(
+                self, on: cut.machine, "\(path) was stored as \(replacement.new) and is \(found) after the power cut")
+        } else if found != replacement.old,
+            cut.safe[path] == replacement.old || !court.ledger.everStood(found, at: path)
+        {
             court.find(
                 self, on: cut.machine,
                 "\(path) went from \(replacement.old) to \(replacement.new) and is \(found) after the power cut")

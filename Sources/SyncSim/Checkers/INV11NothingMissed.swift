@@ -3,7 +3,8 @@ import SyncModel
 /// INV-11. A change may be reported needlessly, never missed: at rest each node knows exactly what its folder holds.
 package final class NothingMissed: Invariant {
     package static let id = "INV-11"
-    package static let sentence = "At rest the base of each node describes every path of its folder as it is: content, permission bits, time."
+    package static let sentence =
+        "At rest the base of each node describes every path of its folder as it is: content, permission bits, time."
 
     package init() {}
 

@@ -11,7 +11,9 @@ package final class OrderIndependence: Invariant {
         for machine in one.machines.indices {
             let (left, right) = (one.machines[machine].tree, two.machines[machine].tree)
             for (path, seen) in left where right[path]?.value != seen.value {
-                court.find(self, on: machine, "\(path) ends as \(seen.value) or as \(right[path]?.value ?? .absent), by timing alone")
+                court.find(
+                    self, on: machine,
+                    "\(path) ends as \(seen.value) or as \(right[path]?.value ?? .absent), by timing alone")
             }
             for (path, seen) in right where left[path] == nil {
                 court.find(self, on: machine, "\(path) ends as nothing or as \(seen.value), by timing alone")

@@ -3,7 +3,8 @@ import SyncModel
 /// INV-14. A conflict copy is work for a person; it must be the only honest way out.
 package final class NoFalseConflict: Invariant {
     package static let id = "INV-14"
-    package static let sentence = "A conflict copy appears only where two people put different things at one path without having seen each other's."
+    package static let sentence =
+        "A conflict copy appears only where two people put different things at one path without having seen each other's."
 
     package init() {}
 
@@ -14,7 +15,8 @@ package final class NoFalseConflict: Invariant {
             if court.ledger.everStood(change.after, at: change.path) { continue }
             if !isContested(change.after, copiedTo: change.path, court.ledger) {
                 court.find(
-                    self, on: act.machine, "\(change.path) was made of \(change.after), with which nothing was in conflict")
+                    self, on: act.machine,
+                    "\(change.path) was made of \(change.after), with which nothing was in conflict")
             }
         }
     }
@@ -33,7 +35,9 @@ package final class NoFalseConflict: Invariant {
         guard let parent = path.parent else { return false }
         for (other, _) in ledger.pages.range(from: parent) {
             if other != parent && !other.isBelow(parent) { return false }
-            if other != path && ConflictFamily.isCopy(path, of: other) && ledger.isContested(value, at: other) { return true }
+            if other != path && ConflictFamily.isCopy(path, of: other) && ledger.isContested(value, at: other) {
+                return true
+            }
         }
         return false
     }

@@ -3,7 +3,8 @@ import SyncModel
 /// INV-15. One conflict copy for each losing value, none for one that is at the path anyway.
 package final class LeastIntervention: Invariant {
     package static let id = "INV-15"
-    package static let sentence = "The conflict copies of a path differ from one another and from what stands at the path."
+    package static let sentence =
+        "The conflict copies of a path differ from one another and from what stands at the path."
 
     package init() {}
 
@@ -21,7 +22,9 @@ package final class LeastIntervention: Invariant {
         // A person may have put it there, or back to what it was.
         if court.ledger.pages[copy] != nil { return }
         let head = ConflictFamily.head(of: copy)
-        if let page = court.ledger.pages[head], page.acts.last(where: { $0.after == value })?.isRacing == true { return }
+        if let page = court.ledger.pages[head], page.acts.last(where: { $0.after == value })?.isRacing == true {
+            return
+        }
         if machine.value(at: head) == value, isPlain(value, court.ledger.pages[head]) {
             court.find(self, on: index, "\(copy) holds the same as \(head)")
         }

@@ -3,7 +3,8 @@ import SyncModel
 /// INV-16. After any moves each entry has one parent, there are no rings, and nothing is left without a home.
 package final class TreeShape: Invariant {
     package static let id = "INV-16"
-    package static let sentence = "In the base every live path has a live directory above it, and no directory is at two places."
+    package static let sentence =
+        "In the base every live path has a live directory above it, and no directory is at two places."
 
     package init() {}
 

@@ -3,7 +3,8 @@ import SyncModel
 /// INV-17. Two nodes that know the same have the same: revision for revision, not only what can be seen in the folders.
 package final class EqualReplicas: Invariant {
     package static let id = "INV-17"
-    package static let sentence = "At rest both bases hold the same revisions of every path that exists, each as the other names them."
+    package static let sentence =
+        "At rest both bases hold the same revisions of every path that exists, each as the other names them."
 
     package init() {}
 

@@ -13,7 +13,9 @@ package final class OnePlace: Invariant {
             let target = act.touched.first(where: { $0.place == .tree(to) }), source.before == .directory
         else { return }
         if source.after != .absent || target.after != .directory || target.before != .absent {
-            court.find(self, on: act.machine, "a directory was moved from \(from) to \(to): now there is \(source.after) and \(target.after)")
+            court.find(
+                self, on: act.machine,
+                "a directory was moved from \(from) to \(to): now there is \(source.after) and \(target.after)")
         }
     }
 
@@ -30,7 +32,8 @@ package final class OnePlace: Invariant {
         for (path, row) in after.rows.range(from: relocation.from) {
             guard path == relocation.from || path.isBelow(relocation.from) else { break }
             if row.disk != nil, !path.isBelow(relocation.to), path != relocation.to {
-                court.find(self, on: act.machine, "\(relocation.from) was moved in the base, but \(path) still stands in it")
+                court.find(
+                    self, on: act.machine, "\(relocation.from) was moved in the base, but \(path) still stands in it")
             }
         }
     }

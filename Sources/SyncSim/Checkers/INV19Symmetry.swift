@@ -3,7 +3,8 @@ package import SyncModel
 /// INV-19. Who is called what decides nothing: the mirrored history has the mirrored result.
 package final class Symmetry: Invariant {
     package static let id = "INV-19"
-    package static let sentence = "With the two machines swapped, keys and names included, the same histories end with the mirrored folders."
+    package static let sentence =
+        "With the two machines swapped, keys and names included, the same histories end with the mirrored folders."
 
     package init() {}
 

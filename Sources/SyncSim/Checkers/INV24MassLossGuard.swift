@@ -34,7 +34,8 @@ package final class MassLossGuard: Invariant {
                 if count == fuseFiles + 1 {
                     court.find(
                         self, on: act.machine,
-                        "\(count) of \(burst.paths.count) files deleted at one moment went without anybody's approval, \(change.path) last")
+                        "\(count) of \(burst.paths.count) files deleted at one moment went without anybody's approval, \(change.path) last"
+                    )
                 }
             }
         }
@@ -43,6 +44,8 @@ package final class MassLossGuard: Invariant {
     private func isTooMuch(_ burst: Ledger.Burst) -> Bool {
         if burst.paths.count <= fuseFiles { return false }
         if burst.paths.count * 100 > fusePercent * burst.filesBefore { return true }
-        return burst.tops.contains { $0.value.deleted > fuseFiles && $0.value.deleted * 100 > fusePercent * $0.value.before }
+        return burst.tops.contains {
+            $0.value.deleted > fuseFiles && $0.value.deleted * 100 > fusePercent * $0.value.before
+        }
     }
 }

@@ -16,8 +16,10 @@ package final class PositiveEvidence: Invariant {
         case .removeDirectory(.tree(let path)): judgeDirectory(path, act, &court)
         case .move(let source, to: .version): judge(source, act, &court)
         case .discard(let place): judge(place, act, &court)
-        case .exchange, .move, .removeDirectory, .createFile, .write, .copy, .truncate, .createDirectory, .createSymlink,
-            .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .expectIdentity, .inspect:
+        case .exchange, .move, .removeDirectory, .createFile, .write, .copy, .truncate, .createDirectory,
+            .createSymlink,
+            .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .expectIdentity,
+            .inspect:
             break
         }
     }
@@ -45,6 +47,8 @@ package final class PositiveEvidence: Invariant {
         // One that no person ever made is the daemon's own business.
         guard let page = court.ledger.pages[path] else { return }
         let isGone = page.acts.contains { $0.before == .directory } || page.isReverted || !page.carried.isEmpty
-        if !isGone { court.find(self, on: act.machine, "the directory \(path) was removed, though no person removed it") }
+        if !isGone {
+            court.find(self, on: act.machine, "the directory \(path) was removed, though no person removed it")
+        }
     }
 }

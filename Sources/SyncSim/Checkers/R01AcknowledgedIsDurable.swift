@@ -42,7 +42,9 @@ package final class AcknowledgedIsDurable: Invariant {
 
     package func see(_ act: StepAct, _ court: inout Court) {
         for effect in act.effects {
-            guard case .send(_, let bytes) = effect, case .acknowledge(let promise)? = FrameCodec.decode(bytes) else { continue }
+            guard case .send(_, let bytes) = effect, case .acknowledge(let promise)? = FrameCodec.decode(bytes) else {
+                continue
+            }
             let known = durable[act.machine]
             if promise.head.position > known.position {
                 court.find(

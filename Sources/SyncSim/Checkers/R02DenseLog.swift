@@ -4,7 +4,8 @@ import SyncModel
 /// The log has no holes and no page can be exchanged.
 package final class DenseLog: Invariant {
     package static let id = "R-02"
-    package static let sentence = "A node's own log is dense in each epoch, its hash chain verifies, and it ends at the head the node knows."
+    package static let sentence =
+        "A node's own log is dense in each epoch, its hash chain verifies, and it ends at the head the node knows."
 
     package init() {}
 
@@ -18,7 +19,8 @@ package final class DenseLog: Invariant {
         }
         store.perform(act.batch)
         if let end = store.log.last?.value.head, end != store.node.ownHead {
-            court.find(self, on: act.machine, "the log ends at \(end.position), the node says \(store.node.ownHead.position)")
+            court.find(
+                self, on: act.machine, "the log ends at \(end.position), the node says \(store.node.ownHead.position)")
         }
     }
 
@@ -30,12 +32,15 @@ package final class DenseLog: Invariant {
                 last = record.head
             }
             if last != machine.store.node.ownHead {
-                court.find(self, on: index, "the log ends at \(last.position), the node says \(machine.store.node.ownHead.position)")
+                court.find(
+                    self, on: index,
+                    "the log ends at \(last.position), the node says \(machine.store.node.ownHead.position)")
             }
         }
     }
 
-    private func judge(_ record: LogRecord, after last: LogHead, of node: NodeID, on machine: Int, _ court: inout Court) {
+    private func judge(_ record: LogRecord, after last: LogHead, of node: NodeID, on machine: Int, _ court: inout Court)
+    {
         let position = record.head.position
         if !position.follows(last.position) {
             court.find(self, on: machine, "log entry \(position) does not follow \(last.position)")

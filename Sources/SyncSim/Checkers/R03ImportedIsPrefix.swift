@@ -3,7 +3,8 @@ import SyncModel
 /// Nobody holds more of a log than its author durably had.
 package final class ImportedIsPrefix: Invariant {
     package static let id = "R-03"
-    package static let sentence = "What a node has imported of the peer's log is a prefix of what the peer has stored, entry for entry."
+    package static let sentence =
+        "What a node has imported of the peer's log is a prefix of what the peer has stored, entry for entry."
 
     /// Every head each node's own log ever durably had: an image that is put back may forget them, the peer need not.
     private var heads: [SortedMap<LogPosition, Digest>] = [[:], [:]]
@@ -15,7 +16,9 @@ package final class ImportedIsPrefix: Invariant {
             switch operation {
             case .appendLog(let record): heads[act.machine][record.head.position] = record.head.chain
             case .putNode(let record):
-                if record.importedHead != act.store.node.importedHead { judge(record.importedHead, on: act.machine, &court) }
+                if record.importedHead != act.store.node.importedHead {
+                    judge(record.importedHead, on: act.machine, &court)
+                }
             case .putRow, .dropRow, .relocate, .dropLog, .putIntent, .dropIntent, .putVersion, .dropVersion, .putChunks:
                 break
             }
@@ -28,6 +31,8 @@ package final class ImportedIsPrefix: Invariant {
             court.find(self, on: machine, "imported up to \(head.position), which the peer never stored")
             return
         }
-        if chain != head.chain { court.find(self, on: machine, "imported another entry \(head.position) than the peer stored") }
+        if chain != head.chain {
+            court.find(self, on: machine, "imported another entry \(head.position) than the peer stored")
+        }
     }
 }

@@ -3,7 +3,8 @@ import SyncModel
 /// A position is used once, whatever is restored from wherever.
 package final class OneEntryPerPosition: Invariant {
     package static let id = "R-04"
-    package static let sentence = "No node ever writes two different entries with the same epoch and number, also not after an image was put back."
+    package static let sentence =
+        "No node ever writes two different entries with the same epoch and number, also not after an image was put back."
 
     private var written: [SortedMap<LogPosition, Digest>] = [[:], [:]]
 

@@ -3,7 +3,8 @@ import SyncModel
 /// Told again is told once.
 package final class ReimportChangesNothing: Invariant {
     package static let id = "R-05"
-    package static let sentence = "After connecting anew at rest, with everything told once more, rows and logs are what they were."
+    package static let sentence =
+        "After connecting anew at rest, with everything told once more, rows and logs are what they were."
 
     private var before: [(rows: SortedMap<Path, Row>, log: SortedMap<LogPosition, LogRecord>)] = []
 

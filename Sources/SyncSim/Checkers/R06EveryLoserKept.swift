@@ -31,7 +31,9 @@ package final class EveryLoserKept: Invariant {
                 let lost = owed.filter { !held.contains($0) }
                 if !lost.isEmpty {
                     let text = lost.map { "\($0)" }.joined(separator: ", ")
-                    court.find(self, on: index, "of \(owed.count) values in conflict at \(path) \(lost.count) are lost: \(text)")
+                    court.find(
+                        self, on: index,
+                        "of \(owed.count) values in conflict at \(path) \(lost.count) are lost: \(text)")
                 }
             }
         }

@@ -3,7 +3,8 @@ import SyncModel
 /// What a crash can interrupt is written down before it begins.
 package final class IntentFirst: Invariant {
     package static let id = "R-08"
-    package static let sentence = "No exchange, placement or removal in the folder begins before an intent for its path is durable."
+    package static let sentence =
+        "No exchange, placement or removal in the folder begins before an intent for its path is durable."
 
     package init() {}
 
@@ -18,8 +19,10 @@ package final class IntentFirst: Invariant {
         switch operation {
         case .exchange(.tree(let path), _), .exchange(_, .tree(let path)): path
         case .move(.tree(let path), to: _), .move(_, to: .tree(let path)): path
-        case .exchange, .move, .removeDirectory, .createFile, .write, .copy, .truncate, .createDirectory, .createSymlink,
-            .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .expectIdentity, .inspect, .discard:
+        case .exchange, .move, .removeDirectory, .createFile, .write, .copy, .truncate, .createDirectory,
+            .createSymlink,
+            .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .expectIdentity,
+            .inspect, .discard:
             nil
         }
     }

@@ -4,7 +4,8 @@ import SyncModel
 /// Memory and messages have sizes that were decided before any input was seen.
 package final class Bounds: Invariant {
     package static let id = "R-09"
-    package static let sentence = "At every step a node's queues, requests and frames are within the bounds of `Limits`."
+    package static let sentence =
+        "At every step a node's queues, requests and frames are within the bounds of `Limits`."
 
     package init() {}
 
@@ -39,7 +40,10 @@ package final class Bounds: Invariant {
         let batch = limits.batchPathsMax
         return [
             ("jobs in flight", footprint.jobs, 64 + 4 * limits.applyTasksMax),
-            ("transactions waiting", footprint.transactions, 64 + 4 * (limits.applyTasksMax + limits.notedPathsMax + batch)),
+            (
+                "transactions waiting", footprint.transactions,
+                64 + 4 * (limits.applyTasksMax + limits.notedPathsMax + batch)
+            ),
             ("paths noted", footprint.noted, 2 * limits.notedPathsMax + 8 * batch + limits.scanChunkMax + 16),
             ("imported records waiting", footprint.imports, limits.importRecordsMax + limits.logRecordsPerFrameMax),
             ("paths being applied", footprint.tasks, limits.applyTasksMax + 2 * batch + 8),

@@ -27,8 +27,10 @@ package final class ClockAboveAll: Invariant {
             case .appendLog(let record):
                 if case .put(let path, let revision) = record.change { judge(revision, at: path, act, &court) }
                 highest[act.machine] = max(highest[act.machine], record.time)
-            case .putRow(let row): for head in row.heads { highest[act.machine] = max(highest[act.machine], head.origin.time) }
-            case .putNode, .dropRow, .relocate, .dropLog, .putIntent, .dropIntent, .putVersion, .dropVersion, .putChunks:
+            case .putRow(let row):
+                for head in row.heads { highest[act.machine] = max(highest[act.machine], head.origin.time) }
+            case .putNode, .dropRow, .relocate, .dropLog, .putIntent, .dropIntent, .putVersion, .dropVersion,
+                .putChunks:
                 break
             }
         }
@@ -36,7 +38,8 @@ package final class ClockAboveAll: Invariant {
             guard case .putNode(let record) = operation, record.clock < highest[act.machine] else { continue }
             court.find(
                 self, on: act.machine,
-                "the stored clock stands at \(record.clock.raw), the store holds an entry of \(highest[act.machine].raw)")
+                "the stored clock stands at \(record.clock.raw), the store holds an entry of \(highest[act.machine].raw)"
+            )
         }
     }
 
@@ -46,7 +49,8 @@ package final class ClockAboveAll: Invariant {
             if head.origin.time == revision.origin.time, head.entry.agrees(with: revision.entry) { continue }
             court.find(
                 self, on: act.machine,
-                "an entry for \(path) is stamped \(revision.origin.time.raw), it was made on one of \(head.origin.time.raw)")
+                "an entry for \(path) is stamped \(revision.origin.time.raw), it was made on one of \(head.origin.time.raw)"
+            )
         }
     }
 

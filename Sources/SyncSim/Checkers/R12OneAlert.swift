@@ -22,11 +22,15 @@ package final class OneAlert: Invariant {
             switch report {
             case .raised(let alert):
                 if raised[act.machine].updateValue(true, forKey: alert.key) != nil {
-                    court.find(self, on: act.machine, "\(alert.key.code) of \(Path.escape(alert.key.subject)) was raised twice")
+                    court.find(
+                        self, on: act.machine, "\(alert.key.code) of \(Path.escape(alert.key.subject)) was raised twice"
+                    )
                 }
             case .cleared(let key):
                 if raised[act.machine].removeValue(forKey: key) == nil {
-                    court.find(self, on: act.machine, "\(key.code) of \(Path.escape(key.subject)) was cleared and had not been raised")
+                    court.find(
+                        self, on: act.machine,
+                        "\(key.code) of \(Path.escape(key.subject)) was cleared and had not been raised")
                 }
             case .note: break
             }
@@ -37,7 +41,9 @@ package final class OneAlert: Invariant {
         for (index, machine) in sight.machines.enumerated() {
             for key in machine.alerts.keys where OneAlert.isOverAtRest(key.code) {
                 if let path = Path(key.subject), sight.isStuck(path) { continue }
-                court.find(self, on: index, "\(key.code) of \(Path.escape(key.subject)) stands, though nothing is wrong any more")
+                court.find(
+                    self, on: index,
+                    "\(key.code) of \(Path.escape(key.subject)) stands, though nothing is wrong any more")
             }
         }
     }
@@ -51,10 +57,12 @@ package final class OneAlert: Invariant {
             .rootEmptied, .rootMissing, .rootReplaced, .waitingChildren, .waitingContent, .waitingParent, .waitingPeer,
             .waitingSpace, .watchLimit, .watchOverflow:
             true
-        case .clockStepped, .conflictDeletedWhileEdited, .conflictFile, .conflictIdentity, .conflictSlot, .formatCorrupt,
+        case .clockStepped, .conflictDeletedWhileEdited, .conflictFile, .conflictIdentity, .conflictSlot,
+            .formatCorrupt,
             .formatDowngradeHeld, .formatNewer, .formatUnknown, .formatZeroLength, .fuseApproved, .fuseRejected,
             .ignoreInvalid, .initialMerged, .itemLateWrite, .itemPoisoned, .itemQuarantined, .itemRestored, .lockHeld,
-            .lockSplitHold, .logCorrupt, .logForked, .logNewer, .logRolledBack, .pathIgnored, .pathInvalid, .pathSpecial,
+            .lockSplitHold, .logCorrupt, .logForked, .logNewer, .logRolledBack, .pathIgnored, .pathInvalid,
+            .pathSpecial,
             .pathUnsupported, .peerIncompatible, .recoveryFinished, .recoveryRescued, .repairExhausted, .schemaNewer,
             .stageSwept, .stateDamaged, .statedbNewer, .validationRequiredMissing, .versionKept, .versionPruned,
             .versionRestored, .wireDisjoint:

@@ -4,7 +4,8 @@ import SyncModel
 /// Both people are told the same about what both share.
 package final class EqualAlerts: Invariant {
     package static let id = "R-15"
-    package static let sentence = "At rest both nodes have the same alerts about conflicts, one for every conflict copy there is."
+    package static let sentence =
+        "At rest both nodes have the same alerts about conflicts, one for every conflict copy there is."
 
     package init() {}
 

@@ -3,7 +3,8 @@ package import SyncModel
 /// History never shrinks below its promise.
 package final class PromisedHistory: Invariant {
     package static let id = "R-16"
-    package static let sentence = "A kept version is removed only when it is older than promised or the versions together take more room than allowed."
+    package static let sentence =
+        "A kept version is removed only when it is older than promised or the versions together take more room than allowed."
 
     private let settings: [Settings]
     private var now: [Int64] = [0, 0]

@@ -46,8 +46,8 @@ package final class Watch: Checker {
     /// Versions that somebody asked to be put back, by machine.
     private var grants: [[(path: Path, value: Value)]] = [[], []]
     private var looks = 0
-    /// People's acts up to the last look: looks are numbered from the last of them.
-    private var actsAtLook = -1
+    /// What people did up to the last look: looks are numbered from the last of it.
+    private var doingsAtLook = -1
     private var contents: [Fingerprint: ContentID] = [:]  // lookup only
 
     private struct Disaster {
@@ -81,14 +81,16 @@ package final class Watch: Checker {
         let disk = world.machines[machine].disk
         var touched: [DiskAct.Touched] = []
         if operation.changesNames {
-            touched = before.map { 
+            touched = before.map {
                 DiskAct.Touched(
                     place: $0.place, before: $0.value, after: disk.value(at: $0.place), identity: $0.identity)
             }
             before = []
         }
         if error == nil {
-            if case .move(.tree(let source), to: .tree(let target)) = operation { carry(source, target, machine, world) }
+            if case .move(.tree(let source), to: .tree(let target)) = operation {
+                carry(source, target, machine, world)
+            }
             for touch in touched { noteChange(touch, machine, world) }
         }
         report(act(operation, error, touched, machine, world), world)
@@ -98,7 +100,8 @@ package final class Watch: Checker {
         _ operation: DiskOperation, _ error: DiskError?, _ touched: [DiskAct.Touched], _ machine: Int, _ world: World
     ) -> DiskAct {
         DiskAct(
-            machine: machine, operation: operation, error: error, touched: touched, store: world.machines[machine].store,
+            machine: machine, operation: operation, error: error, touched: touched,
+            store: world.machines[machine].store,
             mayFail: error != nil && world.mayDiskFail(machine),
             isDisturbed: error != nil && isDisturbed(operation, machine, world),
             holds: { value, path in world.machines[machine].disk.holds(value, near: path) })
@@ -111,7 +114,9 @@ package final class Watch: Checker {
     /// A rename of a directory takes along what nobody knew of a moment before.
     private func carry(_ source: Path, _ target: Path, _ machine: Int, _ world: World) {
         for (path, value) in belowSource {
-            guard let moved = path.rebased(from: source, to: target), !world.ledger.everStood(value, at: moved) else { continue }
+            guard let moved = path.rebased(from: source, to: target), !world.ledger.everStood(value, at: moved) else {
+                continue
+            }
             world.rare.hit("ledger: a daemon's directory move took an unseen file along")
             world.ledger.carried(value, from: path, to: moved)
         }
@@ -121,7 +126,9 @@ package final class Watch: Checker {
     private func noteChange(_ touch: DiskAct.Touched, _ machine: Int, _ world: World) {
         guard case .tree(let path) = touch.place, touch.before != touch.after else { return }
         if touch.before.isContent { world.ledger.displacements[machine][path] = world.now }
-        if ConflictFamily.base(of: path) != nil, touch.after.isContent { world.rare.hit("ledger: a conflict copy was made") }
+        if ConflictFamily.base(of: path) != nil, touch.after.isContent {
+            world.rare.hit("ledger: a conflict copy was made")
+        }
         if let index = grants[machine].firstIndex(where: { $0.path == path && $0.value == touch.after }) {
             grants[machine].remove(at: index)
             world.rare.hit("ledger: a version was put back by a person")
@@ -132,7 +139,9 @@ package final class Watch: Checker {
 
     /// The base and the disk disagree about one of the places or a directory above it: the failure has a cause outside.
     private func isDisturbed(_ operation: DiskOperation, _ machine: Int, _ world: World) -> Bool {
-        if !world.machines[machine].disk.isMounted || world.machines[machine].disk.rootState() != .healthy { return true }
+        if !world.machines[machine].disk.isMounted || world.machines[machine].disk.rootState() != .healthy {
+            return true
+        }
         return operation.places.contains { place in
             guard case .tree(let path) = place else { return false }
             return isDisturbed(path, world.machines[machine])
@@ -145,7 +154,9 @@ package final class Watch: Checker {
             let known = machine.store.rows[place]?.disk?.stat
             let found = machine.disk.peekStat(place)
             if known?.identity != found?.identity || known?.kind != found?.kind { return true }
-            if place == path, let known, let found, known.kind != .directory, !found.isUntouched(since: known) { return true }
+            if place == path, let known, let found, known.kind != .directory, !found.isUntouched(since: known) {
+                return true
+            }
             next = place.parent
         }
         // What lies below and is in no row is somebody's.
@@ -270,8 +281,8 @@ package final class Watch: Checker {
     }
 
     package func atQuiescence(_ world: World) {
-        looks = world.ledger.actCount == actsAtLook ? looks + 1 : 1
-        actsAtLook = world.ledger.actCount
+        looks = world.ledger.doings == doingsAtLook ? looks + 1 : 1
+        doingsAtLook = world.ledger.doings
         let sight = Sight(machines: world.machines.map { look(at: $0) }, look: looks)
         judge(world) { $0.see(sight, &$1) }
     }
@@ -296,7 +307,9 @@ package final class Watch: Checker {
         return MachineSight(
             tree: tree, store: machine.store, unsynced: unsynced, aside: aside, alerts: machine.alerts,
             status: machine.status, counters: machine.counters,
-            ignores: { [rules] in rules.isIgnored($0.bytes, isDirectory: false) || rules.isIgnored($0.bytes, isDirectory: true) })
+            ignores: { [rules] in
+                rules.isIgnored($0.bytes, isDirectory: false) || rules.isIgnored($0.bytes, isDirectory: true)
+            })
     }
 
     private static let ignoreFileName = Array(".syncignore".utf8)

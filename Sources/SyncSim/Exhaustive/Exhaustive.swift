@@ -20,7 +20,9 @@ package enum Exhaustive {
                 say("case \(number): \(small)")
                 for finding in findings.prefix(5) { say("  \(finding)") }
             }
-            if (passed + failed) % 5_000 == 0 { say("\(passed + failed) of \((cases.count + count - 1) / count) pairs, \(failed) failed") }
+            if (passed + failed) % 5_000 == 0 {
+                say("\(passed + failed) of \((cases.count + count - 1) / count) pairs, \(failed) failed")
+            }
         }
         say("\(passed) passed, \(failed) failed, 0 skipped")
         return failed == 0

@@ -43,7 +43,9 @@ struct SmallWorld {
     private func begin(_ base: SmallBase, isMirrored: Bool) {
         for machine in 0..<2 {
             let hands = Hands(world, machine: machine)
-            for (number, operation) in base.operations.enumerated() { SmallWorld.carryOut(operation, "base\(number)", hands) }
+            for (number, operation) in base.operations.enumerated() {
+                SmallWorld.carryOut(operation, "base\(number)", hands)
+            }
         }
         world.begin()
         // The starting trees are in sync before anybody does anything.

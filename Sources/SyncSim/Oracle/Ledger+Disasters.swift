@@ -39,7 +39,8 @@ extension Ledger {
                 page.look(at: before, on: machine)
                 guard before != after else { return }
                 page.isReverted = true
-                for index in page.acts.indices where page.acts[index].after == before && returned.contains(key: before) {
+                for index in page.acts.indices where page.acts[index].after == before && returned.contains(key: before)
+                {
                     page.acts[index].demand = min(page.acts[index].demand, .inTree)
                 }
                 // What a crash left of a file stands there now, whoever reads it.

@@ -43,7 +43,9 @@ extension Ledger.Page {
     /// As strong as it was written, unless somebody who had seen the value took it away. Who wrote over it without
     /// having looked leaves it at least in history.
     func demand(of act: Ledger.Act) -> Ledger.Demand {
-        if act.isUndone || discarded.contains(where: { $0.value == act.after && $0.time >= act.time }) { return .excused }
+        if act.isUndone || discarded.contains(where: { $0.value == act.after && $0.time >= act.time }) {
+            return .excused
+        }
         var demand = act.demand
         for other in acts where other.before == act.after && !other.isUndone && other.number != act.number {
             if act.seen.contains(other.number) { continue }

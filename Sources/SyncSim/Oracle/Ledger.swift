@@ -74,8 +74,8 @@ package struct Ledger: Sendable {
     package internal(set) var bursts: [Burst] = []
     /// When the daemon of each machine last took the file at a path away: how long a late writer is waited for.
     package var displacements: [SortedMap<Path, Int64>] = [[:], [:]]
-    /// Acts so far: changed paths count for the bound on healing.
-    package private(set) var actCount = 0
+    /// What people did so far, whether or not it changed anything.
+    package internal(set) var doings = 0
     /// The operator did something after which the daemons cannot know what they knew: conflicts may then be more than needed,
     /// and what was deleted may return.
     package internal(set) var hasForgotten = false
@@ -107,7 +107,6 @@ package struct Ledger: Sendable {
         pages[path, default: Page()].look(at: before, on: machine)
         pages[path, default: Page()].append(
             machine: machine, before: before, after: after, time: time, isRacing: isRacing, isBlind: isBlind)
-        actCount += 1
         noteDisposal(of: before, at: path, at: time)
     }
 
@@ -118,7 +117,6 @@ package struct Ledger: Sendable {
         guard before != after else { return }
         pages[path, default: Page()].appendAside(
             machine: machine, before: before, after: after, time: time, demand: demand)
-        actCount += 1
     }
 
     /// A person left the path with this mode and time, whatever he did to it.

@@ -29,7 +29,8 @@ final class PlantedBug: Saboteur {
     func told(_ event: Event, on machine: Int, in world: World) -> Event? {
         if case .started = event { sources[machine] = [:] }
         let event = ways.event.map { $0(event, machine, world) } ?? event
-        guard case .diskFinished(let job, let results)? = event, let programs = sources[machine].removeValue(forKey: job)
+        guard case .diskFinished(let job, let results)? = event,
+            let programs = sources[machine].removeValue(forKey: job)
         else { return event }
         return .diskFinished(job, zip(results, programs).map { PlantedBug.renumbered($0, $1) })
     }
@@ -59,6 +60,7 @@ final class PlantedBug: Saboteur {
     private static func renumbered(_ result: DiskResult, _ sources: [Int]) -> DiskResult {
         guard let failure = result.failure, sources.indices.contains(failure.index) else { return result }
         return DiskResult(
-            inspected: result.inspected, failure: DiskResult.Failure(index: sources[failure.index], error: failure.error))
+            inspected: result.inspected,
+            failure: DiskResult.Failure(index: sources[failure.index], error: failure.error))
     }
 }

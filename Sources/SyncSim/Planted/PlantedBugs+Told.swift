@@ -10,7 +10,8 @@ extension PlantedBugs {
             },
             Plot(name: "notices are dropped") { telling { if case .noticed = $0 { nil } else { $0 } } },
             Plot(
-                name: "a directory that cannot be read counts as empty", traits: [.diskErrors, .rescans, .watchOverflows],
+                name: "a directory that cannot be read counts as empty",
+                traits: [.diskErrors, .rescans, .watchOverflows],
                 bug: blind),
             Plot(name: "the root counts as healthy, always", traits: [.rootLosses]) {
                 telling { event in
@@ -31,7 +32,8 @@ extension PlantedBugs {
                     return .scanned(
                         job,
                         ScanChunk(
-                            differences: chunk.differences, resume: nil, root: chunk.root, unreadable: chunk.unreadable))
+                            differences: chunk.differences, resume: nil, root: chunk.root, unreadable: chunk.unreadable)
+                    )
                 }
             },
             Plot(name: "what cannot be looked at counts as absent", traits: [.diskErrors]) {
@@ -51,8 +53,12 @@ extension PlantedBugs {
             Plot(
                 name: "content is recorded with a later look", traits: [.openWriters, .sharedNames], shape: slowDisk,
                 bug: lateLook),
-            Plot(name: "failed expectations count as met", traits: [.sharedNames], shape: slowDisk) { forgiving(.mismatch) },
-            Plot(name: "input/output errors count as success", traits: [.failedSyncs, .diskErrors]) { forgiving(.inputOutput) },
+            Plot(name: "failed expectations count as met", traits: [.sharedNames], shape: slowDisk) {
+                forgiving(.mismatch)
+            },
+            Plot(name: "input/output errors count as success", traits: [.failedSyncs, .diskErrors]) {
+                forgiving(.inputOutput)
+            },
             Plot(name: "read bytes are damaged") {
                 telling { event in
                     guard case .readFinished(let job, let outcomes) = event else { return event }
@@ -74,7 +80,9 @@ extension PlantedBugs {
                     return frames.isMultiple(of: 7) ? [] : [effect]
                 })
             },
-            Plot(name: "an epoch is named as the one before", traits: [.imageRestores, .processKills], shape: manyImages) {
+            Plot(
+                name: "an epoch is named as the one before", traits: [.imageRestores, .processKills], shape: manyImages
+            ) {
                 telling { event in
                     starting(event) {
                         Start(

@@ -16,7 +16,9 @@ package struct Alphabet: Sendable {
         }
         if !plan.isOn(.sharedNames), let own = Name("only-\(Machine.names[machine])") {
             // Mostly apart, but not so far that they never meet.
-            files = Array(files.prefix(2)) + [own] + files.dropFirst(2).enumerated().filter { $0.offset % 2 == machine }.map(\.element)
+            files =
+                Array(files.prefix(2)) + [own]
+                + files.dropFirst(2).enumerated().filter { $0.offset % 2 == machine }.map(\.element)
         }
         fileNames = files
         directories = [.root] + Alphabet.tree.prefix(plan.directoryCount).compactMap { Path($0) }

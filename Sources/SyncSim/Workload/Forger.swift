@@ -7,7 +7,8 @@ import SyncModel
 /// Each attack says whether an honest node must hang up on it. One that keeps listening is reported.
 final class Forger: Enemy {
     static let rareStates = [
-        "enemy: hung up on for an invalid path", "enemy: hung up on for a broken log", "enemy: hung up on for a broken frame",
+        "enemy: hung up on for an invalid path", "enemy: hung up on for a broken log",
+        "enemy: hung up on for a broken frame",
         "enemy: served a content that is not what it is called", "enemy: overwrote what it claims to have seen",
     ]
 
@@ -66,7 +67,9 @@ final class Forger: Enemy {
     }
 
     func received(_ frame: [UInt8], in world: World) {
-        guard let frame = FrameCodec.decode(frame) else { return world.violate(NothingOutside.id, "alpha sends a broken frame") }
+        guard let frame = FrameCodec.decode(frame) else {
+            return world.violate(NothingOutside.id, "alpha sends a broken frame")
+        }
         switch frame {
         case .hello(let hello):
             isGreeted = true
@@ -76,7 +79,8 @@ final class Forger: Enemy {
         case .want(let wanted): for content in wanted { serve(content, world) }
         case .wantChunks(let content, let indexes): serveChunks(content, indexes, world)
         case .ping: send(.pong(wallMilliseconds: 0), world)
-        case .acknowledge, .rows, .rowsEnd, .chunkList, .chunks, .contents, .gone, .later, .rolledBack, .expand, .expansion, .pong,
+        case .acknowledge, .rows, .rowsEnd, .chunkList, .chunks, .contents, .gone, .later, .rolledBack, .expand,
+            .expansion, .pong,
             .halt, .unknown:
             break
         }
@@ -199,7 +203,8 @@ final class Forger: Enemy {
         let frames: [Frame] = [
             .rowsEnd(head), .gone(ContentID(SHA256.digest(of: [1]))), .expand(somewhere),
             .expansion(somewhere, [], isLast: random.chance(percent: 50)), .unknown(200),
-            .wantChunks(ContentID(.zero), [0, .max, 7]), .chunks(ContentID(.zero), [ChunkData(index: .max, bytes: [1, 2])]),
+            .wantChunks(ContentID(.zero), [0, .max, 7]),
+            .chunks(ContentID(.zero), [ChunkData(index: .max, bytes: [1, 2])]),
             .chunkList(ContentPage(content: ContentID(.zero), first: .max, total: .max, chunks: [])),
             .want((0..<300).map { ContentID(SHA256.digest(of: [UInt8($0 & 255)])) }), .pong(wallMilliseconds: 0),
             .contents([SmallContent(id: ContentID(.zero), bytes: random.bytes(10))]),
@@ -271,11 +276,13 @@ final class Forger: Enemy {
     private func beyondVictim(_ world: World) -> LogHead {
         let head = world.machines[0].store.node.ownHead.position
         return LogHead(
-            position: LogPosition(epoch: Epoch(raw: head.epoch.raw &+ (1 << 33)), seq: 5), chain: SHA256.digest(of: [3]))
+            position: LogPosition(epoch: Epoch(raw: head.epoch.raw &+ (1 << 33)), seq: 5), chain: SHA256.digest(of: [3])
+        )
     }
 
     private func record(
-        at position: LogPosition, path: Path, content: Content, seen: LogPosition, time: HybridTime, after: LogHead? = nil
+        at position: LogPosition, path: Path, content: Content, seen: LogPosition, time: HybridTime,
+        after: LogHead? = nil
     ) -> Entry {
         let origin = Origin(author: .own, position: position, time: time)
         let before = after ?? last
@@ -305,7 +312,8 @@ final class Forger: Enemy {
         let paths: [[UInt8]] = [
             Array("..".utf8), Array("../outside".utf8), Array("a/../../b".utf8), Array("/etc/passwd".utf8), [],
             Array("a//b".utf8), Array("a/".utf8), Array(".".utf8), [0x61, 0, 0x62], Array(".syncd".utf8),
-            Array(".syncd/folder-id".utf8), Array(".syncd/stage/s0000000000000001".utf8), [UInt8](repeating: 0x78, count: 256),
+            Array(".syncd/folder-id".utf8), Array(".syncd/stage/s0000000000000001".utf8),
+            [UInt8](repeating: 0x78, count: 256),
             [UInt8](Array(repeating: Array("d/".utf8), count: 200).joined()) + [0x78],
             [UInt8](Array(repeating: [UInt8](repeating: 0x79, count: 200) + [0x2F], count: 30).joined()) + [0x78],
         ]

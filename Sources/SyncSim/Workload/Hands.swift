@@ -205,6 +205,7 @@ extension Hands {
         _ paths: [Path], knowing: Value? = nil, _ body: (inout VirtualDisk, Timestamp) -> DiskError?
     ) -> DiskError? {
         guard hasFolder else { return .notFound }
+        world.ledger.doings += 1
         let before = paths.map { world.machines[machine].disk.value(at: $0) }
         let error = body(&world.machines[machine].disk, world.stamp(machine))
         for (path, value) in zip(paths, before) {
@@ -218,7 +219,9 @@ extension Hands {
         let after = found?.value ?? .absent
         if before != after {
             // After a power cut absence is not believed until everything has been looked at.
-            if after == .absent, world.machines[machine].store.node.distrustSince != nil { world.ledger.doubted([path]) }
+            if after == .absent, world.machines[machine].store.node.distrustSince != nil {
+                world.ledger.doubted([path])
+            }
             world.trace.tell("\(world.now) \(world.machines[machine].name) user: \(path) was \(before), is \(after)")
             world.ledger.changed(
                 path, on: machine, from: before, to: after, at: world.now, isRacing: isBeingApplied(path),

@@ -44,7 +44,9 @@ final class Mangler {
     private func resealed(_ frame: [UInt8]) -> [UInt8] {
         guard frame.count > 9 else { return frame }
         var body = Array(frame[4..<(frame.count - 4)])
-        for _ in 0..<random.range(1...3) where body.count > 1 { body[random.range(1...(body.count - 1))] ^= UInt8(random.range(1...255)) }
+        for _ in 0..<random.range(1...3) where body.count > 1 {
+            body[random.range(1...(body.count - 1))] ^= UInt8(random.range(1...255))
+        }
         return Forger.sealed(body)
     }
 }

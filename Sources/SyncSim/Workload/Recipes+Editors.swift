@@ -25,7 +25,8 @@ extension Draft {
     /// `backupcopy=no`: the old file becomes the backup, a new one is written under the name, the backup goes.
     mutating func saveWithVim() {
         let (path, bytes, held) = (file(), content(), Held())
-        guard let backup = Hands.beside(path, suffix: "~"), let swap = Hands.beside(path, prefix: ".", suffix: ".swp") else { return }
+        guard let backup = Hands.beside(path, suffix: "~"), let swap = Hands.beside(path, prefix: ".", suffix: ".swp")
+        else { return }
         makeWay(to: path)
         then { $0.write(swap, Array("b0VIM".utf8)) }
         then(after: moment()) { $0.rename(path, to: backup) }

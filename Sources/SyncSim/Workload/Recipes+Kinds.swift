@@ -22,10 +22,12 @@ extension Draft {
 
     mutating func makeSymlink() {
         let (path, other) = (file(), file())
-        let target = random.pick([
-            other.bytes, Array("../".utf8) + other.bytes, Array("/etc/passwd".utf8), Array("nowhere".utf8), Array(".".utf8),
-            Array("..".utf8), [0xFF, 0x0A],
-        ]) ?? other.bytes
+        let target =
+            random.pick([
+                other.bytes, Array("../".utf8) + other.bytes, Array("/etc/passwd".utf8), Array("nowhere".utf8),
+                Array(".".utf8),
+                Array("..".utf8), [0xFF, 0x0A],
+            ]) ?? other.bytes
         makeWay(to: path)
         then { hands in
             if hands.value(at: path).isContent { hands.unlink(path) }

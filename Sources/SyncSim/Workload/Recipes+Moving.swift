@@ -69,7 +69,9 @@ extension Draft {
     /// a/b becomes the parent and a its child, in a's old place.
     mutating func swapWithChild(_ hands: Hands) {
         let inner = existing(hands) { $0 == .directory } ?? directory()
-        guard let outer = inner.parent, !outer.isRoot, let name = inner.name, let aside = Hands.beside(outer, suffix: ".in") else {
+        guard let outer = inner.parent, !outer.isRoot, let name = inner.name,
+            let aside = Hands.beside(outer, suffix: ".in")
+        else {
             return moveDirectory(hands)
         }
         then { $0.rename(inner, to: aside) }
@@ -80,7 +82,9 @@ extension Draft {
     mutating func swapDirectories(_ hands: Hands) {
         let one = existingDirectory(hands) ?? directory()
         let two = existingDirectory(hands) ?? directory()
-        guard one != two, !one.isBelow(two), !two.isBelow(one), let third = Hands.beside(one, suffix: ".swap") else { return }
+        guard one != two, !one.isBelow(two), !two.isBelow(one), let third = Hands.beside(one, suffix: ".swap") else {
+            return
+        }
         then { $0.rename(one, to: third) }
         then(after: moment()) { $0.rename(two, to: one) }
         then(after: moment()) { $0.rename(third, to: two) }

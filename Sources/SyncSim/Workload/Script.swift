@@ -42,7 +42,9 @@ package struct Draft {
         values += 1
         if random.chance(percent: 8) { return Array("common \(random.below(3))".utf8) }
         let tag = Array("\(writer)#\(number).\(values):".utf8)
-        let size = random.chance(percent: 70) ? random.range(0...min(40, plan.fileBytesMax)) : random.range(0...plan.fileBytesMax)
+        let size =
+            random.chance(percent: 70)
+            ? random.range(0...min(40, plan.fileBytesMax)) : random.range(0...plan.fileBytesMax)
         return tag + random.bytes(max(0, size - tag.count))
     }
 
