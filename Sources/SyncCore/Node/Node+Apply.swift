@@ -155,6 +155,9 @@ extension Node {
         running.parentStats = SortedMap(
             running.parents.keys.compactMap { path in parents[path]?.disk.map { (path, $0.stat) } })
         for (parent, _) in running.parents { apply.writing[parent] = true }
+        // While a directory is out of its place for an exchange, nothing below it can be seen where it belongs.
+        apply.moving = running.items.filter { $0.step == .replaceDirectory }.map(\.task.path)
+        if !apply.moving.isEmpty { watch.taint() }
         apply.batch = running
         self.store(&store, then: .runBatch, into: &effects)
     }
@@ -599,6 +602,7 @@ extension Node {
         apply.batch = nil
         apply.isTransacting = false
         apply.writing.removeAll()
+        apply.moving = []
         releaseDeferred()
     }
 

@@ -199,6 +199,7 @@ extension Node {
         clock.witness(entry.time)
         for (path, _) in parents { apply.writing[path] = true }
         apply.moving = [move.from, move.to]
+        watch.taint()
         var batch = Batch()
         let intent = Intent(
             stage: stage, path: move.to, action: .rename(from: move.from), expected: disk.stat, displaced: nil)

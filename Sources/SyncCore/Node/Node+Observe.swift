@@ -57,6 +57,15 @@ struct WatchState: Sendable {
 
     static let youngMax = 4_096
 
+    /// The looks under way may see a directory away from its place: they are taken again.
+    var isInspectionTainted = false
+    var isScanTainted = false
+
+    mutating func taint() {
+        isInspectionTainted = isInspecting
+        isScanTainted = scan?.job != nil
+    }
+
     var isIdle: Bool {
         toInspect.isEmpty && toHash.isEmpty && hashing.isEmpty && deferred.isEmpty && changing.isEmpty && !isInspecting
             && observing == 0 && toScan.isEmpty && scan == nil
@@ -158,6 +167,7 @@ extension Node {
             paths.append(next.key)
         }
         watch.isInspecting = true
+        watch.isInspectionTainted = !apply.moving.isEmpty
         effects.add(.inspect(newJob(.inspection(paths)), paths))
     }
 
@@ -188,6 +198,7 @@ extension Node {
         else { return }
         let job = newJob(.scan)
         watch.scan?.job = job
+        watch.isScanTainted = !apply.moving.isEmpty
         let request = ScanRequest(directory: scan.directory, after: scan.after, limit: limits.scanChunkMax)
         effects.add(.scan(job, request, watch.rules))
     }
@@ -202,8 +213,8 @@ extension Node {
             return
         }
         watch.isInspecting = false
-        guard inspection.root == .healthy else {
-            for path in paths { watch.toInspect[path] = true }
+        guard inspection.root == .healthy, !watch.isInspectionTainted else {
+            for path in paths { look(at: path) }
             return
         }
         var looks: [Look] = []
@@ -221,6 +232,11 @@ extension Node {
     mutating func finishScan(_ job: JobID, _ chunk: ScanChunk, into effects: inout Effects) {
         guard jobs.removeValue(forKey: job) != nil, var scan = watch.scan, scan.job == job else { return }
         scan.job = nil
+        if watch.isScanTainted {
+            watch.scan = nil
+            watch.toScan[scan.directory] = true
+            return
+        }
         guard chunk.root == .healthy else {
             // Whatever this chunk says was said by another folder.
             watch.scan = nil
