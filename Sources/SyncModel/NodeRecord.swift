@@ -36,6 +36,8 @@ public struct NodeRecord: Hashable, Sendable {
     public var rollbackCommon: LogPosition?
     /// The peer was set back; its entries after this are being written again in our name.
     public var adoptBeyond: LogPosition?
+    /// The epoch it had begun after that, if it has told of it before: what it writes in it stands.
+    public var adoptSparing: Epoch?
 
     /// A mass deletion that waits for a person.
     public struct HeldDeletes: Hashable, Sendable {
@@ -74,5 +76,6 @@ public struct NodeRecord: Hashable, Sendable {
         distrustSince = nil
         rollbackCommon = nil
         adoptBeyond = nil
+        adoptSparing = nil
     }
 }

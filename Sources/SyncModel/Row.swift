@@ -35,6 +35,12 @@ public struct Row: Hashable, Sendable {
 
         /// Nothing has touched the path since, as far as times can tell.
         public func isStill(_ found: Stat) -> Bool { !isRacy && found.isUntouched(since: stat) }
+
+        /// Written since `wallMilliseconds`, as far as times can tell: at a power cut it may not have been on stable storage.
+        public func isYounger(than wallMilliseconds: Int64) -> Bool {
+            let written = Int64(clamping: max(origins.content.time, origins.time.time).wallMilliseconds)
+            return max(written, stat.changed.milliseconds) >= wallMilliseconds
+        }
     }
 
     public enum Condition: UInt8, Sendable {

@@ -16,11 +16,15 @@ public struct ScanRequest: Hashable, Sendable {
     public let after: Path?
     /// At most so many differences in one answer.
     public let limit: Int
+    /// After a power cut: files younger than this (wall milliseconds) are reported even if their times say that nothing
+    /// happened, because times may reach the disk before the bytes do.
+    public let distrustSince: Int64?
 
-    public init(directory: Path, after: Path?, limit: Int) {
+    public init(directory: Path, after: Path?, limit: Int, distrustSince: Int64? = nil) {
         self.directory = directory
         self.after = after
         self.limit = limit
+        self.distrustSince = distrustSince
     }
 }
 
@@ -55,7 +59,7 @@ public struct Difference: Hashable, Sendable {
 
 public enum ScanJoin {
     /// The difference at one path, if there is one.
-    public static func difference(at path: Path, row: Row?, stat: Stat?) -> Difference? {
+    public static func difference(at path: Path, row: Row?, stat: Stat?, distrustSince: Int64? = nil) -> Difference? {
         switch (row?.disk, stat) {
         case (nil, nil):
             return nil
@@ -65,7 +69,8 @@ public enum ScanJoin {
         case (.some, nil):
             return Difference(path: path, stat: nil)
         case (.some(let known), .some(let found)):
-            if known.isStill(found) && row?.condition == .normal { return nil }
+            let isDoubted = distrustSince.map { found.kind == .file && known.isYounger(than: $0) } ?? false
+            if known.isStill(found) && row?.condition == .normal && !isDoubted { return nil }
             return Difference(path: path, stat: found)
         }
     }

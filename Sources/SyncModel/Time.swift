@@ -2,6 +2,7 @@
 
 /// The moment of an event: a monotonic clock for pauses, a wall clock for names and for the logical clock.
 public struct Moment: Hashable, Sendable {
+    /// Since the machine was started.
     public let monotonicMilliseconds: UInt64
     public let wallMilliseconds: Int64
 
@@ -35,6 +36,15 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         if overflow { return seconds < 0 ? .min : .max }
         let (sum, carried) = product.addingReportingOverflow(Int64(nanoseconds / 1_000_000))
         return carried ? .max : sum
+    }
+
+    /// True if a file that was given `time` may show this instead: many file systems keep less than nanoseconds, some
+    /// only every other second.
+    public func mayStand(for time: Timestamp) -> Bool {
+        if self == time { return true }
+        if nanoseconds == 0 && seconds == time.seconds & ~1 { return true }
+        let grains: [UInt32] = [100, 1_000, 1_000_000, 10_000_000, 1_000_000_000]
+        return seconds == time.seconds && grains.contains { nanoseconds == time.nanoseconds / $0 * $0 }
     }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool {

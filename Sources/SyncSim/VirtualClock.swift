@@ -74,7 +74,7 @@ package struct VirtualClock: Sendable {
 
     package mutating func reboot(at now: Int64) {
         booted = now
-        monotonicBase = 5_000
+        monotonicBase = 0
     }
 
     private func running(at now: Int64) -> Int64 {

@@ -5,6 +5,7 @@ enum Request: Equatable {
     case seeds(first: UInt64, count: UInt64, jobs: Int)
     case traces(first: UInt64, count: UInt64)
     case exhaustive(part: Int, of: Int)
+    case story(pair: Int)
     case planted
     case scenarios(String, rewrites: Bool)
     case bench
@@ -29,6 +30,8 @@ struct Arguments {
             Print "seed hash" for N seeds. Two processes, builds or machines must print the same.
         syncsim --exhaustive [--part K/N]
             Every pair of short histories, or the K-th of N parts of them.
+        syncsim --case C
+            The story of one of these pairs, by the number with which it is told as failed.
         syncsim --planted
             Plant known bugs one after the other and see that the invariants find them.
         syncsim --scenarios DIRECTORY [--rewrite]
@@ -44,7 +47,9 @@ struct Arguments {
     private var values: [(option: String, value: String)] = []
 
     /// Options that take a value, and those that do not.
-    private static let valued = ["--seed", "--first-seed", "--seeds", "--jobs", "--traces", "--part", "--scenarios"]
+    private static let valued = [
+        "--seed", "--first-seed", "--seeds", "--jobs", "--traces", "--part", "--case", "--scenarios",
+    ]
     private static let plain = ["--trace", "--shrink", "--exhaustive", "--planted", "--rewrite", "--bench", "--help"]
     /// Each asks for something of its own, and what may stand beside it.
     private static let modes: [(option: String, companions: [String])] = [
@@ -53,6 +58,7 @@ struct Arguments {
         ("--seeds", ["--first-seed", "--jobs"]),
         ("--traces", ["--first-seed"]),
         ("--exhaustive", ["--part"]),
+        ("--case", []),
         ("--planted", []),
         ("--scenarios", ["--rewrite"]),
         ("--bench", []),
@@ -123,6 +129,7 @@ struct Arguments {
             guard !first.addingReportingOverflow(count).overflow else { throw past(first, count) }
             return .traces(first: first, count: count)
         case "--exhaustive": return try exhaustive()
+        case "--case": return .story(pair: Int(clamping: try number("--case", 0)))
         case "--planted": return .planted
         case "--scenarios": return .scenarios(value("--scenarios") ?? "", rewrites: has("--rewrite"))
         default: return .bench

@@ -17,6 +17,9 @@ enum Run {
             Seeds.traces(first: first, count: count)
             return true
         case .exhaustive(let part, let count): return Exhaustive.run(part: part, of: count) { System.say($0) }
+        case .story(let pair):
+            for line in Exhaustive.story(ofCase: pair) { System.say(line) }
+            return true
         case .planted: return PlantedBugs.run { System.say($0) }
         case .scenarios(let directory, let rewrites): return try Scenarios.run(directory, rewrites: rewrites)
         case .bench: return Bench.run()

@@ -93,15 +93,18 @@ struct Replica {
     mutating func apply() {
         guard row.needsApply else { return }
         let wanted = resolution
+        var makesCopy = false
         switch reconciler.step(from: row, to: wanted) {
-        case .replace(let displacement), .replaceByDirectory(let displacement), .remove(let displacement):
-            if displacement == .conflictCopy, let disk = row.disk { copies.append(disk.entry.content) }
-        case .agree, .adjust, .place, .makeDirectory, .replaceDirectory, .removeDirectory:
+        case .replace(.conflictCopy), .replaceByDirectory(.conflictCopy), .remove(.conflictCopy): makesCopy = true
+        case .replace, .replaceByDirectory, .remove, .agree, .adjust, .place, .makeDirectory, .replaceDirectory,
+            .removeDirectory:
             break
         }
+        if makesCopy, let disk = row.disk { copies.append(disk.entry.content) }
         show(wanted.entry, wanted.origins)
         row.reflected = row.reflected.joined(with: wanted.version)
         row.owesCopy = false
+        if makesCopy, row.heads.count > 1, let disk = row.disk { revise(to: disk.entry) }
     }
 
     /// The user's act has been seen. True if it became a revision; false if it was what was wanted anyway.
@@ -113,6 +116,11 @@ struct Replica {
             row.owesCopy = false
             return false
         }
+        revise(to: entry)
+        return true
+    }
+
+    private mutating func revise(to entry: Entry) {
         let time = clock.tick(wallMilliseconds: wallMilliseconds)
         let position = LogPosition(epoch: Replica.epoch, seq: UInt64(log.count + 1))
         let origin = Origin(author: .own, position: position, time: time)
@@ -130,7 +138,6 @@ struct Replica {
         row.owesCopy = false
         row.owesCopy = isOwed || reconciler.losesUnseen(row)
         log.append(revision)
-        return true
     }
 
     private mutating func show(_ entry: Entry, _ origins: Origins) {
@@ -189,8 +196,7 @@ struct History {
     /// What the left side made and the right side has taken over.
     mutating func agree(on act: Act) {
         precondition(self.act(Move(side: .left, taken: 0, applied: true, act: act)), "nothing is there yet")
-        exchange()
-        settle()
+        converge()
     }
 
     subscript(side: Side) -> Replica {
@@ -207,9 +213,21 @@ struct History {
         self[side].take(self[side.other].log, upTo: taken)
         for index in 0..<self[side].imported { known[side.rawValue].insert(.one(side.other, index)) }
         if applies {
+            let before = self[side].log.count
             self[side].apply()
             shown[side.rawValue].formUnion(known[side.rawValue])
+            if self[side].log.count > before { noteFact(side) }
         }
+    }
+
+    /// The last entry of a log, with what its node showed when it was written.
+    private mutating func noteFact(_ side: Side) {
+        guard let revision = self[side].log.last else { return }
+        let id = Marks.one(side, self[side].log.count - 1)
+        facts.append(
+            Fact(id: id, past: shown[side.rawValue], revision: side == .left ? revision : revision.flipped))
+        known[side.rawValue].insert(id)
+        shown[side.rawValue].insert(id)
     }
 
     /// False if the user cannot do it.
@@ -219,16 +237,21 @@ struct History {
         guard let entry = move.act.entry(after: before, number: moves.count + 1) else { return false }
         moves.append(move)
         if let before, before.content != entry.content { overwritten.append(before.content) }
-        guard self[side].see(entry), let revision = self[side].log.last else {
+        if self[side].see(entry) {
+            noteFact(side)
+        } else {
             shown[side.rawValue].formUnion(known[side.rawValue])
-            return true
         }
-        let id = Marks.one(side, self[side].log.count - 1)
-        facts.append(
-            Fact(id: id, past: shown[side.rawValue], revision: side == .left ? revision : revision.flipped))
-        known[side.rawValue].insert(id)
-        shown[side.rawValue].insert(id)
         return true
+    }
+
+    /// Both take in all there is and show it, until nothing is left to say.
+    mutating func converge() {
+        while Side.allCases.contains(where: { self[$0].imported < self[$0.other].log.count || self[$0].row.needsApply })
+        {
+            exchange()
+            settle()
+        }
     }
 
     /// Both take in all there is.

@@ -9,7 +9,7 @@ enum Promises {
         var met = history
         met.exchange()
         var settled = met
-        settled.settle()
+        settled.converge()
         return agreement(met) + order(met) + content(met) + metadata(met) + settlement(settled)
             + copies(settled)
     }
@@ -133,8 +133,7 @@ enum Promises {
     /// Every file and link that was written is there, has become a conflict copy, or was replaced by who looked at it.
     static func nothingLost(_ history: History) -> [String] {
         var settled = history
-        settled.exchange()
-        settled.settle()
+        settled.converge()
         let there = settled[.left].resolution.entry.content
         let copies = settled[.left].copies + settled[.right].copies
         let isLost = settled.facts.contains { fact in

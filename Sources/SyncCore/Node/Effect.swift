@@ -12,7 +12,8 @@ public enum Effect: Sendable {
     // Disk
     /// Compare a part of the tree with the rows (`ScanJoin`), skipping what the rules ignore. Answered by `.scanned`.
     case scan(JobID, ScanRequest, IgnoreRules)
-    /// Look at paths and at the root. Answered by `.inspected`.
+    /// Look at paths and at the root. A root that is found healthy is being watched by then, wherever it was meanwhile.
+    /// Answered by `.inspected`.
     case inspect(JobID, [Path])
     /// Read whole files (or symlink targets) and cut them into chunks. Answered by `.hashed`.
     case hash(JobID, [Path])

@@ -19,9 +19,26 @@ extension Node {
         }
     }
 
+    /// A disk that failed is believed again when it has done everything that was to be done.
+    mutating func pumpAlarms(into effects: inout Effects) {
+        guard !alarms.raised.isEmpty, counts.unsettled == 0, isQuiet else { return }
+        setAlarm(.diskError, if: false, into: &effects)
+        setAlarm(.diskFull, if: false, into: &effects)
+    }
+
     /// A conflict is open as long as its copy lies in the folder, so both nodes list the same ones.
     mutating func watchConflictCopy(_ row: Row, before: Row?, into effects: inout Effects) {
         guard (row.disk == nil) != (before?.disk == nil), ConflictName.isConflictCopy(row.path) else { return }
         setAlarm(.conflictFile, subject: row.path.bytes, if: row.disk != nil, into: &effects)
+    }
+    /// The copies below a directory that moved are called otherwise now.
+    mutating func renameConflicts(from: Path, to: Path, into effects: inout Effects) {
+        for (key, _) in alarms.raised where key.code == .conflictFile {
+            guard let path = Path(key.subject), path.isBelow(from), let moved = path.rebased(from: from, to: to) else {
+                continue
+            }
+            setAlarm(.conflictFile, subject: key.subject, if: false, into: &effects)
+            setAlarm(.conflictFile, subject: moved.bytes, if: true, into: &effects)
+        }
     }
 }

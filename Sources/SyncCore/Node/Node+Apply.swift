@@ -48,7 +48,7 @@ struct RunningBatch: Sendable {
     var parents: SortedMap<Path, Timestamp>
     var parentStats = SortedMap<Path, Stat>()
     /// The directories whose times are being put back, in the order of their programs.
-    var timed: [Path] = []
+    var timed: [(path: Path, identity: FileIdentity, time: Timestamp)] = []
     /// Items whose undo program runs, by index.
     var undoing: [Int] = []
 }
@@ -85,6 +85,12 @@ struct AppliedItem: Sendable {
         var isDone: Bool { if case .done = self { true } else { false } }
     }
 
+    /// From this operation on the program only looks at what it has done.
+    var lastLook: Int {
+        let isLook = { (operation: DiskOperation) in if case .inspect = operation { true } else { false } }
+        return (program.operations.lastIndex { !isLook($0) } ?? -1) + 1
+    }
+
     /// All rows this item reads or writes.
     var paths: [Path] {
         var paths = [task.path]
@@ -113,7 +119,8 @@ extension Node {
     /// Rows of the tasks, of what they rename, of the directories above, and of possible conflict copies.
     func prepareQueries(_ paths: [Path]) -> [StoreQuery] {
         let sources = paths.compactMap { plan.tasks[$0]?.adoptedFrom?.path }
-        let own = SortedMap((paths + sources).map { ($0, true) }).map(\.key)
+        let copies = paths.compactMap { plan.tasks[$0]?.copy }
+        let own = SortedMap((paths + sources + copies).map { ($0, true) }).map(\.key)
         let parents = SortedMap(own.compactMap(\.parent).filter { !$0.isRoot }.map { ($0, true) }).map(\.key)
         return [.rows(own), .rows(parents)]
     }
@@ -194,11 +201,11 @@ extension Node {
             guard let old = rows[path] else { continue }
             var row = old
             if row.needsApply { wait(&row, reason) }
-            let patience = Int64(clamping: limits.lostPatienceMilliseconds)
+            let patience = max(1, Int64(clamping: limits.lostPatienceMilliseconds))
             if reason == .contentUnavailable, let waiting = row.waiting, waiting.tries > ApplyState.triesForLost,
                 waiting.sinceMilliseconds <= now.wallMilliseconds - patience, incoming.isIdle
             {
-                acceptLoss(&row, in: &batch)
+                acceptLoss(&row, patiences: (now.wallMilliseconds - waiting.sinceMilliseconds) / patience, in: &batch)
             }
             put(row, replacing: old, in: &batch, into: &effects)
         }
@@ -206,13 +213,14 @@ extension Node {
     }
 
     /// A content that its own author no longer has, asked for again and again: a power cut took it before it came here.
-    /// The node whose folder still shows something says so anew; where nothing is left, the author waits for the other.
-    private mutating func acceptLoss(_ row: inout Row, in batch: inout Batch) {
+    /// A node whose folder shows something whole says so anew. If none has, whoever has what a cut left of it says that; if
+    /// there is nothing at all, its author does: nobody else can know that it is gone.
+    private mutating func acceptLoss(_ row: inout Row, patiences: Int64, in batch: inout Batch) {
         let lost = resolution(of: row)
         let version = row.version
-        if let disk = row.disk {
+        if let disk = row.disk, row.condition != .damaged || patiences >= 2 {
             revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: version, in: &batch)
-        } else if lost.origins.content.author == .peer {
+        } else if row.disk == nil, lost.origins.content.author == .own, patiences >= 3 {
             var gone = lost.entry
             gone.content = .absent
             revise(&row, to: gone, stat: nil, isReasserted: true, seeing: version, in: &batch)
@@ -250,8 +258,8 @@ extension Node {
         case .agree: return nil
         case .adjust: return adjustment(task, wanted, step)
         case .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory:
-            return making(task, wanted, step, row)
-        case .remove, .removeDirectory: return removal(task, wanted, step, row)
+            return making(task, wanted, step, row, rows)
+        case .remove, .removeDirectory: return removal(task, wanted, step, row, rows)
         }
     }
 
@@ -283,12 +291,13 @@ extension Node {
     }
 
     private mutating func making(
-        _ task: PlanState.Errand, _ wanted: Resolution, _ step: Reconciler.Step, _ row: Row
+        _ task: PlanState.Errand, _ wanted: Resolution, _ step: Reconciler.Step, _ row: Row, _ rows: RowMap
     ) -> AppliedItem? {
         let place = Place.tree(task.path)
         let entry = wanted.entry
         var operations: [DiskOperation] = []
         if case .makeDirectory = step {
+            // One that could not be synced goes again: found by a look, it would count as applied.
             operations = [
                 .expectAbsent(place), .createDirectory(place, mode: entry.mode), .setMode(place, entry.mode),
                 .setModified(place, entry.modified), .syncFile(place), .inspect(place),
@@ -297,7 +306,7 @@ extension Node {
                 stage: nextStage(), path: task.path, action: .place(nil, entry), expected: nil, displaced: nil)
             return AppliedItem(
                 task: task, wanted: wanted, step: step, intent: intent, displaced: nil,
-                program: DiskProgram(operations), turningPoint: operations.count, undo: nil)
+                program: DiskProgram(operations), turningPoint: 2, undo: DiskProgram([.removeDirectory(place)]))
         }
         guard let stage = task.stage else { return nil }
         let staged = Place.stage(stage.name)
@@ -317,7 +326,7 @@ extension Node {
             operations += [.exchange(staged, place), .removeDirectory(staged), .inspect(place)]
             undo = DiskProgram([.exchange(staged, place), .inspect(staged)])
         case .replace(let displacement), .replaceByDirectory(let displacement):
-            guard let old = task.stat, let goal = destination(of: row, displacement) else { return nil }
+            guard let old = task.stat, let goal = destination(of: row, displacement, rows) else { return nil }
             displaced = goal
             turningPoint = operations.count + 2
             operations += [
@@ -337,7 +346,7 @@ extension Node {
     }
 
     private mutating func removal(
-        _ task: PlanState.Errand, _ wanted: Resolution, _ step: Reconciler.Step, _ row: Row
+        _ task: PlanState.Errand, _ wanted: Resolution, _ step: Reconciler.Step, _ row: Row, _ rows: RowMap
     ) -> AppliedItem? {
         let place = Place.tree(task.path)
         guard case .remove(let displacement) = step else {
@@ -346,7 +355,7 @@ extension Node {
                 task: task, wanted: wanted, step: step, intent: intent, displaced: nil,
                 program: DiskProgram([.removeDirectory(place)]), turningPoint: 1, undo: nil)
         }
-        guard let old = task.stat, let goal = destination(of: row, displacement) else { return nil }
+        guard let old = task.stat, let goal = destination(of: row, displacement, rows) else { return nil }
         let aside = self.place(of: goal)
         let operations: [DiskOperation] = [
             .expect(place, old), .move(place, to: aside), .expectContent(aside, old), .inspect(aside),
@@ -372,7 +381,9 @@ extension Node {
         return AppliedItem(
             task: task, wanted: wanted, step: task.step, intent: intent, displaced: nil,
             program: DiskProgram(operations),
-            turningPoint: 3, undo: DiskProgram([.move(here, to: there)]))
+            // A save that took the name in that moment is where it belongs; only our own file goes back.
+            turningPoint: 3,
+            undo: DiskProgram([.expectIdentity(here, source.stat.identity), .move(here, to: there)]))
     }
 
     private func place(of displaced: Intent.Displaced) -> Place {
@@ -383,7 +394,9 @@ extension Node {
     }
 
     /// Where the file goes that has to make room.
-    private mutating func destination(of row: Row, _ displacement: Reconciler.Displacement) -> Intent.Displaced? {
+    private mutating func destination(
+        of row: Row, _ displacement: Reconciler.Displacement, _ rows: RowMap
+    ) -> Intent.Displaced? {
         guard let disk = row.disk else { return nil }
         switch displacement {
         case .keep:
@@ -391,16 +404,33 @@ extension Node {
         case .quarantine:
             return .quarantine(kept(row, disk, .itemQuarantined))
         case .conflictCopy:
-            let author = disk.origins.content.author
-            let name = author == .own ? record.name : record.peerName
-            let copy = ConflictName.path(
-                for: row.path, losing: disk.entry.content, node: name, time: disk.origins.content.time)
-            if let copy, !apply.touches(copy), plan.tasks[copy] == nil, !apply.occupied.contains(key: copy) {
-                return .conflictCopy(copy)
+            guard let copy = conflictCopy(of: row), !apply.touches(copy), !apply.occupied.contains(key: copy) else {
+                // A name that is taken must not stop the decision, nor cost the version its place in the tree.
+                return refuge(for: row.path).map { .conflictCopy($0) }
             }
-            // A name that is taken must not stop the decision, nor cost the version its place in the tree.
-            return refuge(for: row.path).map { .conflictCopy($0) }
+            guard let known = rows[copy], !known.heads.isEmpty || known.disk != nil else { return .conflictCopy(copy) }
+            // Whoever made the copy first has told of it: there it goes on, or has been removed since by somebody who saw it.
+            let content = resolution(of: known).entry.content
+            if known.disk?.entry.content == disk.entry.content || content.isAbsent || isInHand(copy) {
+                return .version(kept(row, disk, .versionKept))
+            }
+            guard content == disk.entry.content, known.disk == nil else {
+                return refuge(for: row.path).map { .conflictCopy($0) }
+            }
+            cancel(copy)
+            return .conflictCopy(copy)
         }
+    }
+
+    private func isInHand(_ path: Path) -> Bool { plan.tasks[path]?.state == .running }
+
+    /// The name under which what is on disk goes on if it loses its own: the same on both nodes.
+    func conflictCopy(of row: Row) -> Path? {
+        guard let disk = row.disk, !disk.entry.content.isDirectory else { return nil }
+        let origin = disk.origins.content
+        return ConflictName.path(
+            for: row.path, losing: disk.entry.content, node: origin.author == .own ? record.name : record.peerName,
+            time: origin.time)
     }
 
     private mutating func kept(_ row: Row, _ disk: Row.DiskState, _ reason: MessageCode) -> KeptVersion {
@@ -422,6 +452,12 @@ extension Node {
             let item = batch.items[index]
             guard let failure = result.failure else {
                 batch.items[index].outcome = .done(result.inspected)
+                continue
+            }
+            if failure.index >= item.lastLook {
+                // All is done; only what it looks like now could not be seen.
+                let unseen = [Stat?](repeating: nil, count: item.program.operations.count - failure.index)
+                batch.items[index].outcome = .done(result.inspected + unseen)
                 continue
             }
             let isRace = failure.error == .mismatch || failure.error == .exists
@@ -508,25 +544,27 @@ extension Node {
                 made[item.task.path] = stat.identity
             }
         }
-        let parents = batch.parents.compactMap { parent, time -> (Path, DiskProgram)? in
-            guard let identity = made[parent] ?? batch.parentStats[parent]?.identity else { return nil }
-            let place = Place.tree(parent)
-            return (
-                parent,
-                DiskProgram([
-                    .expectIdentity(place, identity), .setModified(place, time), .syncFile(place), .inspect(place),
-                ])
-            )
+        let timed = batch.parents.compactMap { parent, time in
+            (made[parent] ?? batch.parentStats[parent]?.identity).map { (path: parent, identity: $0, time: time) }
         }
-        apply.batch?.timed = parents.map(\.0)
-        var programs = parents.map(\.1)
+        apply.batch?.timed = timed
+        let programs = timed.map { parent, identity, time in
+            let place = Place.tree(parent)
+            return DiskProgram([
+                .expectIdentity(place, identity), .setModified(place, time), .syncFile(place), .inspect(place),
+            ])
+        }
         var syncs: [DiskOperation] = []
         var synced = SortedMap<Path, Bool>()
         var asides: [Place] = []
         for item in batch.items where item.outcome.isDone {
+            // A name is as durable as the names that lead to it, and users make and move directories too.
             for path in item.paths {
-                guard let parent = path.parent, synced.updateValue(true, forKey: parent) == nil else { continue }
-                syncs.append(.syncParent(.tree(path)))
+                var next = path
+                while let parent = next.parent, synced.updateValue(true, forKey: parent) == nil {
+                    syncs.append(.syncParent(.tree(next)))
+                    next = parent
+                }
             }
             switch item.displaced {
             case .version(let version)?, .quarantine(let version)?: asides.append(version.place)
@@ -536,21 +574,27 @@ extension Node {
         for isQuarantine in [false, true] {
             if let place = asides.first(where: { $0.isQuarantine == isQuarantine }) { syncs.append(.syncParent(place)) }
         }
-        programs.append(DiskProgram(syncs))
-        effects.add(.disk(newJob(.syncing), programs))
+        // Each for itself: a directory that is gone by now must not keep the others from their syncs.
+        effects.add(.disk(newJob(.syncing), programs + syncs.map { DiskProgram([$0]) }))
     }
 
     mutating func finishSync(_ results: [DiskResult], into effects: inout Effects) {
-        guard var batch = apply.batch, let last = results.last else { return }
-        if let failure = last.failure, failure.error != .notFound, failure.error != .notDirectory {
+        guard var batch = apply.batch else { return }
+        let failures = results.dropFirst(batch.timed.count).compactMap(\.failure)
+        if failures.contains(where: { $0.error != .notFound && $0.error != .notDirectory }) {
             // Names that may not be on the disk must not be promised, and a second try could lie. Restart from what is durable.
             finish(.diskFailed, into: &effects)
             return
         }
         batch.parentStats.removeAll()
-        for (parent, result) in zip(batch.timed, results) {
-            if let found = result.inspected.first, let stat = found, result.failure == nil {
+        for ((parent, identity, time), result) in zip(batch.timed, results) {
+            if let found = result.inspected.first, let stat = found, result.failure == nil,
+                stat.identity == identity, stat.modified.mayStand(for: time)
+            {
                 batch.parentStats[parent] = stat
+            } else {
+                // Somebody else was at it: that is for a look to see, and must differ from what the row says.
+                look(afterBatch: parent)
             }
         }
         apply.batch = batch
@@ -570,9 +614,10 @@ extension Node {
         var batch = Batch()
         for (parent, stat) in parents where items.allSatisfy({ $0.task.path != parent || !$0.outcome.isDone }) {
             guard let disk = rows[parent]?.disk, disk.entry.content.isDirectory else { continue }
-            // A mode that is not ours is a user's change: it stays visible as a difference.
+            // A mode or time that is not ours is a user's change: it stays visible as a difference.
             var shown = stat
             shown.mode = disk.stat.mode
+            shown.modified = disk.stat.modified
             rows[parent]?.disk?.stat = shown
         }
         for item in items {
@@ -601,6 +646,7 @@ extension Node {
     private mutating func release() {
         apply.batch = nil
         apply.isTransacting = false
+        for (path, _) in apply.writing { watch.overtake(path) }
         apply.writing.removeAll()
         apply.moving = []
         releaseDeferred()
@@ -637,12 +683,11 @@ extension Node {
         if let found {
             let ours = asWeLeftIt(found, item)
             row.disk = Row.DiskState(entry: item.wanted.entry, stat: ours, origins: item.wanted.origins)
-            if ours != found || (stats.first ?? nil) == nil { watch.deferred[path] = true }
+            if ours != found || (stats.first ?? nil) == nil { watch.deferred[path] = found.kind != .directory }
         }
         if let stage = item.task.stage, let chunks = stage.chunks, case .file(let id, _) = item.wanted.entry.content {
             batch.add(.putChunks(id, chunks))
         }
-        rows[path] = row
         if let from = item.task.adoptedFrom?.path, var source = rows[from] {
             source.disk = nil
             source.reflected = source.reflected.joined(with: item.sourceVersion)
@@ -653,6 +698,8 @@ extension Node {
         }
         let aside = (item.step.isRemoval ? stats.first : stats.last) ?? nil
         keep(item.displaced, old: old, stat: aside, rows: &rows, in: &batch, into: &effects)
+        if case .conflictCopy? = item.displaced, aside != nil { settleConflict(&row, in: &batch) }
+        rows[path] = row
         if row.isUnsettled { plan.want(path) }
         if row.disk?.entry.content.isDirectory == true, old?.entry.content.isDirectory != true {
             // Nobody watches a new directory until the notice of it has been read.
@@ -669,14 +716,13 @@ extension Node {
         ours.mode = item.wanted.entry.content.kind == .symlink ? found.mode : item.wanted.entry.mode
         if let staged = item.task.stage {
             ours.identity = staged.stat.identity
-            if found.kind != .directory {
-                ours.size = staged.stat.size
-                ours.modified = expectedTime(of: item)
-            }
+            if found.kind != .directory { ours.size = staged.stat.size }
         } else if let before = item.task.adoptedFrom?.stat ?? (item.step == .adjust ? item.task.stat : nil) {
             ours.identity = before.identity
             ours.size = before.size
         }
+        let time = expectedTime(of: item)
+        if !found.modified.mayStand(for: time) { ours.modified = time }
         return ours
     }
 
@@ -693,12 +739,37 @@ extension Node {
             apply.late.append((now.monotonicMilliseconds + limits.lateWriterMilliseconds, version))
             effects.add(.report(.note(Note(code: version.reason, subject: version.path.bytes))))
         case .conflictCopy(let path)?:
-            guard let old, let stat else { break }
+            guard let old, let stat else {
+                look(afterBatch: path)
+                break
+            }
+            // A save in that very moment: the row keeps the loser as it was, so that the next look sees the difference.
+            let isOurs = stat.isSameContent(as: old.stat)
+            let shown = isOurs ? stat : old.stat
             var row = rows[path] ?? Row(path: path)
-            revise(&row, to: old.entry, stat: stat, in: &batch)
+            let wanted = resolution(of: row)
+            if wanted.entry.agrees(with: old.entry) {
+                row.disk = Row.DiskState(entry: wanted.entry, stat: shown, origins: wanted.origins)
+                row.reflected = row.version
+                row.condition = .normal
+                row.waiting = nil
+            } else {
+                revise(&row, to: old.entry, stat: shown, in: &batch)
+            }
+            if !isOurs || old.isRacy || stat.isFresh(at: now.wallMilliseconds) {
+                row.disk?.isRacy = true
+                watch.deferred[path] = true
+            }
             rows[path] = row
             effects.add(.report(.note(Note(code: .conflictFile, subject: path.bytes))))
         }
+    }
+
+    /// The loser goes on under the name of its copy. Written down as "seen both, this one stands here", or it would win this
+    /// path as well when the winner leaves it.
+    private mutating func settleConflict(_ row: inout Row, in batch: inout Batch) {
+        guard row.heads.count > 1, let disk = row.disk else { return }
+        revise(&row, to: disk.entry, stat: disk.stat, in: &batch)
     }
 
     private mutating func giveUp(
@@ -728,7 +799,7 @@ extension Node {
         }
         wait(&row, Node.reason(for: reason))
         rows[path] = row
-        if reason == .notEmpty { enqueue(.explainNotEmpty(path)) }
+        if reason == .notEmpty { enqueue(.explainNotEmpty(path, after: nil, sawLive: false)) }
     }
 
     private mutating func look(afterBatch path: Path) {
@@ -736,7 +807,9 @@ extension Node {
     }
 
     /// A directory that should go is not empty: because of files that will go too, or of files its deleter had not seen.
-    mutating func explainNotEmpty(_ path: Path, _ answers: inout Answers, into effects: inout Effects) {
+    mutating func explainNotEmpty(
+        _ path: Path, sawLive: Bool, _ answers: inout Answers, into effects: inout Effects
+    ) {
         guard let old = answers.rows().first, let disk = old.disk, disk.entry.content.isDirectory, old.needsApply else {
             return
         }
@@ -744,7 +817,9 @@ extension Node {
         let live = below.filter { $0.disk != nil }
         if live.contains(where: { !$0.isUnsettled || !resolution(of: $0).entry.isAbsent || $0.condition == .ignored }) {
             reassert(old, into: &effects)
-        } else if live.isEmpty, below.count < limits.batchPathsMax {
+        } else if below.count == limits.batchPathsMax, let last = below.last {
+            enqueue(.explainNotEmpty(path, after: last.path, sawLive: sawLive || !live.isEmpty))
+        } else if live.isEmpty, !sawLive {
             // Nothing we know of. A scan may find it; what even a scan passes over (ignored, special) keeps its directory.
             if (old.waiting?.tries ?? 0) > 2 {
                 reassert(old, into: &effects)
@@ -806,7 +881,11 @@ extension Node {
             let top = Path.root.appending(name)
             let place = Place.version(version)
             let program = DiskProgram([.move(place, to: .tree(top)), .syncParent(.tree(top))])
-            effects.add(.disk(newJob(.lateRescue(top, version, intent)), [program]))
+            let next = announce(top)
+            var batch = Batch()
+            batch.add(.dropIntent(intent))
+            batch.add(.putIntent(next))
+            store(&batch, then: .run(.lateRescue(top, version, next.stage), [program]), into: &effects)
             return
         }
         if failure == nil { look(at: path) }

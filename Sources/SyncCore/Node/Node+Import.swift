@@ -163,7 +163,10 @@ extension Node {
         store(&batch, into: &effects)
     }
 
-    mutating func endInitialScan() { incoming.initialScanDone = true }
+    mutating func endInitialScan() {
+        if !incoming.initialScanDone, record.distrustSince != nil { plan.startRound() }
+        incoming.initialScanDone = true
+    }
 
     // MARK: Directory moves
 
@@ -224,15 +227,21 @@ extension Node {
     mutating func finishRelocation(_ results: [DiskResult]) {
         guard let relocation = incoming.relocation, let result = results.first else { return }
         let isMoved = result.failure == nil || (result.failure?.index ?? 0) > 2
-        let stat = isMoved ? result.inspected.first ?? nil : nil
+        var stat = isMoved ? result.inspected.first ?? nil : nil
         if isMoved && stat == nil {
             // The rename happened, but whether it will last is not known: start again from what is durable.
             timers.mustStop = true
             return
         }
+        // What somebody else did in that very moment must differ from what the rows say, so that a look can see it.
+        if let found = stat, !found.isSameContent(as: relocation.stat) { stat = relocation.stat }
         var stats = SortedMap<Path, Stat>()
-        for ((path, _), result) in zip(relocation.parents, results.dropFirst()) {
-            if result.failure == nil, let found = result.inspected.first, let stat = found { stats[path] = stat }
+        for ((path, time), result) in zip(relocation.parents, results.dropFirst()) {
+            if result.failure == nil, let found = result.inspected.first, let stat = found,
+                stat.modified.mayStand(for: time)
+            {
+                stats[path] = stat
+            }
         }
         incoming.isBusy = true
         enqueue(.settleRelocation(relocation, moved: stat, parents: stats))
@@ -249,6 +258,7 @@ extension Node {
         var batch = Batch()
         batch.add(.dropIntent(running.intent))
         apply.moving = []
+        for (path, _) in apply.writing { watch.overtake(path) }
         apply.writing.removeAll()
         reloadAllRules()
         for path in [move.from.parent, move.to.parent] {
@@ -262,10 +272,11 @@ extension Node {
             return
         }
         batch.add(.relocate(move))
+        renameConflicts(from: move.from, to: move.to, into: &effects)
         for (path, stat) in parents {
             guard let old = rows[path], old.disk?.entry.content.isDirectory == true else { continue }
             var row = old
-            row.disk?.stat = stat
+            if row.disk?.stat.identity == stat.identity { row.disk?.stat = stat }
             put(row, replacing: old, in: &batch, into: &effects)
         }
         if let row = rows[move.from], var new = move.applied(to: row, replacing: rows[move.to])?.new {
@@ -274,6 +285,7 @@ extension Node {
         }
         advanceImport(to: entry.head)
         store(&batch, into: &effects)
+        look(at: move.to)
         rescan(move.to)
     }
 
@@ -302,14 +314,17 @@ extension Node {
         let rows = answers.rows()
         var batch = Batch()
         for old in rows {
-            guard let head = old.head(by: .peer), head.origin.position > beyond else { continue }
+            guard let head = old.head(by: .peer), head.origin.position > beyond,
+                head.origin.position.epoch != record.adoptSparing
+            else { continue }
             var row = old
             guard !old.needsApply else {
-                // The peer took back what never got here: what the folder shows is what there is.
+                // The peer took back what never got here: what the folder shows is what there is. A path that never was
+                // here is not known any more: nobody deleted it, and the peer tells of it again if it still has it.
                 row.heads = []
                 if let disk = row.disk {
                     revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, in: &batch)
-                } else {
+                } else if row.reflected != .none {
                     var gone = head.entry
                     gone.content = .absent
                     revise(&row, to: gone, stat: nil, isReasserted: true, in: &batch)
@@ -340,8 +355,12 @@ extension Node {
             plan.want(row.path)
         }
         let isLast = rows.count < limits.batchPathsMax
-        if isLast { record.adoptBeyond = nil }
+        if isLast {
+            record.adoptBeyond = nil
+            record.adoptSparing = nil
+        }
         store(&batch, into: &effects)
-        if !isLast, let last = rows.last { enqueue(.adopt(after: last.path, beyond: beyond)) }
+        // What the peer says anew must not be imported before the last page is done: it would be adopted with the rest.
+        if !isLast, let last = rows.last { enqueueFirst(.adopt(after: last.path, beyond: beyond)) }
     }
 }

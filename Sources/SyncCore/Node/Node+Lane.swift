@@ -17,6 +17,7 @@ enum Transaction: Sendable {
     case observe([Look], source: LookSource)
     case hashed([HashedPath])
     case flagBelow(Path, after: Path?)
+    case verifyMove(LocalMove, after: Path?)
     case relocateLocally(from: Path, to: Path, Stat)
     case loadRules
     case changeRules(directory: Path, contents: [UInt8]?)
@@ -46,7 +47,7 @@ enum Transaction: Sendable {
     case findChunks(ContentID)
     case prepare([Path])
     case commit([AppliedItem], parents: SortedMap<Path, Stat>)
-    case explainNotEmpty(Path)
+    case explainNotEmpty(Path, after: Path?, sawLive: Bool)
     case lateWriters([KeptVersion])
 
     // Session
@@ -221,6 +222,8 @@ extension Node {
             return [.rows(results.map(\.path)), .identities(identities)]
         case .flagBelow(let path, let after):
             return [.below(path, after: after, limit: limits.batchPathsMax)]
+        case .verifyMove(let move, let after):
+            return [.below(move.from, after: after, limit: limits.batchPathsMax)]
         case .relocateLocally(let from, let to, _):
             return [.rows([from, to]), .summary(from), .summary(to)]
         case .loadRules:
@@ -267,8 +270,8 @@ extension Node {
             return prepareQueries(paths)
         case .commit(let items, let parents):
             return [.rows(items.flatMap(\.paths)), .rows(parents.map(\.key))]
-        case .explainNotEmpty(let path):
-            return [.rows([path]), .below(path, after: nil, limit: limits.batchPathsMax)]
+        case .explainNotEmpty(let path, let after, _):
+            return [.rows([path]), .below(path, after: after, limit: limits.batchPathsMax)]
         case .lateWriters(let versions):
             return [.rows(versions.map(\.path))]
         case .greet(let hello, _):
@@ -306,6 +309,7 @@ extension Node {
         case .observe(let looks, let source): observe(looks, source, &answers, into: &effects)
         case .hashed(let results): takeHashes(results, &answers, into: &effects)
         case .flagBelow(let path, _): flagBelow(path, &answers, into: &effects)
+        case .verifyMove(let move, _): verifyMove(move, &answers, into: &effects)
         case .relocateLocally(let from, let to, let stat):
             relocateLocally(from: from, to: to, stat, &answers, into: &effects)
         case .loadRules: loadRules(&answers, into: &effects)
@@ -331,7 +335,8 @@ extension Node {
         case .findChunks(let content): findChunks(content, &answers, into: &effects)
         case .prepare(let paths): prepare(paths, &answers, into: &effects)
         case .commit(let items, let parents): commitItems(items, parents, &answers, into: &effects)
-        case .explainNotEmpty(let path): explainNotEmpty(path, &answers, into: &effects)
+        case .explainNotEmpty(let path, _, let sawLive):
+            explainNotEmpty(path, sawLive: sawLive, &answers, into: &effects)
         case .lateWriters(let versions): rescueLateWrites(versions, &answers, into: &effects)
         case .greet(let hello, let link): greet(hello, on: link, &answers, into: &effects)
         case .sendLog: sendLog(&answers, into: &effects)
@@ -354,12 +359,12 @@ extension Node {
             for version in versions { batch.add(.dropVersion(version)) }
             store(&batch, into: &effects)
         case .markAlive:
-            record.aliveMilliseconds = now.wallMilliseconds
+            record.aliveMilliseconds = timers.alive(at: now)
             var batch = Batch()
             store(&batch, then: .signOfLife, into: &effects)
         case .markStopped:
             record.stoppedCleanly = true
-            record.aliveMilliseconds = now.wallMilliseconds
+            record.aliveMilliseconds = timers.alive(at: now)
             var batch = Batch()
             store(&batch, then: .finish, into: &effects)
         }

@@ -6,10 +6,18 @@ import SyncModel
 struct WatchState: Sendable {
     var root = RootState.healthy
     var rules = IgnoreRules()
+    /// When this machine was started (wall milliseconds).
+    var bootMilliseconds: Int64 = 0
+    /// After a power cut: what was seen being written or taken away since, and so is nobody's damage.
+    var handled = SortedMap<Path, Bool>()
     /// Paths to look at, in path order.
     var toInspect = SortedMap<Path, Bool>()
+    /// The path looked at last: the next are those behind it, then from the beginning, so that paths which come again and
+    /// again keep no other waiting.
+    var inspectedThrough = Path.root
     /// Paths to read.
     var toHash = SortedMap<Path, Bool>()
+    /// Paths that are being read; false if it is known by now that what comes of it is out of date.
     var hashing = SortedMap<Path, Bool>()
     /// Paths whose look must wait until the batch that is writing them is done; true if somebody else wrote meanwhile.
     var deferred = SortedMap<Path, Bool>()
@@ -27,10 +35,17 @@ struct WatchState: Sendable {
     /// what happened inside before must be looked for.
     var young = SortedMap<Path, UInt64>()
 
+    /// Directories that came from elsewhere and will be told path by path.
+    var unmoved = SortedMap<Path, FileIdentity>()
+
     /// Special files reported, so that each is told once.
     var specials = SortedMap<Path, Bool>()
-    /// Ignore files read last, by the directory they rule.
+    /// An inspection is under way, or what it saw is not compared with the rows yet.
     var isInspecting = false
+    /// What has been written, and for a scan also what has been looked at or read, since it was asked for: of these paths it
+    /// may tell an older state. Nil when none is under way.
+    var sinceInspection: SortedMap<Path, Bool>?
+    var sinceScan: SortedMap<Path, Bool>?
     var hashJobs = 0
     /// Looks that are being compared with their rows.
     var observing = 0
@@ -66,6 +81,13 @@ struct WatchState: Sendable {
         isScanTainted = scan?.job != nil
     }
 
+    /// The path was written by us: whatever was asked before may have seen it as it was.
+    mutating func overtake(_ path: Path) {
+        sinceInspection?[path] = true
+        sinceScan?[path] = true
+        if hashing.contains(key: path) { hashing[path] = false }
+    }
+
     var isIdle: Bool {
         toInspect.isEmpty && toHash.isEmpty && hashing.isEmpty && deferred.isEmpty && changing.isEmpty && !isInspecting
             && observing == 0 && toScan.isEmpty && scan == nil
@@ -78,13 +100,18 @@ struct Look: Hashable, Sendable {
     let stat: Stat?
 }
 
+/// A directory that turned up under a new name.
+struct LocalMove: Hashable, Sendable {
+    let from: Path
+    let to: Path
+    let stat: Stat
+}
+
 enum LookSource: Hashable, Sendable {
     /// Every path of the list was looked at, changed or not.
     case inspection
     /// Only differences are in the list; absence is decided at the end of the scan.
     case scan
-    /// As `inspection`, but directories have been found not to have moved as a whole.
-    case withoutMoves
 }
 
 struct HashedPath: Sendable {
@@ -98,6 +125,9 @@ extension Node {
     mutating func note(_ notices: [Notice]) {
         guard phase == .running else { return }
         for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
+            if record.distrustSince != nil, notice.kind != .touched, watch.handled.count < limits.notedPathsMax {
+                watch.handled[notice.path] = true
+            }
             if notice.kind == .touched, watch.young.removeValue(forKey: notice.path) != nil { rescan(notice.path) }
             if notice.kind == .writing, !apply.touches(notice.path) {
                 // Wait for the close; a program that never closes is looked at after a pause all the same.
@@ -127,6 +157,7 @@ extension Node {
     private mutating func endDistrust(into effects: inout Effects) {
         guard record.distrustSince != nil else { return }
         record.distrustSince = nil
+        watch.handled.removeAll()
         var batch = Batch()
         store(&batch, into: &effects)
     }
@@ -151,9 +182,9 @@ extension Node {
         guard watch.root == .healthy else { return }
         pumpHashing(into: &effects)
         pumpScan(into: &effects)
-        if watch.wholeScanEnded, watch.toInspect.isEmpty, watch.toHash.isEmpty, watch.hashing.isEmpty,
-            watch.changing.isEmpty, watch.observing == 0, !watch.isInspecting, watch.scan == nil, watch.toScan.isEmpty,
-            watch.deferred.isEmpty, lane.isIdle
+        if watch.wholeScanEnded, watch.toInspect.isEmpty, watch.toHash.isEmpty,
+            watch.hashing.isEmpty, watch.changing.isEmpty, watch.observing == 0, !watch.isInspecting, watch.scan == nil,
+            watch.toScan.isEmpty, watch.deferred.isEmpty, lane.isIdle
         {
             watch.wholeScanEnded = false
             endDistrust(into: &effects)
@@ -161,22 +192,35 @@ extension Node {
     }
 
     private mutating func pumpInspection(into effects: inout Effects) {
-        guard !watch.isInspecting, !watch.toInspect.isEmpty, watch.root == .healthy else { return }
+        // What is out of its place for a moment is soon back: asking meanwhile would only mean to ask again.
+        guard !watch.isInspecting, !watch.toInspect.isEmpty, watch.root == .healthy, apply.moving.isEmpty
+        else { return }
         var paths: [Path] = []
-        while paths.count < limits.batchPathsMax, let next = watch.toInspect.popFirst() {
-            paths.append(next.key)
+        while paths.count < limits.batchPathsMax,
+            let next = (watch.toInspect.first(after: watch.inspectedThrough) ?? watch.toInspect.first)?.key
+        {
+            watch.toInspect[next] = nil
+            watch.inspectedThrough = next
+            paths.append(next)
         }
+        paths.sort()
         watch.isInspecting = true
-        watch.isInspectionTainted = !apply.moving.isEmpty
+        watch.isInspectionTainted = false
+        watch.sinceInspection = SortedMap()
         effects.add(.inspect(newJob(.inspection(paths)), paths))
     }
 
     private mutating func pumpHashing(into effects: inout Effects) {
+        // One read of a path at a time: of two, the older could come back last, and times may be too coarse to tell.
+        var busy: [Path] = []
+        defer { for path in busy { watch.toHash[path] = true } }
         while watch.hashJobs < 2, !watch.toHash.isEmpty {
             var paths: [Path] = []
             while paths.count < limits.batchPathsMax, let next = watch.toHash.popFirst() {
                 if apply.touches(next.key) {
                     watch.deferred[next.key] = true
+                } else if watch.hashing.contains(key: next.key) {
+                    busy.append(next.key)
                 } else {
                     paths.append(next.key)
                     watch.hashing[next.key] = true
@@ -193,13 +237,16 @@ extension Node {
             watch.scan = WatchState.Scan(directory: next.key, after: nil)
         }
         // One chunk at a time, and not faster than what it found is looked at.
-        guard let scan = watch.scan, scan.job == nil, watch.observing == 0,
+        guard let scan = watch.scan, scan.job == nil, watch.observing == 0, apply.moving.isEmpty,
             watch.toHash.count + watch.hashing.count < limits.batchPathsMax * 4
         else { return }
         let job = newJob(.scan)
         watch.scan?.job = job
-        watch.isScanTainted = !apply.moving.isEmpty
-        let request = ScanRequest(directory: scan.directory, after: scan.after, limit: limits.scanChunkMax)
+        watch.isScanTainted = false
+        watch.sinceScan = SortedMap()
+        let request = ScanRequest(
+            directory: scan.directory, after: scan.after, limit: limits.scanChunkMax,
+            distrustSince: record.distrustSince)
         effects.add(.scan(job, request, watch.rules))
     }
 
@@ -208,12 +255,17 @@ extension Node {
     mutating func finishInspection(_ job: JobID, _ inspection: Inspection, into effects: inout Effects) {
         guard let purpose = jobs.removeValue(forKey: job) else { return }
         judgeRoot(inspection.root, into: &effects)
+        if case .moveCheck(let move, let rows, let next) = purpose {
+            finishMoveCheck(move, rows, next: next, inspection)
+            return
+        }
         guard case .inspection(let paths) = purpose else {
             timers.isCheckingRoot = false
             return
         }
-        watch.isInspecting = false
         guard inspection.root == .healthy, !watch.isInspectionTainted else {
+            watch.isInspecting = false
+            watch.sinceInspection = nil
             for path in paths { look(at: path) }
             return
         }
@@ -306,17 +358,15 @@ extension Node {
         _ looks: [Look], _ source: LookSource, _ answers: inout Answers, into effects: inout Effects
     ) {
         watch.observing -= 1
+        let looks = upToDate(looks, source)
         var rows = answers.rowsByPath()
         let namesakes = answers.rows()
         var batch = Batch()
         var absent: [Path] = []
         var replaced: [Path] = []
-        var moved = SortedMap<Path, Bool>()
         let looked = SortedMap(looks.map { ($0.path, $0.stat) })
 
-        if source != .withoutMoves {
-            moved = startRelocations(looks, looked, rows: rows, namesakes: namesakes)
-        }
+        let moved = startRelocations(looks, looked, rows: rows, namesakes: namesakes)
         for look in looks where !isBelowOrIn(look.path, moved) {
             if apply.touches(look.path) {
                 if watch.deferred[look.path] == nil { watch.deferred[look.path] = false }
@@ -331,6 +381,8 @@ extension Node {
                 found(stat, at: &row, namesakes: namesakes, in: &batch)
             } else {
                 if look.stat != nil { reportSpecial(look.path, into: &effects) }
+                // What is being read may have been there a moment ago.
+                if watch.hashing.contains(key: look.path) { watch.hashing[look.path] = false }
                 if vanished(&row) { absent.append(row.path) }
             }
             if !row.needsApply && row.condition == .normal && look.stat == nil { row.waiting = nil }
@@ -350,7 +402,44 @@ extension Node {
             if let parent = path.parent, let above = looked[parent], above == nil { continue }
             flag(below: path)
         }
-        if source != .scan { deletes.note(absent) }
+        guard source != .scan else { return }
+        // One file that is gone may be the first seen of a whole directory: they are to be judged together.
+        for path in absent {
+            if let parent = path.parent, looked[parent] == nil { look(at: parent) }
+        }
+        deletes.note(absent)
+    }
+
+    /// Answers overtake each other: what was learnt of a path after a look at it was asked for may be newer than the look.
+    /// Such a path is looked at again.
+    private mutating func upToDate(_ looks: [Look], _ source: LookSource) -> [Look] {
+        let newer: SortedMap<Path, Bool>
+        switch source {
+        case .inspection:
+            newer = watch.sinceInspection ?? SortedMap()
+            watch.sinceInspection = nil
+            watch.isInspecting = false
+            for look in looks { watch.sinceScan?[look.path] = true }
+            if watch.sinceScan.map({ $0.count > limits.notedPathsMax }) == true {
+                watch.sinceScan = SortedMap()
+                watch.isScanTainted = true
+            }
+        case .scan:
+            newer = watch.sinceScan ?? SortedMap()
+            watch.sinceScan = nil
+        }
+        if newer.isEmpty { return looks }
+        return looks.filter { look in
+            var path = look.path
+            var isOld = newer.contains(key: path)
+            // With a directory that is back again everything in it may be back.
+            while !isOld, source == .scan, look.stat == nil, let above = path.parent, !above.isRoot {
+                path = above
+                isOld = newer.contains(key: path)
+            }
+            if isOld { self.look(at: look.path) }
+            return !isOld
+        }
     }
 
     /// What lay below a directory that is gone is gone with it; nobody tells of each.
@@ -373,6 +462,7 @@ extension Node {
     /// Something stands at the path.
     private mutating func found(_ stat: Stat, at row: inout Row, namesakes: [Row], in batch: inout Batch) {
         if row.condition == .ignored { row.condition = .normal }
+        if stat.kind != .directory { lookAtNamesakes(of: row.path, stat, namesakes) }
         if let disk = row.disk, disk.isStill(stat) {
             if !row.needsApply && row.condition == .normal { row.waiting = nil }
             if row.condition == .missing {
@@ -380,31 +470,35 @@ extension Node {
                 // What was marked missing with it may be back as well, and nobody tells.
                 if stat.kind == .directory { rescan(row.path) }
             }
+            // The times may have reached the disk before the bytes did.
+            if stat.kind == .file, row.condition == .normal, isSuspect(row) { watch.toHash[row.path] = true }
             return
         }
         guard stat.kind == .directory else {
-            // A write through one name of a hard link is told of for that name only.
-            for other in namesakes where other.path != row.path && other.disk?.stat.identity == stat.identity {
-                if !apply.touches(other.path), !watch.hashing.contains(key: other.path),
-                    other.disk?.isStill(stat) != true
-                {
-                    look(at: other.path)
-                }
-            }
             if isJustEmptied(stat, row) { return }
-            if watch.hashing.contains(key: row.path) {
-                // The read under way may have seen the older state.
-                watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
-            }
             watch.toHash[row.path] = true
             return
         }
         // (A directory from here on.)
+        if watch.hashing.contains(key: row.path) { watch.hashing[row.path] = false }
         let isNew = row.disk?.stat.identity != stat.identity || row.condition == .missing
         revised(&row, showing: .directory, stat: stat, namesakes: namesakes, in: &batch)
         if isNew {
             rescan(row.path)
             noteYoung(row.path)
+            // What goes into it may have waited for it.
+            plan.madeProgress = true
+        }
+    }
+
+    /// A write through one name of a hard link, ours or a user's, is told of for that name only. A name that is being read
+    /// already is not asked again: two that are both out of date would send looks to each other without end.
+    private mutating func lookAtNamesakes(of path: Path, _ stat: Stat, _ namesakes: [Row]) {
+        for other in namesakes where other.path != path {
+            guard let known = other.disk?.stat, known.identity == stat.identity, !stat.isUntouched(since: known)
+            else { continue }
+            let isRead = watch.toHash.contains(key: other.path) || watch.hashing.contains(key: other.path)
+            if !apply.touches(other.path), !isRead { look(at: other.path) }
         }
     }
 
@@ -448,7 +542,7 @@ extension Node {
             row.owesCopy = false
             return false
         }
-        if isSuspect(row) {
+        if isSuspect(row), !isHandled(row.path) {
             row.disk = nil
             row.condition = .damaged
             row.waiting = nil
@@ -466,6 +560,7 @@ extension Node {
 
     private mutating func revived(_ row: inout Row) {
         row.condition = .normal
+        plan.madeProgress = true
         plan.want(row.path)
     }
 
@@ -478,8 +573,7 @@ extension Node {
     /// After a power cut: this path was new enough that the machine may not have written it down.
     func isSuspect(_ row: Row) -> Bool {
         guard let since = record.distrustSince, let disk = row.disk else { return false }
-        let written = Int64(clamping: max(disk.origins.content.time, disk.origins.time.time).wallMilliseconds)
-        return max(written, disk.stat.changed.milliseconds) >= since
+        return disk.isYounger(than: since)
     }
 
     // MARK: Contents
@@ -490,14 +584,21 @@ extension Node {
         let namesakes = answers.rows()
         var batch = Batch()
         for result in results {
-            watch.hashing[result.path] = nil
+            let isOutOfDate = watch.hashing.removeValue(forKey: result.path) == false
             if apply.touches(result.path) {
                 watch.deferred[result.path] = true
                 continue
             }
+            if isOutOfDate {
+                look(at: result.path)
+                continue
+            }
+            watch.sinceScan?[result.path] = true
             let old = rows[result.path]
             var row = old ?? Row(path: result.path)
             switch result.outcome {
+            case .content(.directory, _, _), .absent:
+                look(at: row.path)
             case .content(let content, let list, let stat):
                 if case .file(let id, _) = content { batch.add(.putChunks(id, list)) }
                 if !row.needsApply { row.waiting = nil }
@@ -505,8 +606,6 @@ extension Node {
             case .changing:
                 wait(&row, .contentChanging)
                 watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
-            case .absent:
-                look(at: row.path)
             case .failed(let error):
                 wait(&row, Node.reason(for: error))
                 watch.changing[row.path] = now.monotonicMilliseconds + limits.retryFirstMilliseconds
@@ -530,15 +629,19 @@ extension Node {
         }
         let isRacy = stat.kind == .file && stat.isFresh(at: now.wallMilliseconds)
         if isRacy { watch.changing[row.path] = now.monotonicMilliseconds + limits.racyMilliseconds }
-        if let disk = row.disk, disk.entry == entry {
+        // A file seen missing and found again as another file was made anew, whatever it holds: whoever deletes the old one
+        // elsewhere has not seen this one.
+        let isMadeAnew =
+            row.condition == .missing && stat.kind != .directory && row.disk?.stat.identity != stat.identity
+        if let disk = row.disk, disk.entry == entry, !isMadeAnew {
             row.disk?.stat = stat
             row.disk?.isRacy = isRacy
             if row.condition == .missing { revived(&row) }
             return
         }
-        if isDamage(row, found: entry) {
+        if isDamage(row, found: entry, stat) {
+            if row.condition != .damaged { row.waiting = nil }
             row.condition = .damaged
-            row.waiting = nil
             row.disk = row.disk.map { Row.DiskState(entry: entry, stat: stat, origins: $0.origins, isRacy: isRacy) }
             plan.want(row.path)
             return
@@ -557,16 +660,45 @@ extension Node {
                 && other.disk?.entry.content == content
         }
         if let source { deletes.movedTo[source.path] = row.path }
-        revise(&row, to: entry, stat: stat, movedFrom: source?.path, in: &batch)
+        revise(&row, to: entry, stat: stat, movedFrom: source?.path, isReasserted: isMadeAnew, in: &batch)
         row.disk?.isRacy = isRacy
         cancel(row.path)
     }
 
+    /// Somebody was seen at work here, or took away a directory above.
+    private func isHandled(_ path: Path) -> Bool {
+        var next: Path? = path
+        while !watch.handled.isEmpty, let place = next {
+            if watch.handled.contains(key: place) { return true }
+            next = place.parent
+        }
+        return false
+    }
+
+    /// Not yet read since the power cut: what the file holds is anybody's guess until the first whole scan has seen it.
+    func isUnread(_ row: Row) -> Bool {
+        !incoming.initialScanDone && row.condition == .normal && row.disk?.entry.content.kind == .file && isSuspect(row)
+    }
+
     /// After a power cut, content that changed while its time did not, or that is empty now, is what the cut left of the file.
-    private func isDamage(_ row: Row, found entry: Entry) -> Bool {
-        guard let disk = row.disk, entry.content != disk.entry.content, isSuspect(row) else { return false }
+    private func isDamage(_ row: Row, found entry: Entry, _ stat: Stat) -> Bool {
+        guard let disk = row.disk else { return false }
+        // Known damage is no version because its time or mode has changed.
+        if entry.content == disk.entry.content { return row.condition == .damaged }
+        guard isSuspect(row), !isHandled(row.path) else { return false }
         let isEmptied = entry.content.size == 0 && disk.entry.content.size > 0
-        return entry.modified <= disk.entry.modified || isEmptied
+        let sinceBoot = watch.bootMilliseconds...max(watch.bootMilliseconds, now.wallMilliseconds)
+        // What the row says was seen after the cut: whatever differs from it now was done since.
+        if sinceBoot.contains(disk.stat.changed.milliseconds) { return false }
+        // The same file as of the same time with other bytes: nobody did that.
+        if stat.identity == disk.stat.identity, stat.modified == disk.stat.modified { return true }
+        // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
+        // it is altered by a rename as well, also by one of recovery's.
+        guard sinceBoot.contains(stat.changed.milliseconds), disk.stat.changed < stat.changed else {
+            return stat.changed <= disk.stat.changed || isEmptied
+        }
+        let isNew = [stat.modified, stat.identity.birth].contains { sinceBoot.contains($0.milliseconds) }
+        return !isNew && (stat.modified <= disk.stat.modified || isEmptied)
     }
 
     mutating func wait(_ row: inout Row, _ reason: MessageCode) {
@@ -612,8 +744,11 @@ extension Node {
         for look in looks {
             guard let stat = look.stat, stat.kind == .directory, rows[look.path]?.disk == nil, !apply.touches(look.path)
             else { continue }
+            if watch.unmoved.removeValue(forKey: look.path) == stat.identity { continue }
             let source = namesakes.first { other in
+                // What is ignored says nothing any more, however often it is looked at.
                 other.disk?.stat.identity == stat.identity && other.disk?.entry.content.isDirectory == true
+                    && other.condition != .ignored
             }
             guard let source, source.path != look.path, !apply.touches(source.path), !isBelowOrIn(source.path, handled)
             else { continue }
@@ -628,10 +763,49 @@ extension Node {
             }
             handled[look.path] = true
             handled[source.path] = true
-            enqueue(.relocateLocally(from: source.path, to: look.path, stat))
+            enqueue(.verifyMove(LocalMove(from: source.path, to: look.path, stat: stat), after: nil))
             watch.observing += 1
         }
         return handled
+    }
+
+    /// What was taken out of the directory before it moved must not be logged as moved with it: every row below is looked for
+    /// in its new place.
+    mutating func verifyMove(_ move: LocalMove, _ answers: inout Answers, into effects: inout Effects) {
+        let rows = answers.rows()
+        let next = rows.count == limits.batchPathsMax ? rows.last?.path : nil
+        let live = rows.filter { $0.disk != nil }
+        let paths = live.compactMap { $0.path.rebased(from: move.from, to: move.to) }
+        guard paths.count == live.count else {
+            takeMoveApart(move)
+            return
+        }
+        effects.add(.inspect(newJob(.moveCheck(move, live, next: next)), paths.isEmpty ? [move.to] : paths))
+    }
+
+    private mutating func finishMoveCheck(_ move: LocalMove, _ rows: [Row], next: Path?, _ inspection: Inspection) {
+        let known = rows.isEmpty ? [move.stat] : rows.compactMap { $0.disk?.stat }
+        let isWhole =
+            inspection.root == .healthy
+            && zip(known, inspection.results).allSatisfy { known, result in
+                guard case .found(let stat) = result else { return false }
+                return stat.kind == .directory ? stat.identity == known.identity : stat.isUntouched(since: known)
+            }
+        if !isWhole {
+            takeMoveApart(move)
+        } else if let next {
+            enqueue(.verifyMove(move, after: next))
+        } else {
+            enqueue(.relocateLocally(from: move.from, to: move.to, move.stat))
+        }
+    }
+
+    /// Path by path, and from what is there by now.
+    private mutating func takeMoveApart(_ move: LocalMove) {
+        watch.observing -= 1
+        if watch.unmoved.count < WatchState.youngMax { watch.unmoved[move.to] = move.stat.identity }
+        look(at: move.from)
+        look(at: move.to)
     }
 
     /// A directory was renamed here: one entry in the log if everything below it is settled, else path by path.
@@ -642,14 +816,15 @@ extension Node {
         let rows = answers.rowsByPath()
         let source = answers.summary()
         let target = answers.summary()
-        guard let row = rows[from], row.disk != nil, source.unsettled == 0, source.entangled == 0,
+        guard let row = rows[from], row.disk?.stat.identity == stat.identity, source.unsettled == 0,
+            source.entangled == 0,
             row.heads.count == 1, !row.needsApply,
             target.contents.liveRows == 0, target.unsettled == 0, rows[to]?.isUnsettled != true,
             rows[to]?.disk == nil, !apply.touchesBelow(from), !apply.touchesBelow(to), !to.isBelow(from),
             !from.isBelow(to), incoming.isIdle
         else {
             watch.observing += 1
-            enqueue(.observe([Look(path: from, stat: nil), Look(path: to, stat: stat)], source: .withoutMoves))
+            takeMoveApart(LocalMove(from: from, to: to, stat: stat))
             return
         }
         var batch = Batch()
@@ -660,6 +835,7 @@ extension Node {
             seenPeer: record.importedHead.position, summary: source.contents)
         append(.relocate(move), at: position, time, in: &batch)
         batch.add(.relocate(move))
+        renameConflicts(from: move.from, to: move.to, into: &effects)
         counts.unsettled -= source.missing
         if row.condition == .missing { deletes.forget(from) }
         store(&batch, into: &effects)

@@ -15,6 +15,8 @@ struct PlanState: Sendable {
         var stage: Staged?
         /// The path whose file is renamed instead of being copied.
         var adoptedFrom: (path: Path, stat: Stat)?
+        /// Where what is displaced goes on as a conflict copy, if it does.
+        var copy: Path?
         /// Others that want the same content, to be planned again when this one is done.
         var followers: [Path] = []
         var state: State
@@ -101,7 +103,8 @@ extension Node {
     }
 
     mutating func pumpPlan() {
-        guard isWorking, !record.isPaused, record.adoptBeyond == nil, !recovery.isRenumbering else { return }
+        guard isWorking, !record.isPaused, record.adoptBeyond == nil, !recovery.isRenumbering, !isCatchingUp
+        else { return }
         if !plan.isLocating, !plan.toLocate.isEmpty {
             let wanted = Array(plan.toLocate.prefix(limits.batchPathsMax))
             plan.toLocate.removeFirst(wanted.count)
@@ -185,6 +188,7 @@ extension Node {
             plan.someWait = true
             return
         }
+        if isUnread(row) { return }
         if isBeingLookedAt(row.path) {
             plan.afterLook[row.path] = true
             return
@@ -214,12 +218,15 @@ extension Node {
             plan.madeProgress = true
         case .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory:
             guard hasParent(row.path, parents) else {
-                if row.condition == .damaged, row.disk == nil, isGone(row.path.parent, parents) {
-                    // Neither node has it, nor the directory it was in: nothing is left to bring back.
-                    var gone = wanted.entry
-                    gone.content = .absent
-                    revise(&row, to: gone, stat: nil, isReasserted: true, in: &batch)
-                    return
+                if row.condition == .damaged, row.disk == nil, let above = goneDirectory(above: row.path, parents) {
+                    if isAgreed(above, since: row.waiting) {
+                        // Neither node has it, nor the directory it was in: nothing is left to bring back.
+                        var gone = wanted.entry
+                        gone.content = .absent
+                        revise(&row, to: gone, stat: nil, isReasserted: true, in: &batch)
+                        return
+                    }
+                    timers.retrySoon(at: now, limits)
                 }
                 wait(&row, .waitingParent)
                 plan.someWait = true
@@ -236,10 +243,23 @@ extension Node {
             || watch.deferred.contains(key: path)
     }
 
-    /// Both nodes agree that there is no such directory.
-    private func isGone(_ directory: Path?, _ parents: RowMap) -> Bool {
-        guard let directory, !directory.isRoot, let row = parents[directory] else { return false }
-        return !row.isUnsettled && !resolution(of: row).entry.content.isDirectory
+    /// The row of the directory above, if there is none there and none is wanted.
+    private func goneDirectory(above path: Path, _ parents: RowMap) -> Row? {
+        guard let parent = path.parent, !parent.isRoot, let row = parents[parent], !row.isUnsettled,
+            !resolution(of: row).entry.content.isDirectory
+        else { return nil }
+        return row
+    }
+
+    /// Both nodes agree that there is no such directory: the peer has said so or carried it out, or has known it for long and
+    /// not objected. A peer that still holds something of what was inside brings the directory back.
+    private func isAgreed(_ directory: Row, since waiting: Row.Waiting?) -> Bool {
+        let position = directory.version.own
+        if resolution(of: directory).origins.content.author == .peer || position <= record.applied { return true }
+        guard session.isLive, position <= record.acknowledged.position, incoming.isIdle, let waiting,
+            waiting.reason == .waitingParent
+        else { return false }
+        return waiting.sinceMilliseconds <= now.wallMilliseconds - Int64(clamping: limits.lostPatienceMilliseconds)
     }
 
     private func hasParent(_ path: Path, _ parents: RowMap) -> Bool {
@@ -258,7 +278,7 @@ extension Node {
     private mutating func start(_ row: Row, _ step: Reconciler.Step, _ wanted: Resolution) {
         var task = PlanState.Errand(
             path: row.path, step: step, wanted: wanted, stat: row.disk?.stat, content: nil, stage: nil,
-            adoptedFrom: nil, state: .ready)
+            adoptedFrom: nil, copy: conflictCopy(of: row), state: .ready)
         switch (step, wanted.entry.content) {
         case (.place, .file(let id, _)), (.replace, .file(let id, _)), (.replaceDirectory, .file(let id, _)):
             task.content = id
@@ -307,7 +327,9 @@ extension Node {
 
     /// A file that is to be deleted anyway and whose content is wanted elsewhere just changes its name.
     private func canAdopt(_ holder: Row, for task: PlanState.Errand) -> Bool {
-        guard holder.needsApply, !apply.adopted.contains(key: holder.path), !isBeingLookedAt(holder.path) else {
+        guard holder.needsApply, !apply.adopted.contains(key: holder.path), !isBeingLookedAt(holder.path),
+            !isUnread(holder)
+        else {
             return false
         }
         let wanted = resolution(of: holder)

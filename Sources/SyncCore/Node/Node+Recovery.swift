@@ -39,17 +39,19 @@ extension Node {
         stores.durableOwnHead = record.ownHead
         stores.durableImportedHead = record.importedHead
         incoming.cursor = record.importedHead
-        if start.powerWasLost && !record.stoppedCleanly {
+        // Even after an orderly stop: the daemon was through, but the machine may have gone down with people's writes.
+        if start.powerWasLost {
             let since = record.aliveMilliseconds - Int64(clamping: limits.writebackMilliseconds)
             record.distrustSince = min(record.distrustSince ?? since, since)
         }
         // A state that was wiped must not give the numbers of versions that are still on disk.
         if record.nextVersion == 1 { record.nextVersion = UInt64(nonce) << 20 + 1 }
+        watch.bootMilliseconds = now.wallMilliseconds - Int64(clamping: now.monotonicMilliseconds)
         phase = .recovering
         record.stoppedCleanly = false
         if record.isForked { setAlarm(.logForked, if: true, into: &effects) }
         if record.held != nil { setAlarm(.fuseDeletes, if: true, into: &effects) }
-        timers.begin(at: now, limits)
+        timers.begin(at: now, lastAlive: record.aliveMilliseconds, limits)
         checkRoot(into: &effects)
         enqueue(.recover)
     }
@@ -237,7 +239,9 @@ extension Node {
         case .pruning(let versions): finishPruning(versions, results)
         case .restoring(let command, let kept, let path, let old, let intent):
             finishRestore(command, kept, path, old, intent, results, into: &effects)
-        case .transaction, .scan, .inspection, .rootCheck, .hashing, .ignoreFiles, .stageList, .serving, .nothing: break
+        case .transaction, .scan, .inspection, .moveCheck, .rootCheck, .hashing, .ignoreFiles, .stageList, .serving,
+            .nothing:
+            break
         }
     }
 }

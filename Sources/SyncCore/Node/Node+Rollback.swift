@@ -50,7 +50,7 @@ extension Node {
         enqueueFirst(.renumberLog(Renumbering(from: common, epoch: Epoch(number: number, nonce: nonce))))
     }
 
-    private mutating func enqueueFirst(_ transaction: Transaction) {
+    mutating func enqueueFirst(_ transaction: Transaction) {
         lane.waiting.prepend(transaction)
     }
 
@@ -109,6 +109,7 @@ extension Node {
         guard session.isLive else { return }
         session.toldRollback = true
         send(.rolledBack(common), into: &effects)
-        startSending(after: .none)
+        // Rows, because the peer forgets what it cannot adopt, older entries of the same path with it.
+        sendRowsInstead()
     }
 }

@@ -39,6 +39,11 @@ struct SessionState: Sendable {
     var peerIsSettled = false
     var asksToExpand: LogPosition?
     var toldRollback = false
+    /// The end of the peer's log when it greeted us: its past up to here is read before anything of it is applied.
+    var pastEnd: LogPosition?
+    /// The epochs of the peer's log when the hellos were written: where it was, and how far we said to know it.
+    var peerEpoch = Epoch.none
+    var claimedEpoch = Epoch.none
 }
 
 extension Node {
@@ -87,6 +92,7 @@ extension Node {
         if !session.hasHello, stores.isEmpty || record.peer != nil {
             session.hasHello = true
             incoming.cursor = stores.durableImportedHead
+            session.claimedEpoch = stores.durableImportedHead.position.epoch
             send(.hello(hello), into: &effects)
             // The hello has said it already.
             session.lastAcknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: false)
@@ -113,7 +119,8 @@ extension Node {
             enqueue(.sendRows(after: rows.after, through: rows.through))
         }
         if let time = timers.askClockAt, time <= now.monotonicMilliseconds {
-            timers.askClockAt = nil
+            // Asked again until it answers: with much on its way out already it does not.
+            timers.askClockAt = now.monotonicMilliseconds + limits.clockAskMilliseconds
             send(.ping, into: &effects)
         }
         let window = max(1, limits.importRecordsMax / 2)
@@ -203,8 +210,11 @@ extension Node {
             takeRefusal(of: content, reason: .contentChanging, into: &effects)
             return true
         case .rolledBack(let position):
+            session.pastEnd = nil
             guard record.adoptBeyond == nil else { return true }
             record.adoptBeyond = position
+            // A hello of an epoch later than any we know: the peer repeats itself, and part of the new epoch may be here.
+            record.adoptSparing = session.peerEpoch.number > session.claimedEpoch.number ? session.peerEpoch : nil
             effects.add(.report(.note(Note(code: .logRolledBack))))
             var batch = Batch()
             store(&batch, into: &effects)
@@ -247,9 +257,11 @@ extension Node {
         setAlarm(.peerAway, if: false, into: &effects)
         judgeClock(of: hello.wallMilliseconds, into: &effects)
         record.peerName = hello.name
+        session.peerEpoch = hello.ownHead.position.epoch
 
         let standing = standing(of: hello.known, &answers)
         session.isLive = true
+        if hello.ownHead.position.seq > 0 { session.pastEnd = hello.ownHead.position }
         askAgain()
         plan.startRound()
         if let common = record.rollbackCommon {
@@ -387,11 +399,20 @@ extension Node {
             }
             _ = session.unacknowledged.popFirst()
         }
+        // Stored since its hello, from an earlier link: sent again, it would never be acknowledged again.
+        if session.maySendLog, head.position > session.sentThrough { session.sentThrough = head.position }
         noteAcknowledged(head)
         session.peerIsSettled = acknowledgement.isSettled && (head == stores.durableOwnHead || isEpochEmpty)
         if session.peerIsSettled { record.applied = max(record.applied, head.position) }
         pruneLog(into: &effects)
         return true
+    }
+
+    /// What happened while we were apart is still coming in. States that have been overtaken since are neither fetched nor
+    /// shown, so that what comes of a time apart does not depend on where a frame ends.
+    var isCatchingUp: Bool {
+        guard session.isLive, !incoming.isBeyondUs, let end = session.pastEnd else { return false }
+        return record.importedHead.position < end
     }
 
     /// Our log has begun a new epoch and said nothing in it yet.

@@ -17,13 +17,38 @@ struct TimerState: Sendable {
     var isMarkingStop = false
     /// The disk did something of which nobody knows whether it will last.
     var mustStop = false
+    /// How far the wall clock was ahead of the monotonic one at least, in the last stretch of time and in the one before: a
+    /// clock that was put forward makes young files look old.
+    var clockLeads: (before: Int64, recent: Int64) = (0, 0)
+    /// When the last stretch began (monotonic milliseconds). Each is as long as the disk may take to write things down.
+    var clockLeadSince: UInt64 = 0
     /// Own heads the peer acknowledged, as far as their entries are kept.
     var acknowledged = Deque<LogHead>()
 
-    mutating func begin(at now: Moment, _ limits: Limits) {
+    /// Nothing is known yet of how the clock went between the last sign of life and now.
+    mutating func begin(at now: Moment, lastAlive: Int64, _ limits: Limits) {
+        clockLeads = (lastAlive - Int64(clamping: now.monotonicMilliseconds), TimerState.lead(of: now))
+        clockLeadSince = now.monotonicMilliseconds
         rescanAt = now.monotonicMilliseconds + limits.rescanMilliseconds
         pruneAt = now.monotonicMilliseconds + limits.rescanMilliseconds
         aliveAt = now.monotonicMilliseconds + limits.writebackMilliseconds / 2
+    }
+
+    private static func lead(of now: Moment) -> Int64 {
+        now.wallMilliseconds - Int64(clamping: now.monotonicMilliseconds)
+    }
+
+    mutating func watchClock(at now: Moment, _ limits: Limits) {
+        let lead = TimerState.lead(of: now)
+        clockLeads.recent = min(clockLeads.recent, lead)
+        guard now.monotonicMilliseconds >= clockLeadSince + limits.writebackMilliseconds else { return }
+        clockLeads = (clockLeads.recent, lead)
+        clockLeadSince = now.monotonicMilliseconds
+    }
+
+    /// The sign of life: the wall time by the slowest clock that files may have been stamped with.
+    func alive(at now: Moment) -> Int64 {
+        min(clockLeads.before, clockLeads.recent) + Int64(clamping: now.monotonicMilliseconds)
     }
 
     /// Something failed: try everything that waits again after a pause that grows while nothing gets better.
@@ -41,6 +66,7 @@ extension Node {
             return
         }
         guard phase == .running || phase == .recovering else { return }
+        timers.watchClock(at: now, limits)
         let time = now.monotonicMilliseconds
         if timers.rootSuspect != nil || watch.root != .healthy && timers.rootCheckAt <= time {
             timers.rootSuspect = nil
@@ -87,8 +113,13 @@ extension Node {
     /// Asks to be woken for the nearest deadline, if that has changed.
     mutating func setWake(into effects: inout Effects) {
         guard phase == .running || phase == .recovering else { return }
-        var nearest = min(timers.rescanAt, timers.pruneAt, timers.aliveAt)
-        func consider(_ time: UInt64?) { if let time { nearest = min(nearest, time) } }
+        let time = now.monotonicMilliseconds
+        // What is overdue after all has been tried waits for something else, which is an event of its own; the root may be away
+        // for days.
+        let later = time + limits.retryFirstMilliseconds
+        var nearest = UInt64.max
+        func consider(_ due: UInt64?) { if let due { nearest = min(nearest, due > time ? due : later) } }
+        for due in [timers.rescanAt, timers.pruneAt, timers.aliveAt] { consider(due) }
         consider(timers.retryAt)
         if session.isLive { consider(timers.askClockAt) }
         if let since = deletes.since { consider(since + limits.deletePatienceMilliseconds) }
@@ -96,7 +127,6 @@ extension Node {
         consider(apply.late.first?.dueMilliseconds)
         for (_, due) in watch.changing { consider(due) }
         if watch.root != .healthy { consider(timers.rootCheckAt) }
-        nearest = max(nearest, now.monotonicMilliseconds + 1)
         if timers.wakeAt == nearest { return }
         timers.wakeAt = nearest
         effects.add(.wake(atMilliseconds: nearest))

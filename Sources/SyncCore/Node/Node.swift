@@ -99,6 +99,7 @@ public struct Node: Sendable {
             pumpServe(into: &effects)
         } while pumpLane(into: &effects)
         pumpAcknowledgement(into: &effects)
+        pumpAlarms(into: &effects)
         pumpStop(into: &effects)
         setWake(into: &effects)
     }
@@ -110,6 +111,7 @@ public struct Node: Sendable {
         case transaction
         case scan
         case inspection([Path])
+        case moveCheck(LocalMove, [Row], next: Path?)
         case rootCheck
         case hashing([Path])
         case ignoreFiles([Path])

@@ -14,7 +14,9 @@ package final class StaysDeleted: Invariant {
             guard page.acts.allSatisfy({ !$0.isRacing && !$0.isAside }) else { continue }
             for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
                 let found = machine.value(at: path)
-                if found == .absent || (found == .directory && sight.machines.contains { isNeeded(path, $0) }) {
+                if found == .absent { continue }
+                if found == .directory, sight.machines.contains(where: { isNeeded(path, $0) }) || wasNeeded(path, court)
+                {
                     continue
                 }
                 court.find(self, on: index, "\(path) was deleted and is back as \(found)")
@@ -26,5 +28,12 @@ package final class StaysDeleted: Invariant {
     private func isNeeded(_ path: Path, _ machine: MachineSight) -> Bool {
         let isHome = machine.tree.first(after: path).map { $0.key.isBelow(path) } ?? false
         return isHome || machine.unsynced.contains { $0.key.isBelow(path) }
+    }
+
+    /// A special file was in it for a while: nobody syncs that, so its deleter cannot have seen it, and it kept its directory.
+    private func wasNeeded(_ path: Path, _ court: Court) -> Bool {
+        court.ledger.pages.range(from: path).prefix { $0.key == path || $0.key.isBelow(path) }.contains { _, page in
+            page.acts.contains { $0.after == .special }
+        }
     }
 }

@@ -12,6 +12,7 @@ package final class OldOrNew: Invariant {
     private struct Replacement {
         let old: Value
         let new: Value
+        let time: Int64
         var isStored = false
     }
 
@@ -30,7 +31,7 @@ package final class OldOrNew: Invariant {
             // Several operations make one replacement: what stood there before the first of them is the old content.
             let earlier = replaced[act.machine][change.path]
             let old = earlier.map { $0.isStored ? $0.new : $0.old } ?? change.before
-            replaced[act.machine][change.path] = Replacement(old: old, new: change.after)
+            replaced[act.machine][change.path] = Replacement(old: old, new: change.after, time: court.now)
         }
     }
 
@@ -62,10 +63,16 @@ package final class OldOrNew: Invariant {
     package func see(_ cut: PowerCut, _ court: inout Court) {
         for (path, replacement) in replaced[cut.machine] {
             // Whoever changed it after the daemon did takes his own risks.
-            guard (cut.was[path] ?? .absent) == replacement.new else { continue }
+            guard (cut.was[path] ?? .absent) == replacement.new, !isTouched(path, since: replacement.time, cut, court)
+            else { continue }
             judge(path, replacement, cut, &court)
         }
         replaced[cut.machine] = [:]
+    }
+
+    /// A person moved it away and back, or put the same there again: that is as durable as he has made it.
+    private func isTouched(_ path: Path, since time: Int64, _ cut: PowerCut, _ court: Court) -> Bool {
+        court.ledger.pages[path]?.acts.contains { $0.machine == cut.machine && $0.time >= time } ?? false
     }
 
     private func judge(_ path: Path, _ replacement: Replacement, _ cut: PowerCut, _ court: inout Court) {

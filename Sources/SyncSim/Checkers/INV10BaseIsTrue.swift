@@ -48,7 +48,8 @@ package final class BaseIsTrue: Invariant {
 
     /// If nobody touched the file since the stat in the row was taken, its content is the row's.
     private func judgeDisk(_ row: Row, _ act: StoreAct, _ court: inout Court) {
-        guard row.condition == .normal, let disk = row.disk, let stat = act.look(row.path),
+        // A racy row says itself that times cannot tell and that it will be read again.
+        guard row.condition == .normal, let disk = row.disk, !disk.isRacy, let stat = act.look(row.path),
             stat.isUntouched(since: disk.stat), let found = act.read(row.path)
         else { return }
         // Some power cuts leave other bytes and no sign of it: only reading again can tell.

@@ -16,7 +16,8 @@ package final class PlansWork: Invariant {
     package init() {}
 
     package func see(_ act: DiskAct, _ court: inout Court) {
-        guard let error = act.error, !act.isDisturbed, !isQuestion(act.operation, error) else { return }
+        guard let error = act.error, !act.isDisturbed, !isQuestion(act.operation, error), !lacksParent(act, error)
+        else { return }
         switch error {
         case .notFound, .exists, .notEmpty, .notDirectory, .isDirectory, .mismatch, .nameTooLong, .crossDevice,
             .unsupported:
@@ -28,11 +29,25 @@ package final class PlansWork: Invariant {
         }
     }
 
+    /// A batch makes directories and what goes into them in one job. Where the disk failed to make the directory, which no
+    /// row says is there, nothing could tell the rest of the job.
+    private func lacksParent(_ act: DiskAct, _ error: DiskError) -> Bool {
+        guard act.mayFail, error == .notFound else { return false }
+        return act.operation.places.contains { place in
+            guard case .tree(let path) = place, let parent = path.parent, !parent.isRoot else { return false }
+            return act.store.rows[parent]?.disk == nil
+        }
+    }
+
     private func isQuestion(_ operation: DiskOperation, _ error: DiskError) -> Bool {
         switch (operation, error) {
         case (.removeDirectory, .notEmpty): true
         case (.expectContent(.version, _), .mismatch), (.expect(.version, _), .mismatch): true
         case (.expectContent(.quarantine, _), .mismatch): true
+        // What the exchange brought out is looked at because somebody may have written to it a moment before.
+        case (.expectContent(.stage, _), .mismatch): true
+        // A source may be gone or another since the job was given, and its row may say so by now: the peer has it too.
+        case (.copy, .notFound), (.copy, .notDirectory), (.copy, .isDirectory), (.copy, .mismatch): true
         // A version may have been given back or be past its promise, and its old place may be gone.
         case (.move(.version, _), .notFound), (.move(.version, _), .notDirectory): true
         // Sweeping up what a failed program may or may not have left.

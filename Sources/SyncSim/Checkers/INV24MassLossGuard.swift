@@ -29,6 +29,7 @@ package final class MassLossGuard: Invariant {
             for (number, burst) in court.ledger.bursts.enumerated() where burst.machine != act.machine {
                 guard burst.paths.contains(key: change.path), isTooMuch(burst) else { continue }
                 if approvals.contains(where: { $0 >= burst.time }) { continue }
+                if court.ledger.wentAgain(change.path, since: burst) { continue }
                 let count = (applied[number] ?? 0) + 1
                 applied[number] = count
                 if count == fuseFiles + 1 {

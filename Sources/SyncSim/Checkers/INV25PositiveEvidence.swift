@@ -40,12 +40,27 @@ package final class PositiveEvidence: Invariant {
 
     private func judge(_ value: Value, of path: Path, _ act: DiskAct, _ court: inout Court) {
         guard court.ledger.demand(of: value, at: path) > .kept, !act.holds(value, path) else { return }
+        // A power cut that took the removal back did not take back the news of it.
+        if court.ledger.wasLetGo(value, at: path, isUndone: true) { return }
+        // Somebody let go of it, and the same bytes were written again where they still are: until the news of that is here,
+        // nobody can tell the one from the other. Or it is a conflict copy there already, whose news is on its way.
+        if act.otherHolds(value, path),
+            court.ledger.wasLetGo(value, at: path, isUndone: false) || act.other(path) != value
+        {
+            return
+        }
         court.find(self, on: act.machine, "\(value) was taken from \(path), though nobody who had seen it let go of it")
     }
 
     private func judgeDirectory(_ path: Path, _ act: DiskAct, _ court: inout Court) {
         // One that no person ever made is the daemon's own business.
         guard let page = court.ledger.pages[path] else { return }
+        // It has just made this one, and something went wrong before it was durable.
+        let isMaking = act.store.intents.contains { _, intent in
+            guard intent.path == path, case .place(nil, let entry) = intent.action else { return false }
+            return entry.content.isDirectory
+        }
+        if isMaking { return }
         let isGone = page.acts.contains { $0.before == .directory } || page.isReverted || !page.carried.isEmpty
         if !isGone {
             court.find(self, on: act.machine, "the directory \(path) was removed, though no person removed it")

@@ -91,6 +91,10 @@ package struct DiskAct {
     package let isDisturbed: Bool
     /// True if the folder holds the value at the path or at a conflict copy of it. Asked only on suspicion.
     package let holds: (Value, Path) -> Bool
+    /// The same of the other machine's folder.
+    package let otherHolds: (Value, Path) -> Bool
+    /// What stands at the path there.
+    package let other: (Path) -> Value
 
     package struct Touched: Hashable, Sendable {
         package let place: Place
@@ -109,10 +113,14 @@ package struct DiskAct {
 
     package init(
         machine: Int, operation: DiskOperation, error: DiskError? = nil, touched: [Touched] = [], store: VirtualStore,
-        mayFail: Bool = false, isDisturbed: Bool = false, holds: @escaping (Value, Path) -> Bool = { _, _ in false }
+        mayFail: Bool = false, isDisturbed: Bool = false, holds: @escaping (Value, Path) -> Bool = { _, _ in false },
+        otherHolds: @escaping (Value, Path) -> Bool = { _, _ in false },
+        other: @escaping (Path) -> Value = { _ in .absent }
     ) {
         self.machine = machine
         self.holds = holds
+        self.otherHolds = otherHolds
+        self.other = other
         self.operation = operation
         self.error = error
         self.touched = touched

@@ -16,6 +16,10 @@ package final class ImportedIsPrefix: Invariant {
             switch operation {
             case .appendLog(let record): heads[act.machine][record.head.position] = record.head.chain
             case .putNode(let record):
+                // The beginning of an epoch is something to have imported up to, when rows are sent for what was before it.
+                if record.ownHead.position.seq == 0 {
+                    heads[act.machine][record.ownHead.position] = record.ownHead.chain
+                }
                 if record.importedHead != act.store.node.importedHead {
                     judge(record.importedHead, on: act.machine, &court)
                 }

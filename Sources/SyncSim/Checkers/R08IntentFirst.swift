@@ -10,7 +10,9 @@ package final class IntentFirst: Invariant {
 
     package func see(_ act: DiskAct, _ court: inout Court) {
         guard act.error == nil, let path = target(of: act.operation) else { return }
-        if act.store.intents.contains(where: { covers($0.value, path) }) { return }
+        if act.store.intents.contains(where: { covers($0.value, path) || rescues($0.value, path, act.operation) }) {
+            return
+        }
         court.find(self, on: act.machine, "\(act.operation) without a durable intent for \(path)")
     }
 
@@ -24,6 +26,18 @@ package final class IntentFirst: Invariant {
             .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .expectIdentity,
             .inspect, .discard:
             nil
+        }
+    }
+
+    /// What an intent displaced goes back beside its path: until then it is where the intent says, afterwards it is in the tree.
+    private func rescues(_ intent: Intent, _ path: Path, _ operation: DiskOperation) -> Bool {
+        guard case .move(let place, to: .tree) = operation, ConflictFamily.isCopy(path, of: intent.path) else {
+            return false
+        }
+        if place == .stage(intent.stage) { return true }
+        switch intent.displaced {
+        case .version(let version)?, .quarantine(let version)?: return place == version.place
+        case .conflictCopy?, nil: return false
         }
     }
 

@@ -39,6 +39,8 @@ package final class Watch: Checker {
     private var court = Court()
     /// Where the places of the operation in hand stood before it.
     private var before: [(place: Place, value: Value, identity: FileIdentity?)] = []
+    /// When the daemon of each machine last put something at a path.
+    private var made: [SortedMap<Path, Int64>] = [[:], [:]]
     /// What was below a directory that is about to be moved.
     private var belowSource: SortedMap<Path, Value> = [:]
     /// The folder, and everything on the machine, before a disaster.
@@ -104,7 +106,9 @@ package final class Watch: Checker {
             store: world.machines[machine].store,
             mayFail: error != nil && world.mayDiskFail(machine),
             isDisturbed: error != nil && isDisturbed(operation, machine, world),
-            holds: { value, path in world.machines[machine].disk.holds(value, near: path) })
+            holds: { value, path in world.machines[machine].disk.holds(value, near: path) },
+            otherHolds: { value, path in world.machines[1 - machine].disk.holds(value, near: path) },
+            other: { path in world.machines[1 - machine].disk.value(at: path) })
     }
 
     private func report(_ act: DiskAct, _ world: World) {
@@ -118,7 +122,7 @@ package final class Watch: Checker {
                 continue
             }
             world.rare.hit("ledger: a daemon's directory move took an unseen file along")
-            world.ledger.carried(value, from: path, to: moved)
+            world.ledger.carried(value, from: path, to: moved, on: machine, at: world.now)
         }
         belowSource = [:]
     }
@@ -126,6 +130,7 @@ package final class Watch: Checker {
     private func noteChange(_ touch: DiskAct.Touched, _ machine: Int, _ world: World) {
         guard case .tree(let path) = touch.place, touch.before != touch.after else { return }
         if touch.before.isContent { world.ledger.displacements[machine][path] = world.now }
+        if touch.after != .absent { made[machine][path] = world.now }
         if ConflictFamily.base(of: path) != nil, touch.after.isContent {
             world.rare.hit("ledger: a conflict copy was made")
         }
@@ -144,16 +149,23 @@ package final class Watch: Checker {
         }
         return operation.places.contains { place in
             guard case .tree(let path) = place else { return false }
-            return isDisturbed(path, world.machines[machine])
+            return isDisturbed(path, machine, world)
         }
     }
 
-    private func isDisturbed(_ path: Path, _ machine: Machine) -> Bool {
+    private func isDisturbed(_ path: Path, _ index: Int, _ world: World) -> Bool {
+        let machine = world.machines[index]
         var next: Path? = path
         while let place = next, !place.isRoot {
             let known = machine.store.rows[place]?.disk?.stat
             let found = machine.disk.peekStat(place)
             if known?.identity != found?.identity || known?.kind != found?.kind { return true }
+            // Made by the very job that runs, so that no row tells of it, and taken away by a person since.
+            if known == nil, let time = made[index][place], let acts = world.ledger.pages[place]?.acts,
+                acts.contains(where: { $0.machine == index && $0.time >= time })
+            {
+                return true
+            }
             if place == path, let known, let found, known.kind != .directory, !found.isUntouched(since: known) {
                 return true
             }
@@ -202,7 +214,7 @@ package final class Watch: Checker {
     }
 
     package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
-        let disk = world.machines[machine].disk
+        let disk = world.machines[machine].disk.atHome
         beforeDisaster = Disaster(tree: disk.treeValues, safe: disk.safeValues, all: disk.allValues)
     }
 
@@ -236,7 +248,7 @@ package final class Watch: Checker {
         turn(machine, isRunning: false, world)
         guard let before = beforeDisaster else { return }
         beforeDisaster = nil
-        let now = world.machines[machine].disk.treeValues
+        let now = world.machines[machine].disk.atHome.treeValues
         let cut = PowerCut(machine: machine, was: before.tree, now: now, safe: before.safe)
         judge(world) { $0.see(cut, &$1) }
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
@@ -248,7 +260,7 @@ package final class Watch: Checker {
         turn(machine, isRunning: false, world)
         guard let before = beforeDisaster else { return }
         beforeDisaster = nil
-        let now = world.machines[machine].disk.treeValues
+        let now = world.machines[machine].disk.atHome.treeValues
         settleLedger(machine, before, now, world) { _, _ in false }
         excuseLost(before.all, world)
         announce(.restoredImage, machine, world)
@@ -261,8 +273,26 @@ package final class Watch: Checker {
         let duties = world.ledger.duties.count
         world.ledger.struck(
             machine, was: Ledger.Holdings(tree: before.tree), is: Ledger.Holdings(tree: now),
-            other: Ledger.Holdings(tree: world.machines[1 - machine].disk.treeValues), isSafe: isSafe)
+            other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues), isSafe: isSafe,
+            isBehind: { self.isBehind($0, world.machines[machine]) },
+            isBackdated: { self.isBackdated($0, world.machines[machine]) })
+        let disk = world.machines[machine].disk.atHome
+        world.ledger.struckMetadata(of: machine) { disk.peekStat($0) }
         if world.ledger.duties.count < duties { world.rare.hit("ledger: a value was excused after a power cut") }
+    }
+
+    /// The base says that another content stood there.
+    private func isBehind(_ path: Path, _ machine: Machine) -> Bool {
+        guard let known = machine.store.rows[path]?.disk else { return false }
+        return known.entry.content != seen(path, machine.disk.atHome)?.entry.content
+    }
+
+    /// The file was written after its clock had been put back.
+    private func isBackdated(_ path: Path, _ machine: Machine) -> Bool {
+        guard let known = machine.store.rows[path]?.disk, let found = machine.disk.atHome.peekStat(path) else {
+            return false
+        }
+        return found.changed <= known.stat.changed
     }
 
     /// Values that were on the machine and are nowhere now.

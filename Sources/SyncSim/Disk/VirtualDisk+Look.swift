@@ -33,7 +33,10 @@ extension VirtualDisk {
             case .failure(let error): .failed(error)
             }
         }
-        return Inspection(root: rootState(), results: results)
+        let state = rootState()
+        // A folder that has come back to its place is watched again before anybody is told so.
+        if state == .healthy, isWatching, let root, !inodes[root].isWatched { watch(root) }
+        return Inspection(root: state, results: results)
     }
 
     /// Device, inode and marker against those of the folder that was set up.

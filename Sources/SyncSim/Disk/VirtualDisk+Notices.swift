@@ -39,7 +39,7 @@ extension VirtualDisk {
 
     package var hasNotices: Bool { noticesOverflowed || !notices.isEmpty }
 
-    private mutating func watch(_ directory: InodeKey) {
+    mutating func watch(_ directory: InodeKey) {
         var open = [directory]
         while let key = open.popLast() {
             inodes[key].isWatched = true

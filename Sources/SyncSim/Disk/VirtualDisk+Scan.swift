@@ -24,7 +24,9 @@ extension VirtualDisk {
                 }
                 let found = entry.flatMap { $0.path == path ? $0.stat : nil }
                 let stored = known.flatMap { $0.path == path ? $0 : nil }
-                if let difference = difference(at: path, stored, found, walk) { differences.append(difference) }
+                if let difference = difference(at: path, stored, found, walk, request) {
+                    differences.append(difference)
+                }
                 if found != nil { entry = walk.next(on: &self) }
                 if stored != nil { known = row(after: path) }
                 last = path
@@ -33,7 +35,9 @@ extension VirtualDisk {
         return ScanChunk(differences: differences, resume: resume, root: rootState(), unreadable: walk.unreadable)
     }
 
-    private func difference(at path: Path, _ row: Row?, _ stat: Stat?, _ walk: TreeWalk) -> Difference? {
+    private func difference(
+        at path: Path, _ row: Row?, _ stat: Stat?, _ walk: TreeWalk, _ request: ScanRequest
+    ) -> Difference? {
         if stat == nil, let row {
             if path.isReserved || walk.hides(path) { return nil }
             let isDirectory = row.disk?.entry.content.isDirectory ?? false
@@ -42,7 +46,7 @@ extension VirtualDisk {
             // The rules name it no longer, or the walk would not have come here: the core has to be told that too.
             return Difference(path: path, stat: stat)
         }
-        return ScanJoin.difference(at: path, row: row, stat: stat)
+        return ScanJoin.difference(at: path, row: row, stat: stat, distrustSince: request.distrustSince)
     }
 
     /// A row that still says the path is on disk although the rules ignore it now.

@@ -31,15 +31,23 @@ package enum Exhaustive {
     /// How many pairs there are.
     package static var pairCount: Int { SmallCase.all.count }
 
-    /// One of them as it runs, for whoever looks for the cause of a finding.
-    package static func story(ofCase number: Int, isMirrored: Bool, isSlow: Bool) -> [String] {
+    /// One of them as it runs, for whoever looks for the cause of a finding: the first way of running it that goes wrong.
+    package static func story(ofCase number: Int) -> [String] {
         let cases = SmallCase.all
-        guard number < cases.count else { return ["there is no case \(number)"] }
+        guard number < cases.count else { return ["there is no case \(number): there are \(cases.count), from 0"] }
         let small = cases[number]
-        let world = SmallWorld(
-            base: small.base, small.histories, isMirrored: isMirrored, timing: isSlow ? .slow : .plain, keepsTrace: true
-        ).world
-        return ["\(small)"] + world.trace.lines + world.violations.map { "\($0.invariant) \($0.detail)" }
+        let ways: [(isMirrored: Bool, timing: SmallWorld.Timing)] = [(false, .plain), (false, .slow), (true, .plain)]
+        var lines: [String] = []
+        for (isMirrored, timing) in ways {
+            let world = SmallWorld(
+                base: small.base, small.histories, isMirrored: isMirrored, timing: timing, keepsTrace: true
+            ).world
+            let findings = world.violations.map { "\($0.invariant) \($0.detail)" }
+            let title = "\(small), \(timing)\(isMirrored ? ", mirrored" : "")"
+            if lines.isEmpty || !findings.isEmpty { lines = [title] + world.trace.lines + findings }
+            if !findings.isEmpty { break }
+        }
+        return lines
     }
 }
 

@@ -26,17 +26,26 @@ extension Ledger {
     }
 
     /// The folder of `machine` went from one state to another by itself. `isSafe` says what had reached the disk for good
-    /// and so had to stay.
+    /// and so had to stay, `isBehind` where the daemon remembers another state than the folder shows now, `isBackdated`
+    /// where it would have to take what it finds for older than that by the times alone.
     package mutating func struck(
-        _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool
+        _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool,
+        isBehind: (Path) -> Bool = { _ in false }, isBackdated: (Path) -> Bool = { _ in false }
     ) {
         // What a taken-back rename has put to its old place again is where it was; nobody can tell that from a rename back.
         var returned: SortedMap<Value, Bool> = [:]
-        for (path, value) in now.tree where value.isContent && was.value(at: path) != value { returned[value] = true }
+        for (path, value) in now.tree where value.isContent && was.value(at: path) != value {
+            returned[value] = true
+            // With a directory whose rename was taken back comes what was made in it at its new place.
+            if pages[path] == nil { pages[path] = Page() }
+        }
         for path in pages.keys {
             let (before, after) = (was.value(at: path), now.value(at: path))
             pages.update(path) { page in
                 page.look(at: before, on: machine)
+                if isBehind(path), before != after || isBackdated(path), !other.holds(after, near: path) {
+                    page.returnOvertaken(after)
+                }
                 guard before != after else { return }
                 page.isReverted = true
                 for index in page.acts.indices where page.acts[index].after == before && returned.contains(key: before)
@@ -45,12 +54,26 @@ extension Ledger {
                 }
                 // What a crash left of a file stands there now, whoever reads it.
                 if after.isContent, !page.acts.contains(where: { $0.after == after }) { page.carried.append(after) }
+                // What the other machine holds may be the same bytes from before.
+                let acts = page.acts
                 page.revert(
                     machine, to: after, other: other.value(at: path),
                     isKept: { act in
-                        other.holds(act.after, near: path) || (act.after == before && isSafe(path, act.after))
+                        let isFirst = !acts.contains { $0.after == act.after && $0.number < act.number }
+                        return isFirst && other.holds(act.after, near: path)
+                            || (act.after == before && isSafe(path, act.after))
                     })
             }
+        }
+    }
+
+    /// A crash may have taken back mode and time as well: then nobody can say how the path was left.
+    package mutating func struckMetadata(of machine: Int, stat: (Path) -> Stat?) {
+        for path in pages.keys {
+            guard let left = pages[path]?.left, left.machine == machine, let found = stat(path),
+                found.mode != left.mode || found.modified != left.modified
+            else { continue }
+            pages.update(path) { $0.left = nil }
         }
     }
 
@@ -92,6 +115,14 @@ extension Ledger {
 }
 
 extension Ledger.Page {
+    /// A crash brought back what a person had replaced, or what he wrote unseen carries the times of an earlier clock. Nobody
+    /// who finds it in the place of something newer can tell it from damage: it may be set aside, but not thrown away.
+    mutating func returnOvertaken(_ value: Value) {
+        for index in acts.indices where acts[index].after == value {
+            acts[index].demand = min(acts[index].demand, .kept)
+        }
+    }
+
     /// The folder shows `value` now. Acts that only this folder knew, and that are gone with the change, never happened.
     mutating func revert(_ machine: Int, to value: Value, other: Value, isKept: (Ledger.Act) -> Bool) {
         let was = shown[machine]

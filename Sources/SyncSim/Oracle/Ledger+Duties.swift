@@ -24,6 +24,19 @@ extension Ledger {
         return result
     }
 
+    /// A person removed or replaced this value at the path, whatever was written there later; `isUndone` if a disaster took
+    /// that back.
+    package func wasLetGo(_ value: Value, at path: Path, isUndone: Bool) -> Bool {
+        pages[path]?.acts.contains { $0.before == value && $0.isUndone == isUndone } ?? false
+    }
+
+    /// What went with many others came back, and a person at the same machine deleted it again by itself.
+    package func wentAgain(_ path: Path, since burst: Burst) -> Bool {
+        pages[path]?.acts.contains {
+            $0.machine == burst.machine && $0.after == .absent && $0.time > burst.time && !$0.isUndone
+        } ?? false
+    }
+
     /// How well a value of a path must be kept now. The head of the family of conflict copies knows more than the copy: a
     /// loser is owed under its first name.
     package func demand(of value: Value, at path: Path) -> Demand {

@@ -124,6 +124,11 @@ package struct Ledger: Sendable {
         pages[path, default: Page()].leave(Left(machine: machine, mode: mode, modified: modified))
     }
 
+    /// The path is one of several names of a file: who changes mode or time through another name changes them here.
+    package mutating func linked(_ path: Path) {
+        pages[path, default: Page()].isSharedMetadata = true
+    }
+
     /// The only copy of these values was on a machine whose disk the operator put back.
     package mutating func lost(_ values: SortedMap<Value, Bool>) {
         guard !values.isEmpty else { return }
@@ -137,9 +142,16 @@ package struct Ledger: Sendable {
     }
 
     /// A daemon's rename of a directory took along a value that nobody had moved: a file made there a moment before.
-    package mutating func carried(_ value: Value, from old: Path, to new: Path) {
+    /// Whoever wrote it let go of what stood there before, wherever that is called now.
+    package mutating func carried(_ value: Value, from old: Path, to new: Path, on machine: Int, at time: Int64) {
         guard value != .absent else { return }
         pages[new, default: Page()].carried.append(value)
+        if let edit = pages[old]?.acts.last(where: { $0.after == value && $0.machine == machine }),
+            edit.before.isContent,
+            everStood(edit.before, at: new)
+        {
+            changed(new, on: machine, from: edit.before, to: value, at: time, isRacing: true)
+        }
         pages.update(old) { page in
             for index in page.acts.indices where page.acts[index].after == value {
                 page.acts[index].demand = min(page.acts[index].demand, .inTree)

@@ -17,6 +17,13 @@ extension VirtualDisk {
         return (found.value, found.stat)
     }
 
+    /// The disk as if the folder were in its place: a disaster strikes it wherever it is.
+    package var atHome: VirtualDisk {
+        var disk = self
+        disk.mount()
+        return disk
+    }
+
     /// Without looking at bytes.
     package func peekStat(_ path: Path) -> Stat? { key(at: path).map { inodes[$0].stat } }
 
@@ -62,7 +69,8 @@ extension VirtualDisk {
         var result: SortedMap<Path, Value> = [:]
         for (path, entry) in durableTree() {
             let value = Value(entry)
-            if value == self.value(at: path) { result[path] = value }
+            // The same value may stand here in another file that has not reached the disk.
+            if value == self.value(at: path), isSettled(path) { result[path] = value }
         }
         return result
     }

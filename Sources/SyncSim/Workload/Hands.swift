@@ -53,7 +53,9 @@ package struct Hands {
 
     @discardableResult
     package func link(_ path: Path, to other: Path) -> DiskError? {
-        change([path, other]) { disk, now in disk.link(path, other, now: now) }
+        let error = change([path, other]) { disk, now in disk.link(path, other, now: now) }
+        if error == nil { for name in names(path) { world.ledger.linked(name) } }
+        return error
     }
 
     @discardableResult
@@ -209,7 +211,8 @@ extension Hands {
         let before = paths.map { world.machines[machine].disk.value(at: $0) }
         let error = body(&world.machines[machine].disk, world.stamp(machine))
         for (path, value) in zip(paths, before) {
-            note(path, before: value, isBlind: knowing.map { $0 != value } ?? false)
+            // What nobody else had yet when it was written over is gone, whatever a daemon does.
+            note(path, before: value, isBlind: knowing.map { $0 != value && world.isHeld(value) } ?? false)
         }
         return error
     }
@@ -218,14 +221,14 @@ extension Hands {
         let found = world.machines[machine].disk.peek(path)
         let after = found?.value ?? .absent
         if before != after {
-            // After a power cut absence is not believed until everything has been looked at.
-            if after == .absent, world.machines[machine].store.node.distrustSince != nil {
-                world.ledger.doubted([path])
-            }
             world.trace.tell("\(world.now) \(world.machines[machine].name) user: \(path) was \(before), is \(after)")
             world.ledger.changed(
                 path, on: machine, from: before, to: after, at: world.now, isRacing: isBeingApplied(path),
                 isBlind: isBlind)
+            // After a power cut absence is not believed until everything has been looked at.
+            if after == .absent, world.isUnsettled(machine) {
+                world.ledger.doubted([path])
+            }
         }
         if let stat = found?.stat, after.isContent {
             world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified)
@@ -285,6 +288,21 @@ extension Hands {
 }
 
 extension World {
+    /// The machine lost power, and the daemon has not been through the folder since.
+    func isUnsettled(_ machine: Int) -> Bool {
+        let found = machines[machine]
+        return found.store.node.distrustSince != nil || found.bootOfProcess > 0 && found.boots != found.bootOfProcess
+    }
+
+    /// True if a folder holds the value, or has set it aside.
+    func isHeld(_ value: Value) -> Bool {
+        machines.contains { machine in
+            machine.disk.atHome.allContents().contains { content in
+                [.tree, .versions, .quarantine].contains(content.area) && Value(content.entry) == value
+            }
+        }
+    }
+
     /// Changes when all open files of a machine are lost at once.
     package func handleLife(_ machine: Int) -> Int { machines[machine].boots }
 }

@@ -1,0 +1,379 @@
+import SyncModel
+import Testing
+
+@testable import SyncSim
+
+/// The judge's memory: who had seen what, what is owed because of it, and what disasters excuse. The words with which
+/// people act here are in `Trial`.
+@Suite("The ledger: who had seen what, and what must be findable because of it")
+struct LedgerTests {
+    // MARK: Acts
+
+    @Test("An act has seen what its folder had shown, not what the other folder has") func seen() throws {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", over: "1", at: "a", on: 0)
+        ledger.wrote("3", at: "a", on: 1)
+        let page = try #require(ledger.pages[at("a")])
+        #expect(page.acts.map(\.number) == [0, 1, 2] && page.acts.map(\.machine) == [0, 0, 1])
+        #expect(page.acts.map { seen($0) } == [[], [0], []])
+        #expect(page.leaves.map(\.number) == [1, 2])
+    }
+
+    @Test("Who changes what came over has seen all that its author had, but not what he did later") func cameOver()
+        throws
+    {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", over: "1", at: "a", on: 0)
+        ledger.wrote("3", over: "2", at: "a", on: 0)
+        ledger.wrote("4", over: "2", at: "a", on: 1)
+        ledger.wrote("5", over: "4", at: "a", on: 1)
+        let page = try #require(ledger.pages[at("a")])
+        #expect(seen(page.acts[3]) == [0, 1] && seen(page.acts[4]) == [0, 1, 3])
+        #expect(page.leaves.map(\.number) == [2, 4])
+    }
+
+    @Test("Of two equal values the older is taken for the one that was seen") func equalValues() throws {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", over: "1", at: "a", on: 0)
+        ledger.wrote("1", over: "2", at: "a", on: 0)
+        ledger.wrote("3", over: "1", at: "a", on: 1)
+        let page = try #require(ledger.pages[at("a")])
+        #expect(seen(page.acts[3]) == [0])
+    }
+
+    @Test("What changes nothing is no act") func nothing() {
+        var ledger = Ledger()
+        ledger.wrote("1", over: "1", at: "a", on: 0)
+        ledger.changedAside(at("a"), on: 0, from: .text("1"), to: .text("1"), at: 0, demand: .kept)
+        #expect(ledger.pages.isEmpty)
+    }
+
+    @Test("A path is deleted when everybody who had a say left nothing") func deleted() throws {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        #expect(ledger.pages[at("a")]?.isDeleted == false)
+        ledger.removed("1", at: "a", on: 0)
+        #expect(ledger.pages[at("a")]?.isDeleted == true)
+        ledger.wrote("2", over: "1", at: "a", on: 1)
+        #expect(ledger.pages[at("a")]?.isDeleted == false)
+        ledger.removed("2", at: "a", on: 1)
+        #expect(ledger.pages[at("a")]?.isDeleted == true)
+        #expect(Ledger.Page().isDeleted == false)
+    }
+
+    @Test("What ever stood at a path is known, whoever put it there, and nowhere else") func everStood() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.removed("1", at: "a", on: 0)
+        ledger.carried(.text("2"), from: at("b"), to: at("a"), on: 0, at: 0)
+        #expect(ledger.everStood(.text("1"), at: at("a")) && ledger.everStood(.text("2"), at: at("a")))
+        #expect(!ledger.everStood(.text("3"), at: at("a")) && !ledger.everStood(.text("1"), at: at("b")))
+    }
+
+    // MARK: Duties
+
+    @Test("A value is owed until somebody who had seen it takes it away") func owed() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        #expect(owed(ledger) == ["a 1 atPath"])
+        ledger.wrote("2", at: "a", on: 1)
+        #expect(owed(ledger) == ["a 1 atPath", "a 2 atPath"])
+        ledger.wrote("3", over: "1", at: "a", on: 0)
+        #expect(owed(ledger) == ["a 2 atPath", "a 3 atPath"])
+        ledger.removed("2", at: "a", on: 0)
+        #expect(owed(ledger) == ["a 3 atPath"])
+        ledger.removed("3", at: "a", on: 1)
+        #expect(owed(ledger) == [])
+    }
+
+    @Test("Who wrote over something without looking leaves it at least in history") func blind() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", over: "1", at: "a", on: 0, isBlind: true)
+        #expect(owed(ledger) == ["a 1 kept", "a 2 atPath"])
+    }
+
+    @Test("Written again, a value is owed again") func writtenAgain() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.removed("1", at: "a", on: 0)
+        ledger.wrote("1", at: "a", on: 0)
+        #expect(owed(ledger) == ["a 1 atPath"])
+        #expect(ledger.demand(of: .text("1"), at: at("a")) == .atPath)
+        #expect(ledger.demand(of: .text("2"), at: at("a")) == .excused)
+    }
+
+    @Test("Directories and special files are not owed, files and symlinks are") func kinds() {
+        var ledger = Ledger()
+        ledger.madeDirectory("d", on: 0)
+        ledger.changed(at("p"), on: 0, from: .absent, to: .special, at: 0)
+        ledger.changed(at("l"), on: 0, from: .absent, to: .symlink(to: utf8("a")), at: 0)
+        #expect(ledger.duties.map(\.path) == [at("l")])
+    }
+
+    @Test("A directory's move takes along what nobody moved: it is owed, wherever it is") func carriedAlong() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "d/x", on: 0)
+        ledger.wrote("2", at: "d/x", on: 1)
+        ledger.carried(.text("1"), from: at("d/x"), to: at("e/x"), on: 0, at: 0)
+        #expect(owed(ledger) == ["d/x 1 inTree", "d/x 2 atPath"])
+        ledger.carried(.absent, from: at("d/x"), to: at("f/x"), on: 0, at: 0)
+        #expect(ledger.pages[at("f/x")] == nil)
+    }
+
+    @Test("An edit that is taken along lets go of what stood at the new place before it") func editTakenAlong() throws {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "d/x", on: 0)
+        ledger.wrote("1", at: "e/x", on: 1)
+        ledger.wrote("2", over: "1", at: "d/x", on: 0)
+        ledger.carried(.text("2"), from: at("d/x"), to: at("e/x"), on: 0, at: 9)
+        let act = try #require(ledger.pages[at("e/x")]?.acts.last)
+        #expect(act.before == .text("1") && act.after == .text("2") && act.isRacing && act.time == 9)
+        #expect(
+            ledger.wasLetGo(.text("1"), at: at("e/x"), isUndone: false)
+                && !ledger.wasLetGo(.text("2"), at: at("e/x"), isUndone: false))
+    }
+
+    @Test("What was written into a file that had been moved aside is asked for as far as it was said") func aside()
+        throws
+    {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", over: "1", at: "a", on: 1)
+        ledger.changedAside(at("a"), on: 0, from: .text("1"), to: .text("1+"), at: 5, demand: .inTree)
+        #expect(owed(ledger) == ["a 2 atPath", "a 1+ inTree"])
+        let page = try #require(ledger.pages[at("a")])
+        #expect(seen(page.acts[2]) == [0], "it was the first value that went on")
+        #expect(page.isContested(.text("2")) && page.soleWriter == nil)
+    }
+
+    // MARK: Conflict copies
+
+    private let copy = "a.conflict-beta-20260101-000000-abcdef"
+
+    @Test("Whoever removes or changes a conflict copy has disposed of the loser; what is written later is owed")
+    func disposal() {
+        for isChange in [false, true] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 0)
+            ledger.wrote("2", at: "a", on: 1)
+            if isChange {
+                ledger.wrote("3", over: "1", at: copy, on: 1, time: 5)
+                #expect(owed(ledger) == ["a 2 atPath", "\(copy) 3 atPath"])
+            } else {
+                ledger.removed("1", at: copy, on: 1, time: 5)
+                #expect(owed(ledger) == ["a 2 atPath"])
+            }
+            ledger.wrote("1", over: "2", at: "a", on: 0, time: 6)
+            #expect(owed(ledger).contains("a 1 atPath"))
+        }
+    }
+
+    @Test("A loser is owed under its first name, through all generations") func generations() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        let second = copy + ".conflict-alpha-20260102-000000-012345"
+        #expect(ledger.demand(of: .text("1"), at: at(copy)) == .atPath)
+        #expect(ledger.demand(of: .text("1"), at: at(second)) == .atPath)
+        #expect(ledger.demand(of: .text("1"), at: at("b.conflict-beta-20260101-000000-abcdef")) == .excused)
+        ledger.removed("1", at: second, on: 0)
+        #expect(ledger.demand(of: .text("1"), at: at(copy)) == .excused)
+    }
+
+    // MARK: Contest
+
+    @Test("A value is contested when somebody wrote another without having seen it") func contested() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        #expect(!ledger.isContested(.text("1"), at: at("a")))
+        ledger.wrote("2", over: "1", at: "a", on: 1)
+        #expect(!ledger.isContested(.text("1"), at: at("a")) && !ledger.isContested(.text("2"), at: at("a")))
+        ledger.wrote("3", over: "1", at: "a", on: 0)
+        #expect(ledger.isContested(.text("2"), at: at("a")) && ledger.isContested(.text("3"), at: at("a")))
+        #expect(!ledger.isContested(.text("1"), at: at("a")), "both had seen the first")
+    }
+
+    @Test("Who wrote the same is no opponent; a race, a crash or a file with two names always may be") func blurred() {
+        var equal = Ledger()
+        equal.wrote("1", at: "a", on: 0)
+        equal.wrote("1", at: "a", on: 1)
+        #expect(!equal.isContested(.text("1"), at: at("a")))
+        var racing = Ledger()
+        racing.wrote("1", at: "a", on: 0)
+        racing.wrote("2", over: "1", at: "a", on: 0, isRacing: true)
+        #expect(racing.isContested(.text("1"), at: at("a")) && racing.isContested(.text("2"), at: at("a")))
+        var entangled = Ledger()
+        entangled.wrote("1", at: "a", on: 0)
+        entangled.pages.update(at("a")) { $0.isEntangled = true }
+        #expect(entangled.isContested(.text("anything"), at: at("a")))
+        var carried = Ledger()
+        carried.carried(.text("1"), from: at("b"), to: at("a"), on: 0, at: 0)
+        #expect(carried.isContested(.text("1"), at: at("a")) && !carried.isContested(.text("2"), at: at("a")))
+    }
+
+    @Test("A file is contested by what somebody else did below its path") func contestedBelow() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", at: "a/x", on: 0)
+        ledger.wrote("3", at: "ab/x", on: 1)
+        #expect(!ledger.isContested(.text("1"), at: at("a")))
+        ledger.wrote("4", at: "a/y", on: 1)
+        #expect(ledger.isContested(.text("1"), at: at("a")))
+    }
+
+    @Test("The sole writer of a path, and all that makes him doubtful") func soleWriter() throws {
+        func writer(_ acts: (inout Ledger) -> Void) -> Int? {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 1)
+            acts(&ledger)
+            return ledger.pages[at("a")]?.soleWriter
+        }
+        #expect(writer { _ in } == 1)
+        #expect(writer { $0.removed("1", at: "a", on: 1) } == 1)
+        #expect(writer { $0.left(at("a"), on: 1, mode: 0o600, modified: .zero) } == 1)
+        #expect(writer { $0.wrote("2", over: "1", at: "a", on: 0) } == nil)
+        #expect(writer { $0.wrote("2", over: "1", at: "a", on: 1, isRacing: true) } == nil)
+        #expect(writer { $0.left(at("a"), on: 0, mode: 0o600, modified: .zero) } == nil)
+        #expect(
+            writer { ledger in
+                for machine in [0, 1] { ledger.left(at("a"), on: machine, mode: 0o600, modified: .zero) }
+            } == nil)
+        #expect(writer { $0.doubted([at("a")]) } == nil)
+        var touched = Ledger()
+        touched.left(at("b"), on: 0, mode: 0o600, modified: .zero)
+        #expect(touched.pages[at("b")]?.soleWriter == 0)
+    }
+
+    // MARK: Disasters
+
+    @Test("A power cut takes back what only its folder knew, and nothing else is excused") func powerCut() throws {
+        for (isSafe, isThere, expected) in [
+            (false, false, ["a 1 atPath"]), (true, false, ["a 2 atPath"]), (false, true, ["a 2 atPath"]),
+        ] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 0)
+            ledger.wrote("2", over: "1", at: "a", on: 0)
+            ledger.struck(
+                0, was: holding("a=2"), is: holding("a=1"), other: holding(isThere ? "a=2" : ""),
+                isSafe: { path, value in isSafe && path == at("a") && value == .text("2") })
+            #expect(owed(ledger) == expected)
+            #expect(ledger.pages[at("a")]?.isReverted == true)
+        }
+    }
+
+    @Test("After a power cut people go on from what it left") func afterPowerCut() throws {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", over: "1", at: "a", on: 0)
+        ledger.struck(0, was: holding("a=2"), is: holding("a=1"), other: holding(""), isSafe: { _, _ in false })
+        ledger.wrote("3", over: "1", at: "a", on: 0)
+        let page = try #require(ledger.pages[at("a")])
+        #expect(page.acts[1].isUndone && seen(page.acts[2]) == [0])
+        #expect(page.leaves.map(\.number) == [2] && owed(ledger) == ["a 3 atPath"])
+    }
+
+    @Test("A path that a disaster did not change is not touched by it") func untouchedByDisaster() throws {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", at: "b", on: 0)
+        ledger.struck(
+            0, was: holding("a=1 b=2"), is: holding("a=1"), other: holding(""), isSafe: { _, _ in false })
+        #expect(owed(ledger) == ["a 1 atPath"])
+        #expect(ledger.pages[at("a")]?.isReverted == false && ledger.pages[at("a")]?.soleWriter == 0)
+    }
+
+    @Test("What a taken-back rename has put back is owed in the tree, not at the new name") func takenBackRename() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.removed("1", at: "a", on: 0)
+        ledger.wrote("1", at: "b", on: 0)
+        ledger.struck(0, was: holding("b=1"), is: holding("a=1"), other: holding("b=1"), isSafe: { _, _ in false })
+        #expect(ledger.demand(of: .text("1"), at: at("b")) == .inTree)
+    }
+
+    @Test("What a crash left of a file may stand there and be copied: nobody wrote it") func crashRemains() {
+        var ledger = Ledger()
+        ledger.wrote("whole", at: "a", on: 0)
+        ledger.struck(0, was: holding("a=whole"), is: holding("a=who"), other: holding(""), isSafe: { _, _ in false })
+        #expect(ledger.everStood(.text("who"), at: at("a")) && ledger.isContested(.text("who"), at: at("a")))
+        #expect(owed(ledger) == [])
+    }
+
+    @Test("A folder that the operator put back counts as his act, and what he laid over is kept at least")
+    func restoredTree()
+        throws
+    {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", over: "1", at: "a", on: 0)
+        ledger.wrote("3", at: "b", on: 0)
+        ledger.replacedTree(
+            0, was: holding("a=2 b=3 c=4").tree,
+            is: holding("a=1 b=3").tree, at: 9)
+        #expect(owed(ledger) == ["a 1 kept", "b 3 atPath"])
+        let page = try #require(ledger.pages[at("a")])
+        #expect(page.acts.last?.isRacing == true && page.acts.last?.time == 9 && page.isReverted)
+        #expect(ledger.pages[at("b")]?.isReverted == false)
+        #expect(ledger.pages[at("c")]?.acts.last?.after == .absent)
+    }
+
+    @Test("Values whose only disk was put back are excused, on whatever page they are") func lostValues() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("1", at: "b", on: 1)
+        ledger.wrote("2", at: "b", on: 0)
+        ledger.lost([:])
+        #expect(owed(ledger).count == 3)
+        ledger.lost([.text("1"): true])
+        #expect(owed(ledger) == ["b 2 atPath"])
+    }
+
+    @Test("A rejected deletion may come back, and only what was deleted") func rejected() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", at: "b", on: 0)
+        ledger.removed("2", at: "b", on: 0)
+        ledger.rejectedDeletions()
+        #expect(ledger.pages[at("a")]?.isReverted == false && ledger.pages[at("b")]?.isReverted == true)
+    }
+
+    @Test("A mass deletion is counted in the folder and in each directory at its top") func bursts() throws {
+        var ledger = Ledger()
+        let files = ["a", "d/x", "d/e/y", "f/z"].map { at($0) }
+        ledger.massDeletion(of: [files[0], files[1], files[2]], among: files, on: 1, at: 7)
+        let burst = try #require(ledger.bursts.first)
+        #expect(burst.machine == 1 && burst.time == 7 && burst.filesBefore == 4)
+        #expect(Array(burst.paths.keys) == [files[0], files[2], files[1]])
+        #expect(Array(burst.tops.keys) == [at("d"), at("f")])
+        #expect(burst.tops[at("d")]?.before == 2 && burst.tops[at("d")]?.deleted == 2)
+        #expect(burst.tops[at("f")]?.before == 1 && burst.tops[at("f")]?.deleted == 0)
+    }
+
+    @Test("What a folder holds near a path: there, or in a conflict copy of it") func holdings() {
+        let held = holding("a=1 \(copy)=2 d/a=3")
+        #expect(held.holds(.text("1"), near: at("a")) && held.holds(.text("2"), near: at("a")))
+        #expect(!held.holds(.text("3"), near: at("a")) && !held.holds(.text("2"), near: at("d/a")))
+        #expect(!held.holds(.text("1"), near: at(copy)) && held.value(at: at("b")) == .absent)
+        #expect(holding("d/a=1 d/\(copy)=2").holds(.text("2"), near: at("d/a")))
+    }
+
+    // MARK: Folders and readings
+
+    private func holding(_ sketch: String) -> Ledger.Holdings {
+        let tree = MachineSight(sketch, machine: 0).tree
+        return Ledger.Holdings(tree: SortedMap(tree.map { ($0.key, $0.value.value) }))
+    }
+
+    private func seen(_ act: Ledger.Act) -> [Int] { (0..<8).filter { act.seen.contains($0) } }
+
+    /// "path text demand", as far as the text is one of those written here.
+    private func owed(_ ledger: Ledger) -> [String] {
+        ledger.duties.map { duty in
+            let text = ["1", "2", "3", "4", "5", "1+", "whole"].first { Value.text($0) == duty.value }
+            return "\(duty.path) \(text ?? "?") \(duty.demand)"
+        }
+    }
+}
