@@ -38,6 +38,10 @@ struct WatchState: Sendable {
     /// Directories that came from elsewhere and will be told path by path.
     var unmoved = SortedMap<Path, FileIdentity>()
 
+    /// States of files with several names for which the other names have been asked. Where a file system gives two files one
+    /// identity, they must not ask each other without end.
+    var askedNamesakes = SortedMap<Path, Stat>()
+
     /// Special files reported, so that each is told once.
     var specials = SortedMap<Path, Bool>()
     /// An inspection is under way, or what it saw is not compared with the rows yet.
@@ -176,7 +180,7 @@ extension Node {
 
     mutating func pumpWatch(into effects: inout Effects) {
         guard phase == .running, !record.isForked else { return }
-        if !watch.deferred.isEmpty { releaseDeferred() }
+        if !watch.deferred.isEmpty || !plan.afterBatch.isEmpty { releaseDeferred() }
         guard watch.rulesAreLoaded, !recovery.isRenumbering else { return }
         pumpInspection(into: &effects)
         guard watch.root == .healthy else { return }
@@ -494,11 +498,18 @@ extension Node {
     /// A write through one name of a hard link, ours or a user's, is told of for that name only. A name that is being read
     /// already is not asked again: two that are both out of date would send looks to each other without end.
     private mutating func lookAtNamesakes(of path: Path, _ stat: Stat, _ namesakes: [Row]) {
-        for other in namesakes where other.path != path {
-            guard let known = other.disk?.stat, known.identity == stat.identity, !stat.isUntouched(since: known)
-            else { continue }
+        let others = namesakes.filter { other in
+            guard let known = other.disk?.stat, other.path != path, known.identity == stat.identity else {
+                return false
+            }
+            return !stat.isUntouched(since: known)
+        }
+        guard !others.isEmpty, watch.askedNamesakes[path] != stat else { return }
+        if watch.askedNamesakes.count >= WatchState.youngMax { watch.askedNamesakes.removeAll() }
+        watch.askedNamesakes[path] = stat
+        for other in others where !apply.touches(other.path) {
             let isRead = watch.toHash.contains(key: other.path) || watch.hashing.contains(key: other.path)
-            if !apply.touches(other.path), !isRead { look(at: other.path) }
+            if !isRead { look(at: other.path) }
         }
     }
 
@@ -686,7 +697,8 @@ extension Node {
         // Known damage is no version because its time or mode has changed.
         if entry.content == disk.entry.content { return row.condition == .damaged }
         guard isSuspect(row), !isHandled(row.path) else { return false }
-        let isEmptied = entry.content.size == 0 && disk.entry.content.size > 0
+        // (A directory or a link says nothing by its size.)
+        let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
         let sinceBoot = watch.bootMilliseconds...max(watch.bootMilliseconds, now.wallMilliseconds)
         // What the row says was seen after the cut: whatever differs from it now was done since.
         if sinceBoot.contains(disk.stat.changed.milliseconds) { return false }
@@ -896,6 +908,8 @@ extension Node {
             }
         }
         if isComplete {
+            // A rule file may have gone while nobody looked: what it covered is not ignored any more.
+            if !watch.rulesAreLoaded { enqueue(.reconsiderIgnored(after: nil)) }
             watch.rulesAreLoaded = true
         } else {
             watch.mustLoadRules = true
