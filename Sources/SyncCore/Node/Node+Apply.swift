@@ -137,7 +137,6 @@ extension Node {
             else {
                 continue
             }
-            if isInsideExchange(path, in: running) { continue }
             guard task.step.isRemoval || task.step == .adjust || hasParent(path, parents, in: running),
                 let item = item(for: task, row, rows: rows)
             else {
@@ -168,15 +167,6 @@ extension Node {
         if !apply.moving.isEmpty { watch.taint() }
         apply.batch = running
         self.store(&store, then: .runBatch, into: &effects)
-    }
-
-    /// What would go into a directory that takes a file's place in this batch waits for the next: if the exchange has to be
-    /// undone, all that is in the directory would leave its place with it.
-    private func isInsideExchange(_ path: Path, in running: RunningBatch) -> Bool {
-        running.items.contains { item in
-            guard case .replaceByDirectory = item.step else { return false }
-            return path.isBelow(item.task.path)
-        }
     }
 
     /// The directory above is there, or is made earlier in this batch.
@@ -862,16 +852,13 @@ extension Node {
             _ = apply.late.popFirst()
         }
         guard !due.isEmpty else { return }
-        effects.add(.disk(newJob(.lateCheck(due)), due.map { DiskProgram([.inspect($0.place)]) }))
+        let programs = due.map { DiskProgram([.expectContent($0.place, $0.stat)]) }
+        effects.add(.disk(newJob(.lateCheck(due)), programs))
     }
 
-    /// A version that was given back to a person is not there any more; another file may be in its place.
     mutating func finishLateCheck(_ versions: [KeptVersion], _ results: [DiskResult]) {
-        let late = zip(versions, results).filter { version, result in
-            guard let found = result.inspected.first, let stat = found else { return false }
-            return stat.identity == version.stat.identity && !stat.isSameContent(as: version.stat)
-        }
-        if !late.isEmpty { enqueue(.lateWriters(late.map(\.0))) }
+        let late = zip(versions, results).filter { $1.failure?.error == .mismatch }.map(\.0)
+        if !late.isEmpty { enqueue(.lateWriters(late)) }
     }
 
     /// A program that still held a displaced file open has written to it: what it wrote goes back into the tree.
@@ -879,26 +866,21 @@ extension Node {
         for version in versions {
             guard let refuge = refuge(for: version.path) else { continue }
             effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
-            let program = DiskProgram([
-                .expectIdentity(version.place, version.stat.identity), .move(version.place, to: .tree(refuge)),
-                .syncParent(.tree(refuge)),
-            ])
+            let program = DiskProgram([.move(version.place, to: .tree(refuge)), .syncParent(.tree(refuge))])
             let intent = announce(refuge)
-            run([program], for: .lateRescue(refuge, version, intent.stage), after: intent, into: &effects)
+            run([program], for: .lateRescue(refuge, version.id, intent.stage), after: intent, into: &effects)
         }
     }
 
     mutating func finishLateRescue(
-        _ path: Path, _ version: KeptVersion, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
+        _ path: Path, _ version: VersionID, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
     ) {
         let failure = results.first?.failure?.error
         if failure == .notFound || failure == .notDirectory, path.depth > 1, let name = path.name {
             // Its directory is gone by now: to the top of the folder, then.
             let top = Path.root.appending(name)
-            let program = DiskProgram([
-                .expectIdentity(version.place, version.stat.identity), .move(version.place, to: .tree(top)),
-                .syncParent(.tree(top)),
-            ])
+            let place = Place.version(version)
+            let program = DiskProgram([.move(place, to: .tree(top)), .syncParent(.tree(top))])
             let next = announce(top)
             var batch = Batch()
             batch.add(.dropIntent(intent))
@@ -909,7 +891,7 @@ extension Node {
         if failure == nil { look(at: path) }
         var batch = Batch()
         batch.add(.dropIntent(intent))
-        if failure == nil { batch.add(.dropVersion(version.id)) }
+        if failure == nil { batch.add(.dropVersion(version)) }
         store(&batch, into: &effects)
     }
 

@@ -54,7 +54,6 @@ extension Ledger {
                 }
                 // What a crash left of a file stands there now, whoever reads it.
                 if after.isContent, !page.acts.contains(where: { $0.after == after }) { page.carried.append(after) }
-                page.noteRemains(of: before, found: after, on: machine)
                 // What the other machine holds may be the same bytes from before.
                 let acts = page.acts
                 page.revert(
@@ -116,13 +115,6 @@ extension Ledger {
 }
 
 extension Ledger.Page {
-    mutating func noteRemains(of value: Value, found: Value, on machine: Int) {
-        guard value.isContent, found.isContent else { return }
-        // What a second power cut left of the remains is left of the value.
-        let lost = [value] + remains.filter { $0.machine == machine && $0.found == value }.map(\.value)
-        remains += lost.map { Ledger.Remains(machine: machine, value: $0, found: found, acts: acts.count) }
-    }
-
     /// A crash brought back what a person had replaced, or what he wrote unseen carries the times of an earlier clock. Nobody
     /// who finds it in the place of something newer can tell it from damage: it may be set aside, but not thrown away.
     mutating func returnOvertaken(_ value: Value) {

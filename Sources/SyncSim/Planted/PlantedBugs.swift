@@ -73,5 +73,5 @@ package enum PlantedBugs {
     }
 
     private static let firstSeed: UInt64 = 700_000
-    private static let triesMax = 120
+    private static let triesMax = 240
 }
