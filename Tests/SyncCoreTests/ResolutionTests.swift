@@ -40,49 +40,61 @@ struct ResolutionTests {
         return count
     }
 
-    @Test("INV-06 INV-12 INV-14 INV-17: all 14,250 histories of two acts a side, all acts", arguments: Nature.all)
-    func twoActs(nature: Nature) {
-        #expect(judge(Scope(acts: Act.allCases, depth: [2, 2]), from: nature.start) >= 14_250)
+    // How many histories there are depends on the nature too: where a loser lives on as a copy, that is written down, and it
+    // is one more thing that can arrive early or late.
+
+    @Test(
+        "INV-06 INV-12 INV-14 INV-17: all histories of two acts a side, all acts",
+        arguments: zip(Nature.all, [14_552, 14_358, 14_358]))
+    func twoActs(nature: Nature, count: Int) {
+        #expect(judge(Scope(acts: Act.allCases, depth: [2, 2]), from: nature.start) == count)
     }
 
-    @Test("the same for all 15,176 histories of three acts a side, of three kinds", arguments: Nature.all)
+    @Test("the same for all 15,556 histories of three acts a side, of three kinds", arguments: Nature.all)
     func threeActs(nature: Nature) {
         let scope = Scope(acts: [.writeA, .makeDirectory, .remove], depth: [3, 3])
-        #expect(judge(scope, from: nature.start) >= 15_176)
+        #expect(judge(scope, from: nature.start) == 15_556)
     }
 
-    @Test("the same where people act on what has come but is not in the folder yet: 3,564", arguments: Nature.all)
-    func unapplied(nature: Nature) {
+    @Test(
+        "the same where people act on what has come but is not in the folder yet",
+        arguments: zip(Nature.all, [3_636, 3_600, 3_600]))
+    func unapplied(nature: Nature, count: Int) {
         let acts: [Act] = [.writeA, .writeB, .remove, .changeMode]
         let scope = Scope(acts: acts, depth: [2, 2], actsBeforeApply: true)
-        #expect(judge(scope, from: nature.start) >= 3_564)
+        #expect(judge(scope, from: nature.start) == count)
     }
 
-    @Test("the same after a state that both sides agreed on: 5,234 each", arguments: [Act.writeA, .makeDirectory])
-    func afterBase(act: Act) {
+    @Test(
+        "the same after a state that both sides agreed on",
+        arguments: zip([Act.writeA, .makeDirectory], [[5_250, 5_250, 5_250], [5_266, 5_266, 5_234]]))
+    func afterBase(act: Act, counts: [Int]) {
         let scope = Scope(acts: [.writeA, .writeB, .makeDirectory, .remove, .changeMode], depth: [3, 2])
-        for nature in Nature.all {
+        for (nature, count) in zip(Nature.all, counts) {
             var start = nature.start
             start.agree(on: act)
-            #expect(judge(scope, from: start) >= 5_234)
+            #expect(judge(scope, from: start) == count, "\(nature.testDescription)")
         }
     }
 
-    @Test("INV-19: what one side meets the other would meet in its place, in 3,801 histories", arguments: Nature.all)
-    func mirrored(nature: Nature) {
+    @Test(
+        "INV-19: what one side meets the other would meet in its place",
+        arguments: zip(Nature.all, [3_865, 3_833, 3_833]))
+    func mirrored(nature: Nature, count: Int) {
         let scope = Scope(acts: [.writeA, .link, .makeDirectory, .remove, .touch], depth: [2, 2])
-        #expect(judge(scope, from: nature.start, by: Promises.mirror) >= 3_801)
+        #expect(judge(scope, from: nature.start, by: Promises.mirror) == count)
     }
 
-    @Test("INV-01 R-06: no file is lost to who never saw it, in 28,282 histories", arguments: Nature.all)
-    func nothingLost(nature: Nature) {
+    @Test(
+        "INV-01 R-06: no file is lost to who never saw it",
+        arguments: zip(Nature.all, [[9_207, 12_152, 7_566], [9_075, 12_040, 7_530], [9_075, 12_024, 7_530]]))
+    func nothingLost(nature: Nature, counts: [Int]) {
         let two = Scope(acts: [.writeA, .writeB, .link, .makeDirectory, .remove, .changeMode], depth: [2, 2])
         let three = Scope(acts: [.writeA, .writeB, .remove], depth: [3, 2], actsBeforeApply: true)
         let inBetween = Scope(
             acts: [.writeA, .writeB, .makeDirectory, .changeMode], depth: [2, 2], actsBeforeApply: true)
-        #expect(judge(two, from: nature.start, by: Promises.nothingLost) >= 9_000)
-        #expect(judge(three, from: nature.start, by: Promises.nothingLost) >= 11_896)
-        #expect(judge(inBetween, from: nature.start, by: Promises.nothingLost) >= 7_386)
+        let judged = [two, three, inBetween].map { judge($0, from: nature.start, by: Promises.nothingLost) }
+        #expect(judged == counts)
     }
 
     // MARK: The decision table, told

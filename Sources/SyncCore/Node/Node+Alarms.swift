@@ -31,6 +31,7 @@ extension Node {
         guard (row.disk == nil) != (before?.disk == nil), ConflictName.isConflictCopy(row.path) else { return }
         setAlarm(.conflictFile, subject: row.path.bytes, if: row.disk != nil, into: &effects)
     }
+
     /// The copies below a directory that moved are called otherwise now.
     mutating func renameConflicts(from: Path, to: Path, into effects: inout Effects) {
         for (key, _) in alarms.raised where key.code == .conflictFile {

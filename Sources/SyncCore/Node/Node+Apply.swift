@@ -646,10 +646,15 @@ extension Node {
     private mutating func release() {
         apply.batch = nil
         apply.isTransacting = false
+        endWriting()
+        releaseDeferred()
+    }
+
+    /// What was written is written: looks that were asked for before may not have seen it.
+    mutating func endWriting() {
         for (path, _) in apply.writing { watch.overtake(path) }
         apply.writing.removeAll()
         apply.moving = []
-        releaseDeferred()
     }
 
     /// Looks that had to wait for our own writing.

@@ -257,9 +257,7 @@ extension Node {
         let rows = answers.rowsByPath()
         var batch = Batch()
         batch.add(.dropIntent(running.intent))
-        apply.moving = []
-        for (path, _) in apply.writing { watch.overtake(path) }
-        apply.writing.removeAll()
+        endWriting()
         reloadAllRules()
         for path in [move.from.parent, move.to.parent] {
             if let path, !path.isRoot { look(at: path) }

@@ -18,7 +18,7 @@ enum Transaction: Sendable {
     case hashed([HashedPath])
     case flagBelow(Path, after: Path?)
     case verifyMove(LocalMove, after: Path?)
-    case relocateLocally(from: Path, to: Path, Stat)
+    case relocateLocally(LocalMove)
     case loadRules
     case changeRules(directory: Path, contents: [UInt8]?)
     case reconsiderIgnored(after: Path?)
@@ -224,8 +224,8 @@ extension Node {
             return [.below(path, after: after, limit: limits.batchPathsMax)]
         case .verifyMove(let move, let after):
             return [.below(move.from, after: after, limit: limits.batchPathsMax)]
-        case .relocateLocally(let from, let to, _):
-            return [.rows([from, to]), .summary(from), .summary(to)]
+        case .relocateLocally(let move):
+            return [.rows([move.from, move.to]), .summary(move.from), .summary(move.to)]
         case .loadRules:
             return [.ignoreFiles, .conflictCopies(limit: 1_000)]
         case .changeRules:
@@ -310,8 +310,7 @@ extension Node {
         case .hashed(let results): takeHashes(results, &answers, into: &effects)
         case .flagBelow(let path, _): flagBelow(path, &answers, into: &effects)
         case .verifyMove(let move, _): verifyMove(move, &answers, into: &effects)
-        case .relocateLocally(let from, let to, let stat):
-            relocateLocally(from: from, to: to, stat, &answers, into: &effects)
+        case .relocateLocally(let move): relocateLocally(move, &answers, into: &effects)
         case .loadRules: loadRules(&answers, into: &effects)
         case .changeRules(let directory, let contents): changeRules(directory, contents, into: &effects)
         case .reconsiderIgnored: reconsiderIgnored(&answers, into: &effects)

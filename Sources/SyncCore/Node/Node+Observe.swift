@@ -186,10 +186,7 @@ extension Node {
         guard watch.root == .healthy else { return }
         pumpHashing(into: &effects)
         pumpScan(into: &effects)
-        if watch.wholeScanEnded, watch.toInspect.isEmpty, watch.toHash.isEmpty,
-            watch.hashing.isEmpty, watch.changing.isEmpty, watch.observing == 0, !watch.isInspecting, watch.scan == nil,
-            watch.toScan.isEmpty, watch.deferred.isEmpty, lane.isIdle
-        {
+        if watch.wholeScanEnded, watch.isIdle, lane.isIdle {
             watch.wholeScanEnded = false
             endDistrust(into: &effects)
         }
@@ -807,7 +804,7 @@ extension Node {
         } else if let next {
             enqueue(.verifyMove(move, after: next))
         } else {
-            enqueue(.relocateLocally(from: move.from, to: move.to, move.stat))
+            enqueue(.relocateLocally(move))
         }
     }
 
@@ -820,24 +817,21 @@ extension Node {
     }
 
     /// A directory was renamed here: one entry in the log if everything below it is settled, else path by path.
-    mutating func relocateLocally(
-        from: Path, to: Path, _ stat: Stat, _ answers: inout Answers, into effects: inout Effects
-    ) {
-        watch.observing -= 1
+    mutating func relocateLocally(_ local: LocalMove, _ answers: inout Answers, into effects: inout Effects) {
+        let (from, to) = (local.from, local.to)
         let rows = answers.rowsByPath()
         let source = answers.summary()
         let target = answers.summary()
-        guard let row = rows[from], row.disk?.stat.identity == stat.identity, source.unsettled == 0,
-            source.entangled == 0,
-            row.heads.count == 1, !row.needsApply,
+        guard let row = rows[from], row.disk?.stat.identity == local.stat.identity, source.unsettled == 0,
+            source.entangled == 0, row.heads.count == 1, !row.needsApply,
             target.contents.liveRows == 0, target.unsettled == 0, rows[to]?.isUnsettled != true,
             rows[to]?.disk == nil, !apply.touchesBelow(from), !apply.touchesBelow(to), !to.isBelow(from),
             !from.isBelow(to), incoming.isIdle
         else {
-            watch.observing += 1
-            takeMoveApart(LocalMove(from: from, to: to, stat: stat))
+            takeMoveApart(local)
             return
         }
+        watch.observing -= 1
         var batch = Batch()
         let position = nextPosition()
         let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
