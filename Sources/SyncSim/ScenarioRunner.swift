@@ -4,7 +4,7 @@ import SyncModel
 /// Performs the commands of a transcript in a calm world, one after the other.
 ///
 /// Of the world: `start`, `settle`, `run 5s`, `step 20`, `cut`, `part`, `one-way alpha`, `heal`, `show`, `alerts`,
-/// `expect alpha "a/  b=2"`.
+/// `expect alpha "a/  b=2"`, and `trace`, every event and effect since the last `trace`, for whoever looks for a cause.
 /// Of a machine, after its name. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
 /// The node: `status history restore approve reject pause resume rescan`.
 /// The process: `start stop kill power-cut [model] crash-at N`. The operator: `image save|restore`, `wipe-state`,
@@ -14,9 +14,10 @@ package final class ScenarioRunner {
     private let stories: CrashCounter
     /// Files that somebody keeps open, by the path they were opened at.
     private var handles: SortedMap<Path, (machine: Int, handle: VirtualDisk.Handle, offset: UInt64)> = [:]
+    private var linesTraced = 0
 
     package init(seed: UInt64) {
-        world = World(plan: SeedPlan(calm: seed))
+        world = World(plan: SeedPlan(calm: seed), keepsTrace: true)
         stories = CrashCounter()
         world.add(stories)
     }
@@ -64,6 +65,9 @@ package final class ScenarioRunner {
         case "heal":
             world.partition(false)
         case "show": return Machine.names.indices.map { "\(padded($0))\(world.sketch($0))" }
+        case "trace":
+            defer { linesTraced = world.trace.lines.count }
+            return Array(world.trace.lines[linesTraced...])
         case "alerts": return world.machines.flatMap { alerts(of: $0) }
         case "expect":
             let name = try words.text("a machine")

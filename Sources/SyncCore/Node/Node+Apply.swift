@@ -137,6 +137,7 @@ extension Node {
             else {
                 continue
             }
+            if isInsideExchange(path, in: running) { continue }
             guard task.step.isRemoval || task.step == .adjust || hasParent(path, parents, in: running),
                 let item = item(for: task, row, rows: rows)
             else {
@@ -167,6 +168,15 @@ extension Node {
         if !apply.moving.isEmpty { watch.taint() }
         apply.batch = running
         self.store(&store, then: .runBatch, into: &effects)
+    }
+
+    /// What would go into a directory that takes a file's place in this batch waits for the next: if the exchange has to be
+    /// undone, all that is in the directory would leave its place with it.
+    private func isInsideExchange(_ path: Path, in running: RunningBatch) -> Bool {
+        running.items.contains { item in
+            guard case .replaceByDirectory = item.step else { return false }
+            return path.isBelow(item.task.path)
+        }
     }
 
     /// The directory above is there, or is made earlier in this batch.
@@ -567,7 +577,10 @@ extension Node {
                 }
             }
             switch item.displaced {
-            case .version(let version)?, .quarantine(let version)?: asides.append(version.place)
+            case .version(let version)?, .quarantine(let version)?:
+                asides.append(version.place)
+                // Whoever wrote it may not have synced it, and nobody else need have it: history is promised like a name.
+                if version.entry.content.kind == .file { syncs.append(.syncFile(version.place)) }
             case .conflictCopy?, nil: break
             }
         }
@@ -820,7 +833,9 @@ extension Node {
         }
         let below = answers.rows()
         let live = below.filter { $0.disk != nil }
-        if live.contains(where: { !$0.isUnsettled || !resolution(of: $0).entry.isAbsent || $0.condition == .ignored }) {
+        let patience = Int64(clamping: limits.lostPatienceMilliseconds)
+        let isOverdue = old.waiting.map { $0.sinceMilliseconds <= now.wallMilliseconds - patience } ?? false
+        if live.contains(where: { isReasonToStay($0, isOverdue) }) {
             reassert(old, into: &effects)
         } else if below.count == limits.batchPathsMax, let last = below.last {
             enqueue(.explainNotEmpty(path, after: last.path, sawLive: sawLive || !live.isEmpty))
@@ -833,6 +848,14 @@ extension Node {
             }
         }
         // Otherwise its children are on their way out; the next round tries again.
+    }
+
+    /// What the deleter had in his own folder has gone there with the directory, and he is about to tell of it: word of
+    /// a directory may come before word of what was in it.
+    private func isReasonToStay(_ row: Row, _ isOverdue: Bool) -> Bool {
+        if row.condition == .ignored { return true }
+        if row.isUnsettled && resolution(of: row).entry.isAbsent { return false }
+        return isOverdue || row.version.own > record.applied
     }
 
     /// "I have a reason to keep this": the state on disk is written anew, concurrent to the decision against it.
@@ -857,13 +880,16 @@ extension Node {
             _ = apply.late.popFirst()
         }
         guard !due.isEmpty else { return }
-        let programs = due.map { DiskProgram([.expectContent($0.place, $0.stat)]) }
-        effects.add(.disk(newJob(.lateCheck(due)), programs))
+        effects.add(.disk(newJob(.lateCheck(due)), due.map { DiskProgram([.inspect($0.place)]) }))
     }
 
+    /// A version that was given back to a person is not there any more; another file may be in its place.
     mutating func finishLateCheck(_ versions: [KeptVersion], _ results: [DiskResult]) {
-        let late = zip(versions, results).filter { $1.failure?.error == .mismatch }.map(\.0)
-        if !late.isEmpty { enqueue(.lateWriters(late)) }
+        let late = zip(versions, results).filter { version, result in
+            guard let found = result.inspected.first, let stat = found else { return false }
+            return stat.identity == version.stat.identity && !stat.isSameContent(as: version.stat)
+        }
+        if !late.isEmpty { enqueue(.lateWriters(late.map(\.0))) }
     }
 
     /// A program that still held a displaced file open has written to it: what it wrote goes back into the tree.
@@ -871,21 +897,26 @@ extension Node {
         for version in versions {
             guard let refuge = refuge(for: version.path) else { continue }
             effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
-            let program = DiskProgram([.move(version.place, to: .tree(refuge)), .syncParent(.tree(refuge))])
+            let program = DiskProgram([
+                .expectIdentity(version.place, version.stat.identity), .move(version.place, to: .tree(refuge)),
+                .syncParent(.tree(refuge)),
+            ])
             let intent = announce(refuge)
-            run([program], for: .lateRescue(refuge, version.id, intent.stage), after: intent, into: &effects)
+            run([program], for: .lateRescue(refuge, version, intent.stage), after: intent, into: &effects)
         }
     }
 
     mutating func finishLateRescue(
-        _ path: Path, _ version: VersionID, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
+        _ path: Path, _ version: KeptVersion, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
     ) {
         let failure = results.first?.failure?.error
         if failure == .notFound || failure == .notDirectory, path.depth > 1, let name = path.name {
             // Its directory is gone by now: to the top of the folder, then.
             let top = Path.root.appending(name)
-            let place = Place.version(version)
-            let program = DiskProgram([.move(place, to: .tree(top)), .syncParent(.tree(top))])
+            let program = DiskProgram([
+                .expectIdentity(version.place, version.stat.identity), .move(version.place, to: .tree(top)),
+                .syncParent(.tree(top)),
+            ])
             let next = announce(top)
             var batch = Batch()
             batch.add(.dropIntent(intent))
@@ -896,7 +927,7 @@ extension Node {
         if failure == nil { look(at: path) }
         var batch = Batch()
         batch.add(.dropIntent(intent))
-        if failure == nil { batch.add(.dropVersion(version)) }
+        if failure == nil { batch.add(.dropVersion(version.id)) }
         store(&batch, into: &effects)
     }
 

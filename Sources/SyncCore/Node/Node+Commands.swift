@@ -175,6 +175,8 @@ extension Node {
                 id: kept.id, path: target, entry: old.entry, stat: stat, author: old.origins.content.author,
                 keptMilliseconds: now.wallMilliseconds, reason: .versionKept, isQuarantined: kept.isQuarantined)
             batch.add(.putVersion(version))
+            apply.late.append(
+                (now.monotonicMilliseconds + limits.lateWriterMilliseconds, version.with(stat: old.stat)))
         } else {
             batch.add(.dropVersion(kept.id))
         }

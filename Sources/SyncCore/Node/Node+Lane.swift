@@ -291,7 +291,9 @@ extension Node {
             return [.intents, .summary(.root)]
         case .restoreOver(_, _, let path):
             return [.rows([path]), .rows([path.parent ?? .root])]
-        case .settleRecovery, .settleRestore, .finishRows, .dropVersions, .markAlive, .markStopped:
+        case .settleRecovery(let findings):
+            return findings.placed.isEmpty ? [] : [.rows(findings.placed.map(\.path))]
+        case .settleRestore, .finishRows, .dropVersions, .markAlive, .markStopped:
             return []
         case .status:
             return [.unsettled(cursor: nil, ascending: true, limit: limits.batchPathsMax)]
@@ -345,7 +347,7 @@ extension Node {
             expandPart(position, move, after: after, old: old, &answers, into: &effects)
         case .serve(let requests): readForPeer(requests, &answers, into: &effects)
         case .recover: lookAtIntents(&answers, into: &effects)
-        case .settleRecovery(let findings): settleRecovery(findings, into: &effects)
+        case .settleRecovery(let findings): settleRecovery(findings, &answers, into: &effects)
         case .status(let id): answerStatus(id, &answers, into: &effects)
         case .history(let id, _): effects.add(.answer(id, .history(answers.versions())))
         case .findVersion(let id, let version, let path): restore(id, version, to: path, &answers, into: &effects)

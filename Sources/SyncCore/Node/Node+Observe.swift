@@ -180,7 +180,7 @@ extension Node {
 
     mutating func pumpWatch(into effects: inout Effects) {
         guard phase == .running, !record.isForked else { return }
-        if !watch.deferred.isEmpty { releaseDeferred() }
+        if !watch.deferred.isEmpty || !plan.afterBatch.isEmpty { releaseDeferred() }
         guard watch.rulesAreLoaded, !recovery.isRenumbering else { return }
         pumpInspection(into: &effects)
         guard watch.root == .healthy else { return }
@@ -694,7 +694,8 @@ extension Node {
         // Known damage is no version because its time or mode has changed.
         if entry.content == disk.entry.content { return row.condition == .damaged }
         guard isSuspect(row), !isHandled(row.path) else { return false }
-        let isEmptied = entry.content.size == 0 && disk.entry.content.size > 0
+        // (A directory or a link says nothing by its size.)
+        let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
         let sinceBoot = watch.bootMilliseconds...max(watch.bootMilliseconds, now.wallMilliseconds)
         // What the row says was seen after the cut: whatever differs from it now was done since.
         if sinceBoot.contains(disk.stat.changed.milliseconds) { return false }
@@ -901,6 +902,8 @@ extension Node {
             }
         }
         if isComplete {
+            // A rule file may have gone while nobody looked: what it covered is not ignored any more.
+            if !watch.rulesAreLoaded { enqueue(.reconsiderIgnored(after: nil)) }
             watch.rulesAreLoaded = true
         } else {
             watch.mustLoadRules = true

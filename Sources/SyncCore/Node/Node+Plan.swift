@@ -224,6 +224,8 @@ extension Node {
                         var gone = wanted.entry
                         gone.content = .absent
                         revise(&row, to: gone, stat: nil, isReasserted: true, in: &batch)
+                        // What was in it waits for the same answer.
+                        plan.madeProgress = true
                         return
                     }
                     timers.retrySoon(at: now, limits)

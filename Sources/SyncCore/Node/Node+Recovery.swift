@@ -22,6 +22,14 @@ struct RecoveryState: Sendable {
         var versions: [KeptVersion] = []
         var looks: [Path] = []
         var rescued: [Path] = []
+        /// What the last process put in its place without getting to say so.
+        var placed: [Placed] = []
+    }
+
+    struct Placed: Sendable {
+        let path: Path
+        let entry: Entry
+        let stat: Stat
     }
 }
 
@@ -121,6 +129,9 @@ extension Node {
                 findings.done[intent.stage] = nil
                 continue
             }
+            if let atPath, case .place(_, let entry) = intent.action, isOurs(atPath, intent), shows(atPath, entry) {
+                findings.placed.append(RecoveryState.Placed(path: intent.path, entry: entry, stat: atPath))
+            }
             let own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
             repairs += own
             findings.owners += own.map { _ in intent.stage }
@@ -169,6 +180,10 @@ extension Node {
         }
     }
 
+    private func shows(_ stat: Stat, _ entry: Entry) -> Bool {
+        stat.modified.mayStand(for: entry.modified) && (stat.kind == .symlink || stat.mode == entry.mode)
+    }
+
     /// A displaced file is still in the stage: it goes where it was meant to go, or, if it is not what was expected, into the tree.
     private mutating func moveOut(
         _ inStage: Stat, of intent: Intent, isFree: Bool, _ findings: inout RecoveryState.Findings
@@ -205,8 +220,16 @@ extension Node {
         enqueue(.settleRecovery(recovery.findings))
     }
 
-    mutating func settleRecovery(_ findings: RecoveryState.Findings, into effects: inout Effects) {
+    mutating func settleRecovery(
+        _ findings: RecoveryState.Findings, _ answers: inout Answers, into effects: inout Effects
+    ) {
         var batch = Batch()
+        var rows = answers.rowsByPath()
+        for placed in findings.placed {
+            guard let old = rows[placed.path], let row = settled(old, placed) else { continue }
+            put(row, replacing: old, in: &batch, into: &effects)
+            rows[row.path] = row
+        }
         for (name, _) in findings.done { batch.add(.dropIntent(name)) }
         for version in findings.versions { batch.add(.putVersion(version)) }
         store(&batch, into: &effects)
@@ -217,6 +240,19 @@ extension Node {
         enqueue(.loadRules)
         rescanAll()
         plan.startRound()
+    }
+
+    /// Noted at once: left to a look, it would be taken for a person's as soon as the peer has told of something newer.
+    /// Whether somebody has written to it since, reading it will tell.
+    private func settled(_ old: Row, _ placed: RecoveryState.Placed) -> Row? {
+        let wanted = resolution(of: old)
+        guard old.condition == .normal, old.needsApply, wanted.entry.agrees(with: placed.entry) else { return nil }
+        var row = old
+        row.disk = Row.DiskState(entry: wanted.entry, stat: placed.stat, origins: wanted.origins, isRacy: true)
+        row.reflected = row.version
+        row.waiting = nil
+        row.owesCopy = false
+        return row
     }
 
     // MARK: Disk jobs come back

@@ -126,7 +126,7 @@ public struct Node: Sendable {
         case syncing
         case relocating
         case lateCheck([KeptVersion])
-        case lateRescue(Path, VersionID, StageName)
+        case lateRescue(Path, KeptVersion, StageName)
         case serving([ServeState.Reading])
         case pruning([VersionID])
         case restoring(CommandID, KeptVersion, Path, Row.DiskState?, StageName)

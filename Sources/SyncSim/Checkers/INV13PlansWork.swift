@@ -48,8 +48,10 @@ package final class PlansWork: Invariant {
         case (.expectContent(.stage, _), .mismatch): true
         // A source may be gone or another since the job was given, and its row may say so by now: the peer has it too.
         case (.copy, .notFound), (.copy, .notDirectory), (.copy, .isDirectory), (.copy, .mismatch): true
-        // A version may have been given back or be past its promise, and its old place may be gone.
-        case (.move(.version, _), .notFound), (.move(.version, _), .notDirectory): true
+        // A version may have been given back or be past its promise, and the directory it came from may be gone.
+        case (.expectIdentity(.version, _), .mismatch), (.expectIdentity(.quarantine, _), .mismatch): true
+        case (.move(.version, to: .tree), .notFound), (.move(.version, to: .tree), .notDirectory): true
+        case (.move(.quarantine, to: .tree), .notFound), (.move(.quarantine, to: .tree), .notDirectory): true
         // Sweeping up what a failed program may or may not have left.
         case (.discard, .notFound): true
         case (.expect(_, let stat), .mismatch): stat.kind == .directory

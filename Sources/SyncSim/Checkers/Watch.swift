@@ -56,6 +56,8 @@ package final class Watch: Checker {
         let tree: SortedMap<Path, Value>
         let safe: SortedMap<Path, Value>
         let all: [Value]
+        /// What stood at the paths that the base knew, as the base would name it.
+        let contents: SortedMap<Path, Content>
     }
 
     /// `except` names invariants that are not asked: to see what lies behind a known violation.
@@ -215,7 +217,10 @@ package final class Watch: Checker {
 
     package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
         let disk = world.machines[machine].disk.atHome
-        beforeDisaster = Disaster(tree: disk.treeValues, safe: disk.safeValues, all: disk.allValues)
+        let known = world.machines[machine].store.rows.keys
+        beforeDisaster = Disaster(
+            tree: disk.treeValues, safe: disk.safeValues, all: disk.allValues,
+            contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }))
     }
 
     package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
@@ -274,11 +279,18 @@ package final class Watch: Checker {
         world.ledger.struck(
             machine, was: Ledger.Holdings(tree: before.tree), is: Ledger.Holdings(tree: now),
             other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues), isSafe: isSafe,
+            isRecorded: { self.isRecorded($0, before, world.machines[machine]) },
             isBehind: { self.isBehind($0, world.machines[machine]) },
             isBackdated: { self.isBackdated($0, world.machines[machine]) })
         let disk = world.machines[machine].disk.atHome
         world.ledger.struckMetadata(of: machine) { disk.peekStat($0) }
         if world.ledger.duties.count < duties { world.rare.hit("ledger: a value was excused after a power cut") }
+    }
+
+    /// The base says what stood there before the disaster: the daemon has told of it, and goes on telling.
+    private func isRecorded(_ path: Path, _ before: Disaster, _ machine: Machine) -> Bool {
+        guard let row = machine.store.rows[path], let content = before.contents[path] else { return false }
+        return (row.disk?.entry.content ?? .absent) == content
     }
 
     /// The base says that another content stood there.

@@ -26,11 +26,13 @@ extension Ledger {
     }
 
     /// The folder of `machine` went from one state to another by itself. `isSafe` says what had reached the disk for good
-    /// and so had to stay, `isBehind` where the daemon remembers another state than the folder shows now, `isBackdated`
-    /// where it would have to take what it finds for older than that by the times alone.
+    /// and so had to stay, `isRecorded` where the base still says what stood there before, `isBehind` where the daemon
+    /// remembers another state than the folder shows now, `isBackdated` where it would have to take what it finds for older
+    /// than that by the times alone.
     package mutating func struck(
         _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool,
-        isBehind: (Path) -> Bool = { _ in false }, isBackdated: (Path) -> Bool = { _ in false }
+        isRecorded: (Path) -> Bool = { _ in false }, isBehind: (Path) -> Bool = { _ in false },
+        isBackdated: (Path) -> Bool = { _ in false }
     ) {
         // What a taken-back rename has put to its old place again is where it was; nobody can tell that from a rename back.
         var returned: SortedMap<Value, Bool> = [:]
@@ -54,10 +56,11 @@ extension Ledger {
                 }
                 // What a crash left of a file stands there now, whoever reads it.
                 if after.isContent, !page.acts.contains(where: { $0.after == after }) { page.carried.append(after) }
+                page.noteRemains(of: before, found: after, on: machine)
                 // What the other machine holds may be the same bytes from before.
                 let acts = page.acts
                 page.revert(
-                    machine, to: after, other: other.value(at: path),
+                    machine, to: after, other: other.value(at: path), isRecorded: isRecorded(path),
                     isKept: { act in
                         let isFirst = !acts.contains { $0.after == act.after && $0.number < act.number }
                         return isFirst && other.holds(act.after, near: path)
@@ -115,6 +118,13 @@ extension Ledger {
 }
 
 extension Ledger.Page {
+    mutating func noteRemains(of value: Value, found: Value, on machine: Int) {
+        guard value.isContent, found.isContent else { return }
+        // What a second power cut left of the remains is left of the value.
+        let lost = [value] + remains.filter { $0.machine == machine && $0.found == value }.map(\.value)
+        remains += lost.map { Ledger.Remains(machine: machine, value: $0, found: found, acts: acts.count) }
+    }
+
     /// A crash brought back what a person had replaced, or what he wrote unseen carries the times of an earlier clock. Nobody
     /// who finds it in the place of something newer can tell it from damage: it may be set aside, but not thrown away.
     mutating func returnOvertaken(_ value: Value) {
@@ -124,7 +134,10 @@ extension Ledger.Page {
     }
 
     /// The folder shows `value` now. Acts that only this folder knew, and that are gone with the change, never happened.
-    mutating func revert(_ machine: Int, to value: Value, other: Value, isKept: (Ledger.Act) -> Bool) {
+    /// If the daemon has them on record, it follows them all the same: what they replaced may be history by then.
+    mutating func revert(
+        _ machine: Int, to value: Value, other: Value, isRecorded: Bool, isKept: (Ledger.Act) -> Bool
+    ) {
         let was = shown[machine]
         var remaining = ActSet()
         if let act = acts.first(where: { $0.after == value && was.contains($0.number) }) {
@@ -138,6 +151,7 @@ extension Ledger.Page {
             let act = acts[index]
             if act.machine == machine, was.contains(act.number), !known.contains(act.number), !isKept(act) {
                 acts[index].isUndone = true
+                if isRecorded { returnOvertaken(act.before) }
             }
         }
     }

@@ -64,7 +64,18 @@ extension Ledger.Page {
             if act.seen.contains(other.number) { continue }
             demand = min(demand, other.isBlind ? .kept : .excused)
         }
-        return demand
+        return isDisposedOf(act) ? min(demand, .kept) : demand
+    }
+
+    /// Somebody replaced or removed what a power cut had left of the value. The daemon may see only what he made of it, and
+    /// cannot know that he never saw the value itself.
+    private func isDisposedOf(_ act: Ledger.Act) -> Bool {
+        remains.contains { remains in
+            remains.value == act.after && act.number < remains.acts
+                && acts.dropFirst(remains.acts).contains {
+                    $0.machine == remains.machine && $0.before == remains.found && !$0.isUndone
+                }
+        }
     }
 
     /// In the tree, at its path or in a copy.

@@ -53,6 +53,8 @@ package struct Ledger: Sendable {
         var discarded: [(value: Value, time: Int64)] = []
         /// Values that may stand here though nobody wrote them here: a daemon's rename took them along.
         package internal(set) var carried: [Value] = []
+        /// What a power cut put in the place of a value.
+        var remains: [Remains] = []
         /// A disaster or a rejected deletion brought back what had been deleted here.
         package internal(set) var isReverted = false
         /// A kept version of this path is the same file as another path's: it changes when that is written in place.
@@ -61,6 +63,14 @@ package struct Ledger: Sendable {
         package internal(set) var left: Left?
         /// People on both machines changed mode or time.
         package internal(set) var isSharedMetadata = false
+    }
+
+    /// What a power cut left in the place of `value`, and how many acts there had been by then.
+    struct Remains: Sendable {
+        let machine: Int
+        let value: Value
+        let found: Value
+        let acts: Int
     }
 
     package struct Left: Hashable, Sendable {

@@ -81,7 +81,15 @@ package struct Hands {
             paths.append(path)
             if let moved = path.rebased(from: source, to: target) { paths.append(moved) }
         }
-        return change(paths) { disk, now in disk.rename(source, to: target, now: now) }
+        let error = change(paths) { disk, now in disk.rename(source, to: target, now: now) }
+        if error == nil { for path in paths { noteSharedNames(of: path) } }
+        return error
+    }
+
+    /// A name of a hard link was moved: it goes on sharing mode and time with the others.
+    private func noteSharedNames(of path: Path) {
+        let all = names(path)
+        if all.count > 1 { for name in all { world.ledger.linked(name) } }
     }
 
     /// `rm -rf` of several paths at one moment. Returns what was there, for whoever wants it back.
