@@ -14,6 +14,7 @@ public struct IgnoreRules: Hashable, Sendable {
     private struct File: Hashable, Sendable {
         let directory: [UInt8]
         let patterns: [IgnorePattern]
+        let contents: Digest
     }
 
     /// In byte order of their directories, so that the root's comes first. A file without a pattern is not kept.
@@ -23,6 +24,16 @@ public struct IgnoreRules: Hashable, Sendable {
 
     public var isEmpty: Bool { files.isEmpty }
 
+    /// Tells these rules from others, in another process too.
+    public var digest: Digest {
+        var hash = SHA256()
+        for file in files {
+            hash.update(SHA256.digest(of: file.directory).bytes)
+            hash.update(file.contents.bytes)
+        }
+        return hash.finish()
+    }
+
     /// Reads the file of a directory, replacing what was read from it before. `directory` is relative to the folder's
     /// root, its components joined by `/`; the root is empty. Returns the lines that could not be used.
     @discardableResult
@@ -30,7 +41,8 @@ public struct IgnoreRules: Hashable, Sendable {
         let (patterns, problems) = IgnoreRules.patterns(of: contents)
         removeFile(directory: directory)
         if !patterns.isEmpty {
-            files.insert(File(directory: directory, patterns: patterns), at: place(of: directory[...]))
+            let file = File(directory: directory, patterns: patterns, contents: SHA256.digest(of: contents))
+            files.insert(file, at: place(of: directory[...]))
         }
         return problems
     }

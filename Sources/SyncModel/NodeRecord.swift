@@ -38,6 +38,8 @@ public struct NodeRecord: Hashable, Sendable {
     public var adoptBeyond: LogPosition?
     /// The epoch it had begun after that, if it has told of it before: what it writes in it stands.
     public var adoptSparing: Epoch?
+    /// The ignore rules (`IgnoreRules.digest`) that every row has been held against; nil while that goes on.
+    public var rulesConsidered: Digest?
 
     /// A mass deletion that waits for a person.
     public struct HeldDeletes: Hashable, Sendable {
@@ -77,5 +79,6 @@ public struct NodeRecord: Hashable, Sendable {
         rollbackCommon = nil
         adoptBeyond = nil
         adoptSparing = nil
+        rulesConsidered = nil
     }
 }

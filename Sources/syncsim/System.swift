@@ -77,10 +77,10 @@ enum System {
 }
 
 extension System {
-    /// A monotonic clock, for figures only.
-    static var nanoseconds: Int {
+    /// What this thread has worked, for figures only: machines are shared, and waiting for them costs nobody's core anything.
+    static var workedNanoseconds: Int {
         var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
     }
 

@@ -20,8 +20,7 @@ enum Transaction: Sendable {
     case verifyMove(LocalMove, after: Path?)
     case relocateLocally(LocalMove)
     case loadRules
-    case changeRules(directory: Path, contents: [UInt8]?)
-    case reconsiderIgnored(after: Path?)
+    case reconsiderIgnored(Digest, after: Path?)
 
     // Deletes
     case judge([Path])
@@ -228,9 +227,7 @@ extension Node {
             return [.rows([move.from, move.to]), .summary(move.from), .summary(move.to)]
         case .loadRules:
             return [.ignoreFiles, .conflictCopies(limit: 1_000)]
-        case .changeRules:
-            return []
-        case .reconsiderIgnored(let after):
+        case .reconsiderIgnored(_, let after):
             return [.below(.root, after: after, limit: limits.batchPathsMax)]
         case .judge(let paths):
             return [.rows(paths)]
@@ -314,8 +311,7 @@ extension Node {
         case .verifyMove(let move, _): verifyMove(move, &answers, into: &effects)
         case .relocateLocally(let move): relocateLocally(move, &answers, into: &effects)
         case .loadRules: loadRules(&answers, into: &effects)
-        case .changeRules(let directory, let contents): changeRules(directory, contents, into: &effects)
-        case .reconsiderIgnored: reconsiderIgnored(&answers, into: &effects)
+        case .reconsiderIgnored(let rules, _): reconsiderIgnored(rules, &answers, into: &effects)
         case .judge(let paths): judge(paths, &answers, into: &effects)
         case .judgeWithSums(let tally): judge(tally, &answers, into: &effects)
         case .tallyMissing(_, let tally): tallyMissing(tally, &answers, into: &effects)
@@ -418,7 +414,7 @@ extension Node {
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))
         watchConflictCopy(row, before: old, into: &effects)
         if row.disk?.entry.content != old?.disk?.entry.content, row.path.name?.bytes == Node.ignoreFileName {
-            noteRuleFile(row, into: &effects)
+            readRules([row.path], into: &effects)
         }
     }
 

@@ -865,16 +865,8 @@ extension Node {
         readRules(files, into: &effects)
     }
 
-    /// An ignore file came, changed or went.
-    mutating func noteRuleFile(_ row: Row, into effects: inout Effects) {
-        if row.disk != nil {
-            readRules([row.path], into: &effects)
-        } else {
-            enqueue(.changeRules(directory: row.path.parent ?? .root, contents: nil))
-        }
-    }
-
-    private mutating func readRules(_ files: [Path], into effects: inout Effects) {
+    /// Also when an ignore file came, changed or went.
+    mutating func readRules(_ files: [Path], into effects: inout Effects) {
         watch.observing += 1
         let requests = files.map { path in
             ReadRequest(place: .tree(path), expected: nil, offset: 0, length: Limits.ignoreFileBytesMax)
@@ -891,41 +883,43 @@ extension Node {
     }
 
     /// Without the rules nothing is looked at: a file that should be ignored must not be synced because a disk hiccuped.
-    mutating func takeRules(_ files: [Path], _ outcomes: [ReadOutcome]) {
+    mutating func takeRules(_ files: [Path], _ outcomes: [ReadOutcome], into effects: inout Effects) {
         watch.observing -= 1
-        var isComplete = true
-        for (path, outcome) in zip(files, outcomes) {
+        var contents: [[UInt8]?] = []
+        for outcome in outcomes {
             switch outcome {
-            case .bytes(let bytes): enqueue(.changeRules(directory: path.parent ?? .root, contents: bytes))
-            case .failed(.notFound), .failed(.notDirectory), .failed(.isDirectory), .failed(.unsupported): break
-            case .failed: isComplete = false
+            case .bytes(let bytes): contents.append(bytes)
+            case .failed(.notFound), .failed(.notDirectory), .failed(.isDirectory), .failed(.unsupported):
+                contents.append(nil)
+            case .failed:
+                watch.mustLoadRules = true
+                timers.retrySoon(at: now, limits)
+                return
             }
         }
-        if isComplete {
-            // A rule file may have gone while nobody looked: what it covered is not ignored any more.
-            if !watch.rulesAreLoaded { enqueue(.reconsiderIgnored(after: nil)) }
-            watch.rulesAreLoaded = true
-        } else {
-            watch.mustLoadRules = true
-            timers.retrySoon(at: now, limits)
-        }
+        for (path, bytes) in zip(files, contents) { setRules(of: path.parent ?? .root, bytes, into: &effects) }
+        watch.rulesAreLoaded = true
+        let rules = watch.rules.digest
+        guard rules != record.rulesConsidered else { return }
+        record.rulesConsidered = nil
+        enqueue(.reconsiderIgnored(rules, after: nil))
+        rescanAll()
     }
 
-    mutating func changeRules(_ directory: Path, _ contents: [UInt8]?, into effects: inout Effects) {
-        let before = watch.rules
+    private mutating func setRules(of directory: Path, _ contents: [UInt8]?, into effects: inout Effects) {
         if let contents {
             let problems = watch.rules.setFile(directory: directory.bytes, contents: contents)
             setAlarm(.ignoreInvalid, subject: directory.bytes, if: !problems.isEmpty, into: &effects)
         } else {
             watch.rules.removeFile(directory: directory.bytes)
+            setAlarm(.ignoreInvalid, subject: directory.bytes, if: false, into: &effects)
         }
-        guard watch.rules != before else { return }
-        enqueue(.reconsiderIgnored(after: nil))
-        rescanAll()
     }
 
-    /// Rows that the rules cover now are let go, rows they no longer cover are taken up again.
-    mutating func reconsiderIgnored(_ answers: inout Answers, into effects: inout Effects) {
+    /// Rows that the rules cover now are let go, rows they no longer cover are taken up again. If the rules have changed once
+    /// more, another pass has begun from the start.
+    mutating func reconsiderIgnored(_ rules: Digest, _ answers: inout Answers, into effects: inout Effects) {
+        guard watch.rules.digest == rules else { return }
         let rows = answers.rows()
         var batch = Batch()
         for old in rows where !apply.touches(old.path) {
@@ -941,9 +935,11 @@ extension Node {
             }
             put(row, replacing: old, in: &batch, into: &effects)
         }
-        if !batch.isEmpty { store(&batch, into: &effects) }
         if rows.count == limits.batchPathsMax, let last = rows.last {
-            enqueue(.reconsiderIgnored(after: last.path))
+            enqueue(.reconsiderIgnored(rules, after: last.path))
+        } else {
+            record.rulesConsidered = rules
         }
+        store(&batch, into: &effects)
     }
 }
