@@ -87,6 +87,12 @@ public struct SubtreeSummary: Hashable, Sendable {
             self.liveRows = liveRows
             self.fingerprint = fingerprint
         }
+
+        public mutating func count(_ row: Row, below directory: Path) {
+            guard let disk = row.disk else { return }
+            liveRows += 1
+            fingerprint &+= SubtreeSummary.fingerprint(of: disk.entry, at: row.path, below: directory)
+        }
     }
 
     public var contents = Contents()
@@ -114,8 +120,7 @@ public struct SubtreeSummary: Hashable, Sendable {
         guard let disk = row.disk else { return }
         if row.heads.count != 1 { entangled += 1 }
         if disk.entry.content.isDirectory { directories += 1 } else { files += 1 }
-        contents.liveRows += 1
-        contents.fingerprint &+= SubtreeSummary.fingerprint(of: disk.entry, at: row.path, below: directory)
+        contents.count(row, below: directory)
     }
 
     /// 64 bits over relative path, content and mode: guards against a mistake, not against an enemy, who could

@@ -51,6 +51,8 @@ struct RunningBatch: Sendable {
     var timed: [(path: Path, identity: FileIdentity, time: Timestamp)] = []
     /// Items whose undo program runs, by index.
     var undoing: [Int] = []
+    /// Items of which a stranger's file is on its way from the stage into the tree.
+    var rescuing: [Int] = []
 }
 
 struct AppliedItem: Sendable {
@@ -491,7 +493,6 @@ extension Node {
     /// What could not be finished is put back. If another hand was faster still, its file is in our stage now.
     mutating func finishUndo(_ results: [DiskResult], into effects: inout Effects) {
         guard var batch = apply.batch else { return }
-        var rescues: [DiskProgram] = []
         for (index, result) in zip(batch.undoing, results) {
             let item = batch.items[index]
             guard case .place(let identity?, _) = item.intent.action else {
@@ -502,16 +503,26 @@ extension Node {
             let inStage = result.inspected.first ?? nil
             let isOurs = inStage?.identity == identity && isAsStaged(inStage, item)
             guard result.failure != nil || !isOurs else { continue }
-            guard let refuge = refuge(for: item.task.path) else { continue }
+            // Where ours was taken away in that moment the name is free, and what was there goes back to it.
+            let isFree = result.failure?.error == .notFound
+            guard let refuge = isFree ? item.task.path : refuge(for: item.task.path) else { continue }
             batch.items[index].rescuedTo = refuge
-            rescues.append(DiskProgram([.move(.stage(item.intent.stage), to: .tree(refuge))]))
+            batch.rescuing.append(index)
         }
         apply.batch = batch
-        if rescues.isEmpty {
+        runRescues(into: &effects)
+    }
+
+    private mutating func runRescues(into effects: inout Effects) {
+        guard let batch = apply.batch, !batch.rescuing.isEmpty else {
             finishDirectories(into: &effects)
-        } else {
-            effects.add(.disk(newJob(.rescuing), rescues))
+            return
         }
+        let programs = batch.rescuing.map { index in
+            let item = batch.items[index]
+            return DiskProgram([.move(.stage(item.intent.stage), to: .tree(item.rescuedTo ?? item.task.path))])
+        }
+        effects.add(.disk(newJob(.rescuing), programs))
     }
 
     /// Nobody has written to the file we staged since it was finished.
@@ -530,12 +541,20 @@ extension Node {
 
     mutating func finishRescue(_ results: [DiskResult], into effects: inout Effects) {
         guard var batch = apply.batch else { return }
-        let rescued = batch.items.indices.filter { batch.items[$0].rescuedTo != nil }
-        for (index, result) in zip(rescued, results) where result.failure != nil {
-            batch.items[index].keepsIntent = true
+        var again: [Int] = []
+        for (index, result) in zip(batch.rescuing, results) where result.failure != nil {
+            let path = batch.items[index].task.path
+            if batch.items[index].rescuedTo == path, let refuge = refuge(for: path) {
+                // Its own name was taken while it was on its way back.
+                batch.items[index].rescuedTo = refuge
+                again.append(index)
+            } else {
+                batch.items[index].keepsIntent = true
+            }
         }
+        batch.rescuing = again
         apply.batch = batch
-        finishDirectories(into: &effects)
+        runRescues(into: &effects)
     }
 
     /// A free name for a file that turned up where nobody expected one: like a conflict copy of this node, made now.
@@ -567,7 +586,8 @@ extension Node {
         var syncs: [DiskOperation] = []
         var synced = SortedMap<Path, Bool>()
         var asides: [Place] = []
-        for item in batch.items where item.outcome.isDone {
+        // What was put back must last as well, or the next restart finds it in the stage and no intent to say whose it is.
+        for (index, item) in batch.items.enumerated() where item.outcome.isDone || batch.undoing.contains(index) {
             // A name is as durable as the names that lead to it, and users make and move directories too.
             for path in item.paths {
                 var next = path
@@ -576,6 +596,7 @@ extension Node {
                     next = parent
                 }
             }
+            guard item.outcome.isDone || item.isLeftAside else { continue }
             switch item.displaced {
             case .version(let version)?, .quarantine(let version)?:
                 asides.append(version.place)

@@ -161,6 +161,8 @@ extension Node {
             effects.add(.answer(id, .refused(failure.map { Node.reason(for: $0.error) } ?? .diskError)))
             return
         }
+        // What stands there now is as old as the version, but a person put it there: no power cut did.
+        if record.distrustSince != nil { watch.handled[target] = true }
         effects.add(.report(.note(Note(code: .versionRestored, subject: target.bytes))))
         enqueue(.settleRestore(id, kept, target, old, result.inspected.first ?? nil))
     }

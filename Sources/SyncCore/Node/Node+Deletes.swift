@@ -162,7 +162,8 @@ extension Node {
         var batch = Batch()
         var count = 0
         for old in rows.sorted(by: { $1.path < $0.path }) {
-            guard let disk = old.disk else { continue }
+            // What was missing and has something in its place by now is no delete, and may be damage.
+            guard let disk = old.disk, !watch.isToBeRead(old.path) else { continue }
             if apply.touches(old.path) {
                 watch.deferred[old.path] = true
                 continue

@@ -85,6 +85,11 @@ struct WatchState: Sendable {
         isScanTainted = scan?.job != nil
     }
 
+    /// Something was seen standing at the path; what it is, reading it will tell.
+    func isToBeRead(_ path: Path) -> Bool {
+        toHash.contains(key: path) || hashing[path] == true || emptied.contains(key: path)
+    }
+
     /// The path was written by us: whatever was asked before may have seen it as it was.
     mutating func overtake(_ path: Path) {
         sinceInspection?[path] = true
@@ -109,6 +114,8 @@ struct LocalMove: Hashable, Sendable {
     let from: Path
     let to: Path
     let stat: Stat
+    /// The rows that were found again below the new name.
+    var found = SubtreeSummary.Contents()
 }
 
 enum LookSource: Hashable, Sendable {
@@ -376,6 +383,8 @@ extension Node {
             let old = rows[look.path]
             var row = old ?? Row(path: look.path)
             let isDirectory = look.stat.map { $0.kind == .directory } ?? (row.disk?.entry.content.isDirectory ?? false)
+            if look.stat == nil { forgetRules(of: row, into: &effects) }
+            if look.stat.map({ $0.kind != .file || $0.size != 0 }) ?? true { watch.emptied[look.path] = nil }
             if watch.rules.isIgnored(look.path.bytes, isDirectory: isDirectory) {
                 ignore(&row)
             } else if let stat = look.stat, stat.kind != .special {
@@ -465,6 +474,7 @@ extension Node {
         if row.condition == .ignored { row.condition = .normal }
         if stat.kind != .directory { lookAtNamesakes(of: row.path, stat, namesakes) }
         if let disk = row.disk, disk.isStill(stat) {
+            watch.emptied[row.path] = nil
             if !row.needsApply && row.condition == .normal { row.waiting = nil }
             if row.condition == .missing {
                 revived(&row)
@@ -647,7 +657,7 @@ extension Node {
             if row.condition == .missing { revived(&row) }
             return
         }
-        if isDamage(row, found: entry, stat) {
+        if isDamage(row, found: entry, stat), !isRenamed(entry, stat, to: row.path, namesakes) {
             if row.condition != .damaged { row.waiting = nil }
             row.condition = .damaged
             row.disk = row.disk.map { Row.DiskState(entry: entry, stat: stat, origins: $0.origins, isRacy: isRacy) }
@@ -708,6 +718,18 @@ extension Node {
         }
         let isNew = [stat.modified, stat.identity.birth].contains { sinceBoot.contains($0.milliseconds) }
         return !isNew && (stat.modified <= disk.stat.modified || isEmptied)
+    }
+
+    /// A whole file that is known by another name has been given this one since the machine is up again: as old as it was, but
+    /// a person put it here.
+    private func isRenamed(_ entry: Entry, _ stat: Stat, to path: Path, _ namesakes: [Row]) -> Bool {
+        let sinceBoot = watch.bootMilliseconds...max(watch.bootMilliseconds, now.wallMilliseconds)
+        return namesakes.contains { other in
+            guard other.path != path, other.condition != .damaged, let known = other.disk,
+                known.stat.identity == stat.identity, known.entry.content == entry.content
+            else { return false }
+            return sinceBoot.contains(stat.changed.milliseconds) || isHandled(other.path)
+        }
     }
 
     mutating func wait(_ row: inout Row, _ reason: MessageCode) {
@@ -784,6 +806,8 @@ extension Node {
         let rows = answers.rows()
         let next = rows.count == limits.batchPathsMax ? rows.last?.path : nil
         let live = rows.filter { $0.disk != nil }
+        var move = move
+        for row in live { move.found.count(row, below: move.from) }
         let paths = live.compactMap { $0.path.rebased(from: move.from, to: move.to) }
         guard paths.count == live.count else {
             takeMoveApart(move)
@@ -823,8 +847,11 @@ extension Node {
         let rows = answers.rowsByPath()
         let source = answers.summary()
         let target = answers.summary()
+        var found = local.found
+        if let row = rows[from] { found.count(row, below: from) }
+        // A row that came since was seen at the old name: it belongs to another directory there.
         guard let row = rows[from], row.disk?.stat.identity == local.stat.identity, source.unsettled == 0,
-            source.entangled == 0, row.heads.count == 1, !row.needsApply,
+            source.contents == found, source.entangled == 0, row.heads.count == 1, !row.needsApply,
             target.contents.liveRows == 0, target.unsettled == 0, rows[to]?.isUnsettled != true,
             rows[to]?.disk == nil, !apply.touchesBelow(from), !apply.touchesBelow(to), !to.isBelow(from),
             !from.isBelow(to), incoming.isIdle
@@ -865,6 +892,12 @@ extension Node {
         readRules(files, into: &effects)
     }
 
+    /// An ignore file that was read and went before it had a row, or that its own rules cover: no row will tell of it.
+    private mutating func forgetRules(of row: Row, into effects: inout Effects) {
+        guard row.path.name?.bytes == Node.ignoreFileName, row.disk == nil || row.condition == .ignored else { return }
+        readRules([row.path], into: &effects)
+    }
+
     /// Also when an ignore file came, changed or went.
     mutating func readRules(_ files: [Path], into effects: inout Effects) {
         watch.observing += 1
@@ -897,7 +930,11 @@ extension Node {
                 return
             }
         }
-        for (path, bytes) in zip(files, contents) { setRules(of: path.parent ?? .root, bytes, into: &effects) }
+        for (path, bytes) in zip(files, contents) {
+            setRules(of: path.parent ?? .root, bytes, into: &effects)
+            // It may have gone since, and before there was a row of it.
+            if bytes != nil { look(at: path) }
+        }
         watch.rulesAreLoaded = true
         let rules = watch.rules.digest
         guard rules != record.rulesConsidered else { return }

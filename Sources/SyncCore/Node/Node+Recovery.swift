@@ -152,7 +152,7 @@ extension Node {
             if isOurs(inStage, intent) {
                 programs.append(DiskProgram([.discard(.stage(intent.stage))]))
             } else {
-                programs.append(moveOut(inStage, of: intent, isFree: aside == nil, &findings))
+                programs.append(moveOut(inStage, of: intent, atPath, isFree: aside == nil, &findings))
             }
         }
         guard let aside, let expected = intent.expected else { return programs }
@@ -186,7 +186,7 @@ extension Node {
 
     /// A displaced file is still in the stage: it goes where it was meant to go, or, if it is not what was expected, into the tree.
     private mutating func moveOut(
-        _ inStage: Stat, of intent: Intent, isFree: Bool, _ findings: inout RecoveryState.Findings
+        _ inStage: Stat, of intent: Intent, _ atPath: Stat?, isFree: Bool, _ findings: inout RecoveryState.Findings
     ) -> DiskProgram {
         let staged = Place.stage(intent.stage)
         if let expected = intent.expected, inStage.isSameContent(as: expected), isFree {
@@ -202,12 +202,25 @@ extension Node {
             }
         }
         guard inStage.kind != .directory else {
-            // An empty directory that was to be replaced, or one that still has children and must come back.
-            return DiskProgram([.exchange(staged, .tree(intent.path)), .syncParent(.tree(intent.path))])
+            return bringBack(directoryOf: intent, atPath, &findings)
         }
         guard let refuge = refuge(for: intent.path) else { return DiskProgram() }
         findings.rescued.append(refuge)
         return DiskProgram([.move(staged, to: .tree(refuge)), .syncParent(.tree(refuge))])
+    }
+
+    /// An empty directory that was to be replaced, or one that still has children and must come back. What somebody has put
+    /// in its place since makes room: whatever ended up in the stage would be swept.
+    private mutating func bringBack(
+        directoryOf intent: Intent, _ atPath: Stat?, _ findings: inout RecoveryState.Findings
+    ) -> DiskProgram {
+        let (staged, place) = (Place.stage(intent.stage), Place.tree(intent.path))
+        guard let atPath else { return DiskProgram([.move(staged, to: place), .syncParent(place)]) }
+        if isOurs(atPath, intent) { return DiskProgram([.exchange(staged, place), .syncParent(place)]) }
+        guard let refuge = refuge(for: intent.path) else { return DiskProgram() }
+        findings.rescued.append(refuge)
+        if atPath.kind == .directory { return DiskProgram([.move(staged, to: .tree(refuge)), .syncParent(place)]) }
+        return DiskProgram([.move(place, to: .tree(refuge)), .move(staged, to: place), .syncParent(place)])
     }
 
     mutating func finishRepair(_ results: [DiskResult], into effects: inout Effects) {
