@@ -7,7 +7,7 @@ struct DeleteState: Sendable {
     var candidates = SortedMap<Path, Bool>()
     /// Where a missing file's content was found, for the hint in the log.
     var movedTo = SortedMap<Path, Path>()
-    /// Deletes of the last window: when, and how many.
+    /// Files deleted in the last window: when, and how many.
     var recent = Deque<(atMilliseconds: UInt64, count: Int)>()
     var isJudging = false
     /// When the oldest candidate was noted (monotonic milliseconds).
@@ -28,8 +28,10 @@ struct DeleteState: Sendable {
 struct DeleteTally: Sendable {
     /// The whole folder was scanned, not a part of it.
     let isWhole: Bool
+    /// Everything that is missing, and how many of it are no directories: the fuse is about files.
     var count = 0
-    /// By top-level directory; only as many as can matter.
+    var files = 0
+    /// Files by top-level directory; only as many as can matter.
     var tops = SortedMap<Path, Int>()
 
     init(isWhole: Bool) {
@@ -38,6 +40,8 @@ struct DeleteTally: Sendable {
 
     mutating func count(_ row: Row) {
         count += 1
+        guard row.disk?.entry.content.isDirectory == false else { return }
+        files += 1
         guard let top = row.path.top, top != row.path else { return }
         if tops.contains(key: top) || tops.count < 32 { tops[top, default: 0] += 1 }
     }
@@ -71,7 +75,7 @@ extension Node {
         var tally = DeleteTally(isWhole: false)
         let rows = answers.rows().filter { $0.condition == .missing }
         for row in rows { tally.count(row) }
-        if record.held != nil || tally.count + recentDeletes() > settings.deleteFuseFiles {
+        if record.held != nil || tally.files + recentDeletes() > settings.deleteFuseFiles {
             deletes.isJudging = true
             enqueue(.judgeWithSums(tally))
             return
@@ -106,17 +110,17 @@ extension Node {
         }
         let total = answers.summary()
         let recent = recentDeletes()
-        let count = tally.count + recent
-        let live = Int(clamping: total.contents.liveRows)
-        var isTooMuch = count > settings.deleteFuseFiles && count * 100 > settings.deleteFusePercent * (live + recent)
+        let files = tally.files + recent
+        var isTooMuch =
+            files > settings.deleteFuseFiles && files * 100 > settings.deleteFusePercent * (total.files + recent)
         for (_, missing) in tally.tops {
-            let below = Int(clamping: answers.summary().contents.liveRows)
+            let below = answers.summary().files
             if missing > settings.deleteFuseFiles && missing * 100 > settings.deleteFusePercent * below {
                 isTooMuch = true
             }
         }
         // Nobody saw the files go: an emptied folder looks like this, and so does the wrong disk.
-        let isEmptied = tally.isWhole && tally.count >= 2 && tally.count >= live
+        let isEmptied = tally.isWhole && tally.files >= 2 && tally.files >= total.files
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
         } else {
@@ -126,7 +130,7 @@ extension Node {
 
     private mutating func hold(_ tally: DeleteTally, code: MessageCode, into effects: inout Effects) {
         let isNew = record.held == nil
-        let files = tally.isWhole ? tally.count : (record.held?.files ?? 0) + tally.count
+        let files = tally.isWhole ? tally.files : (record.held?.files ?? 0) + tally.files
         let since = record.held?.sinceMilliseconds ?? now.wallMilliseconds
         record.held = NodeRecord.HeldDeletes(
             id: record.held?.id ?? UInt64(clamping: now.wallMilliseconds), files: files, sinceMilliseconds: since)
@@ -160,7 +164,7 @@ extension Node {
     private mutating func delete(_ rows: [Row], into effects: inout Effects) {
         guard !rows.isEmpty else { return }
         var batch = Batch()
-        var count = 0
+        var files = 0
         for old in rows.sorted(by: { $1.path < $0.path }) {
             // What was missing and has something in its place by now is no delete, and may be damage.
             guard let disk = old.disk, !watch.isToBeRead(old.path) else { continue }
@@ -175,9 +179,9 @@ extension Node {
                 &row, to: gone, stat: nil, movedTo: deletes.movedTo.removeValue(forKey: row.path), in: &batch)
             cancel(row.path)
             put(row, replacing: old, in: &batch, into: &effects)
-            count += 1
+            if !disk.entry.content.isDirectory { files += 1 }
         }
-        deletes.recent.append((now.monotonicMilliseconds, count))
+        deletes.recent.append((now.monotonicMilliseconds, files))
         store(&batch, into: &effects)
     }
 
