@@ -75,6 +75,8 @@ struct AppliedItem: Sendable {
     var isLeftAside = false
     /// Something is still in the stage that only the next restart can sort out.
     var keepsIntent = false
+    /// What came out of its place has been seen to be what was expected there.
+    var isAsExpected = false
 
     enum Outcome: Sendable {
         case running
@@ -480,6 +482,9 @@ extension Node {
                 if apply.occupied.count < 1_024 { apply.occupied[copy] = true }
             }
             if failure.index >= item.turningPoint, item.undo != nil { batch.undoing.append(index) }
+            batch.items[index].isAsExpected = item.program.operations.prefix(failure.index).contains { operation in
+                if case .expectContent(.stage, _) = operation { true } else { false }
+            }
         }
         apply.batch = batch
         if batch.undoing.isEmpty {
@@ -503,6 +508,11 @@ extension Node {
             let inStage = result.inspected.first ?? nil
             let isOurs = inStage?.identity == identity && isAsStaged(inStage, item)
             guard result.failure != nil || !isOurs else { continue }
+            if let failure = result.failure, failure.index > 0 || item.isAsExpected {
+                // The exchange cannot be undone, or not be seen to be; nobody's file is at stake. The next start clears it up.
+                batch.items[index].keepsIntent = true
+                continue
+            }
             // Where ours was taken away in that moment the name is free, and what was there goes back to it.
             let isFree = result.failure?.error == .notFound
             guard let refuge = isFree ? item.task.path : refuge(for: item.task.path) else { continue }
