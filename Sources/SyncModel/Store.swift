@@ -35,6 +35,9 @@ public struct Intent: Hashable, Sendable {
     public let expected: Stat?
     /// Where the displaced file goes.
     public let displaced: Displaced?
+    /// The time of the staged file when the intent was written: until the program has begun it may be another than the
+    /// wanted one.
+    public let stagedTime: Timestamp?
 
     public enum Action: Hashable, Sendable {
         /// Put the staged file (known by its identity) at the path.
@@ -51,12 +54,16 @@ public struct Intent: Hashable, Sendable {
         case quarantine(KeptVersion)
     }
 
-    public init(stage: StageName, path: Path, action: Action, expected: Stat?, displaced: Displaced?) {
+    public init(
+        stage: StageName, path: Path, action: Action, expected: Stat?, displaced: Displaced?,
+        stagedTime: Timestamp? = nil
+    ) {
         self.stage = stage
         self.path = path
         self.action = action
         self.expected = expected
         self.displaced = displaced
+        self.stagedTime = stagedTime
     }
 }
 

@@ -191,14 +191,15 @@ extension World {
 
     /// Users stop, faults end, machines and wires are up, clocks are right.
     package func heal() {
+        endAllStrains()
+        // First of all: what people still have to put right must not fail for want of space.
+        for machine in machines.indices where network.ghost != machine { mendDisk(machine) }
         if phase == .safety { for agent in agents { agent.rest(self) } }
         phase = .healing
         trace.tell("\(now) all is mended")
-        endAllStrains()
         for machine in machines.indices where network.ghost != machine {
             machines[machine].clock.correct(at: now)
             machines[machine].storeFailsAfter = nil
-            mendDisk(machine)
             machines[machine].isHeldDown = false
             if machines[machine].isPowered { start(machine) }
             clearAway(machine)
@@ -243,6 +244,17 @@ extension World {
             command(machine, plan.approvesHeldDeletes ? .approve : .reject)
         }
         if status.state == .paused { command(machine, .resume) }
+        for pending in status.pending where pending.reason == .pathBusy { makeRoom(pending.path, machine) }
+    }
+
+    /// A person who reads that a path is taken looks what is there. What the daemon knows nothing of, because the rules leave
+    /// it out, he takes away.
+    private func makeRoom(_ path: Path, _ machine: Int) {
+        let hands = Hands(self, machine: machine)
+        guard hands.hasFolder, hands.exists(path), machines[machine].store.rows[path]?.disk == nil else { return }
+        trace.tell("\(now) \(machines[machine].name) user: makes room at \(path)")
+        rare.hit("operator: what the rules leave out stood in the way")
+        hands.removeAll([path])
     }
 
     private func judgeQuiet() {

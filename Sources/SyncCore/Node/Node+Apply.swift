@@ -134,7 +134,7 @@ extension Node {
         let rows = answers.rowsByPath()
         let parents = answers.rowsByPath()
         var store = Batch()
-        noteBlocked(rows, in: &store, into: &effects)
+        noteBlocked(among: paths, rows, in: &store, into: &effects)
         var running = RunningBatch(items: [], parents: SortedMap())
         for path in ordered(paths) {
             guard isWorking, !record.isPaused, let task = plan.tasks[path], task.state == .ready, let row = rows[path]
@@ -210,9 +210,12 @@ extension Node {
         return removals.reversed() + makings + directories.reversed()
     }
 
-    private mutating func noteBlocked(_ rows: RowMap, in batch: inout Batch, into effects: inout Effects) {
-        for (path, reason) in apply.blocked {
-            guard let old = rows[path] else { continue }
+    /// What was refused after the rows had been asked for waits for the next time.
+    private mutating func noteBlocked(
+        among paths: [Path], _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
+    ) {
+        for path in paths {
+            guard let reason = apply.blocked.removeValue(forKey: path), let old = rows[path] else { continue }
             var row = old
             if row.needsApply { wait(&row, reason) }
             let patience = max(1, Int64(clamping: limits.lostPatienceMilliseconds))
@@ -223,7 +226,6 @@ extension Node {
             }
             put(row, replacing: old, in: &batch, into: &effects)
         }
-        apply.blocked.removeAll()
     }
 
     /// A content that its own author no longer has, asked for again and again: a power cut took it before it came here.
@@ -353,7 +355,7 @@ extension Node {
         }
         let intent = Intent(
             stage: stage.name, path: task.path, action: .place(stage.stat.identity, entry), expected: task.stat,
-            displaced: displaced)
+            displaced: displaced, stagedTime: stage.stat.modified)
         return AppliedItem(
             task: task, wanted: wanted, step: step, intent: intent, displaced: displaced,
             program: DiskProgram(operations), turningPoint: turningPoint, undo: undo)
@@ -748,6 +750,12 @@ extension Node {
         let aside = (item.step.isRemoval ? stats.first : stats.last) ?? nil
         keep(item.displaced, old: old, stat: aside, rows: &rows, in: &batch, into: &effects)
         if case .conflictCopy? = item.displaced, aside != nil { settleConflict(&row, in: &batch) }
+        if !row.version.covers(item.wanted.version) {
+            // The peer was set back meanwhile and has taken back what was applied: what stands here now is ours to tell.
+            var gone = item.wanted.entry
+            gone.content = .absent
+            revise(&row, to: row.disk?.entry ?? gone, stat: row.disk?.stat, isReasserted: true, in: &batch)
+        }
         rows[path] = row
         if row.isUnsettled { plan.want(path) }
         if row.disk?.entry.content.isDirectory == true, old?.entry.content.isDirectory != true {

@@ -146,18 +146,16 @@ extension Node {
         _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ old: Row.DiskState?, _ intent: StageName,
         _ results: [DiskResult], into effects: inout Effects
     ) {
-        var batch = Batch()
-        batch.add(.dropIntent(intent))
-        defer { store(&batch, into: &effects) }
-        apply.restoring[target] = nil
-        look(at: target)
-        if let parent = target.parent { look(at: parent) }
+        if old != nil, results.first?.failure?.index == 2 {
+            // A save in that very moment: everything back, the save first. Until it is back the intent stands.
+            let (there, here) = (kept.place, Place.tree(target))
+            let program = DiskProgram([.inspect(there), .exchange(there, here), .syncParent(here), .syncParent(there)])
+            effects.add(.disk(newJob(.takingBack(id, kept, target, intent)), [program]))
+            return
+        }
+        endRestoring(target, intent, into: &effects)
         guard let result = results.first, result.failure == nil else {
             let failure = results.first?.failure
-            if old != nil, let failure, failure.index == 2 {
-                // A save in that very moment: everything back, the save first.
-                effects.add(.disk(newJob(.nothing), [DiskProgram([.exchange(kept.place, .tree(target))])]))
-            }
             effects.add(.answer(id, .refused(failure.map { Node.reason(for: $0.error) } ?? .diskError)))
             return
         }
@@ -165,6 +163,27 @@ extension Node {
         if record.distrustSince != nil { watch.handled[target] = true }
         effects.add(.report(.note(Note(code: .versionRestored, subject: target.bytes))))
         enqueue(.settleRestore(id, kept, target, old, result.inspected.first ?? nil))
+    }
+
+    mutating func finishTakingBack(
+        _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ intent: StageName, _ results: [DiskResult],
+        into effects: inout Effects
+    ) {
+        endRestoring(target, intent, into: &effects)
+        if let result = results.first, result.failure?.index == 1, let save = result.inspected.first ?? nil {
+            // What it was to change places with is gone again: the save goes into the tree beside it.
+            enqueue(.lateWriters([kept.with(stat: save)]))
+        }
+        effects.add(.answer(id, .refused(.pathBusy)))
+    }
+
+    private mutating func endRestoring(_ target: Path, _ intent: StageName, into effects: inout Effects) {
+        apply.restoring[target] = nil
+        look(at: target)
+        if let parent = target.parent { look(at: parent) }
+        var batch = Batch()
+        batch.add(.dropIntent(intent))
+        store(&batch, into: &effects)
     }
 
     mutating func settleRestore(

@@ -6,6 +6,7 @@ import SyncModel
 /// move's own position at the new paths has not been changed since. Everything else has later entries of its own.
 extension Node {
     mutating func expand(_ position: LogPosition, _ answers: inout Answers, into effects: inout Effects) {
+        session.expansions = max(0, session.expansions - 1)
         guard session.isLive, let entry = answers.logRecord(), case .relocate(let move) = entry.change else { return }
         enqueue(.expandPart(position, move, after: nil, old: true))
     }

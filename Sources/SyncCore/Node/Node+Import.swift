@@ -11,6 +11,8 @@ struct ImportState: Sendable {
     /// An entry that needs a newer program stops the import here.
     var isBeyondUs = false
     var isBusy = false
+    /// Frames of rows that wait in the lane.
+    var pages = 0
     /// The directory move that is being carried out.
     var relocation: RunningRelocation?
     /// The directory move that is being read path by path.
@@ -125,6 +127,7 @@ extension Node {
         if watch.rules.isIgnored(path.bytes, isDirectory: wanted.entry.content.isDirectory) {
             row.condition = .ignored
         } else {
+            if row.condition == .ignored, row.disk == nil || standsInTheWay(row) { makeStranger(&row) }
             plan.want(path)
         }
         if wanted.isConflict && !(old.map { resolution(of: $0).isConflict } ?? false) {
@@ -143,6 +146,16 @@ extension Node {
             if record.importedEpochs.count > Limits.epochsRememberedMax { record.importedEpochs.removeFirst() }
         }
         record.importedHead = head
+    }
+
+    /// A part of the rows that come instead of the log. Saying so brings the next: this node decides how fast they come.
+    mutating func importPage(_ states: [RowState], _ answers: inout Answers, into effects: inout Effects) {
+        incoming.pages -= 1
+        importRows(states, &answers, into: &effects)
+        guard session.isLive else { return }
+        let acknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: false)
+        session.lastAcknowledgement = acknowledgement
+        send(.acknowledge(acknowledgement), into: &effects)
     }
 
     /// Revisions outside the log, from a peer whose log no longer reaches back to where we are.
@@ -175,6 +188,8 @@ extension Node {
         _ entry: LogRecord, _ move: Relocation, _ answers: inout Answers, into effects: inout Effects
     ) {
         incoming.isBusy = false
+        // Read path by path meanwhile: it came again over a new link before the last part was noted.
+        guard entry.head.position > record.importedHead.position else { return }
         let rows = answers.rowsByPath()
         let source = answers.summary()
         let target = answers.summary()

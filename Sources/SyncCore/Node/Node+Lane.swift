@@ -31,6 +31,7 @@ enum Transaction: Sendable {
 
     // Import
     case importRecords([LogRecord])
+    case importPage([RowState])
     case importRows([RowState])
     case finishRows(LogHead)
     case weighRelocation(LogRecord, Relocation)
@@ -241,7 +242,7 @@ extension Node {
             return [.unsettled(cursor: after, ascending: true, limit: limits.batchPathsMax)]
         case .importRecords(let records):
             return [.rows(records.compactMap { if case .put(let path, _) = $0.change { path } else { nil } })]
-        case .importRows(let states):
+        case .importPage(let states), .importRows(let states):
             return [.rows(states.map(\.path))]
         case .weighRelocation(_, let move):
             let parents = SortedMap([move.from, move.to].compactMap(\.parent).map { ($0, true) }).map(\.key)
@@ -318,6 +319,7 @@ extension Node {
         case .deleteMissing(_, let budget): deleteMissing(budget, &answers, into: &effects)
         case .rejectMissing: rejectMissing(&answers, into: &effects)
         case .importRecords(let records): importRecords(records, &answers, into: &effects)
+        case .importPage(let states): importPage(states, &answers, into: &effects)
         case .importRows(let states): importRows(states, &answers, into: &effects)
         case .finishRows(let head): finishRows(head, into: &effects)
         case .weighRelocation(let record, let move): weighRelocation(record, move, &answers, into: &effects)

@@ -73,6 +73,8 @@ struct WatchState: Sendable {
     var mustLoadRules = false
     /// Directories that cannot be read.
     var unreadable = SortedMap<Path, Bool>()
+    /// Directories that the first whole scan after a power cut could not read: what is in them is still distrusted.
+    var unseen: SortedMap<Path, Bool>?
 
     static let youngMax = 4_096
 
@@ -167,7 +169,12 @@ extension Node {
     /// The first whole scan after a power cut is done: from here on, what is found is what somebody wrote.
     private mutating func endDistrust(into effects: inout Effects) {
         guard record.distrustSince != nil else { return }
+        guard watch.unreadable.isEmpty else {
+            watch.unseen = watch.unseen ?? watch.unreadable
+            return
+        }
         record.distrustSince = nil
+        watch.unseen = nil
         watch.handled.removeAll()
         var batch = Batch()
         store(&batch, into: &effects)
@@ -193,7 +200,8 @@ extension Node {
         guard watch.root == .healthy else { return }
         pumpHashing(into: &effects)
         pumpScan(into: &effects)
-        if watch.wholeScanEnded, watch.isIdle, lane.isIdle {
+        let isAllSeen = watch.unseen != nil && watch.unreadable.isEmpty
+        if watch.wholeScanEnded || isAllSeen, watch.isIdle, lane.isIdle {
             watch.wholeScanEnded = false
             endDistrust(into: &effects)
         }
@@ -382,15 +390,19 @@ extension Node {
             }
             let old = rows[look.path]
             var row = old ?? Row(path: look.path)
-            let isDirectory = look.stat.map { $0.kind == .directory } ?? (row.disk?.entry.content.isDirectory ?? false)
+            let isLeftOut = look.stat.map {
+                watch.rules.isIgnored(look.path.bytes, isDirectory: $0.kind == .directory)
+            }
             if look.stat == nil { forgetRules(of: row, into: &effects) }
             if look.stat.map({ $0.kind != .file || $0.size != 0 }) ?? true { watch.emptied[look.path] = nil }
-            if watch.rules.isIgnored(look.path.bytes, isDirectory: isDirectory) {
+            if isLeftOut != false, isIgnored(row) {
                 ignore(&row)
-            } else if let stat = look.stat, stat.kind != .special {
+            } else if let stat = look.stat, stat.kind != .special, isLeftOut == false {
                 found(stat, at: &row, namesakes: namesakes, in: &batch)
             } else {
-                if look.stat != nil { reportSpecial(look.path, into: &effects) }
+                // What cannot be synced, or what the rules leave out while they do not leave out what was or is to be here,
+                // only stands in its way.
+                if look.stat?.kind == .special, isLeftOut == false { reportSpecial(look.path, into: &effects) }
                 // What is being read may have been there a moment ago.
                 if watch.hashing.contains(key: look.path) { watch.hashing[look.path] = false }
                 if vanished(&row) { absent.append(row.path) }
@@ -463,10 +475,34 @@ extension Node {
         return set.contains { entry in path == entry.key || path.isBelow(entry.key) }
     }
 
+    /// The rules leave out what is known of the path; a rule may speak of directories only.
+    private func isIgnored(_ row: Row) -> Bool {
+        let known = row.disk?.entry.content ?? resolution(of: row).entry.content
+        return watch.rules.isIgnored(row.path.bytes, isDirectory: known.isDirectory)
+    }
+
     private mutating func ignore(_ row: inout Row) {
         guard row.disk != nil || !row.heads.isEmpty else { return }
+        if standsInTheWay(row) {
+            makeStranger(&row)
+            return
+        }
         row.condition = .ignored
         row.waiting = nil
+    }
+
+    /// The rules leave out what is on disk, but not what is to be there.
+    func standsInTheWay(_ row: Row) -> Bool {
+        let wanted = resolution(of: row).entry
+        return row.disk != nil && !wanted.isAbsent && isIgnored(row)
+            && !watch.rules.isIgnored(row.path.bytes, isDirectory: wanted.content.isDirectory)
+    }
+
+    /// What is on disk is nothing of ours any more and is not touched: what is to be there waits until it has gone.
+    mutating func makeStranger(_ row: inout Row) {
+        row.disk = nil
+        row.condition = .normal
+        plan.want(row.path)
     }
 
     /// Something stands at the path.
@@ -548,6 +584,7 @@ extension Node {
     /// Nothing (that we sync) stands at the path. True if it was there before.
     private mutating func vanished(_ row: inout Row) -> Bool {
         guard row.disk != nil else {
+            if row.condition == .ignored { row.condition = .normal }
             if row.heads.isEmpty || row.waiting?.reason == .contentChanging { row.waiting = nil }
             return false
         }
@@ -591,6 +628,7 @@ extension Node {
     /// After a power cut: this path was new enough that the machine may not have written it down.
     func isSuspect(_ row: Row) -> Bool {
         guard let since = record.distrustSince, let disk = row.disk else { return false }
+        if let unseen = watch.unseen, !isBelowOrIn(row.path, unseen) { return false }
         return disk.isYounger(than: since)
     }
 
@@ -733,10 +771,10 @@ extension Node {
     }
 
     mutating func wait(_ row: inout Row, _ reason: MessageCode) {
-        let isSame = row.waiting?.reason == reason
-        row.waiting = Row.Waiting(
-            reason: reason, sinceMilliseconds: isSame ? row.waiting?.sinceMilliseconds ?? 0 : now.wallMilliseconds,
-            tries: isSame ? (row.waiting?.tries ?? 0) + 1 : 1)
+        let before = row.waiting.flatMap { $0.reason == reason ? $0 : nil }
+        // Since a time to come: the clock has been put back. It waits from now at the latest, or patience would never end.
+        let since = min(before?.sinceMilliseconds ?? now.wallMilliseconds, now.wallMilliseconds)
+        row.waiting = Row.Waiting(reason: reason, sinceMilliseconds: since, tries: (before?.tries ?? 0) + 1)
     }
 
     static func reason(for error: DiskError) -> MessageCode {
@@ -824,12 +862,10 @@ extension Node {
                 guard case .found(let stat) = result else { return false }
                 return stat.kind == .directory ? stat.identity == known.identity : stat.isUntouched(since: known)
             }
-        if !isWhole {
-            takeMoveApart(move)
-        } else if let next {
-            enqueue(.verifyMove(move, after: next))
+        if isWhole {
+            enqueue(next.map { .verifyMove(move, after: $0) } ?? .relocateLocally(move))
         } else {
-            enqueue(.relocateLocally(move))
+            takeMoveApart(move)
         }
     }
 
@@ -960,10 +996,8 @@ extension Node {
         let rows = answers.rows()
         var batch = Batch()
         for old in rows where !apply.touches(old.path) {
-            let isDirectory = old.disk?.entry.content.isDirectory ?? resolution(of: old).entry.content.isDirectory
-            let isIgnored = watch.rules.isIgnored(old.path.bytes, isDirectory: isDirectory)
             var row = old
-            if isIgnored {
+            if isIgnored(row) {
                 ignore(&row)
                 cancel(row.path)
             } else if row.condition == .ignored {

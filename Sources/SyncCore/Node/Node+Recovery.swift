@@ -175,7 +175,9 @@ extension Node {
     private func isOurs(_ stat: Stat, _ intent: Intent) -> Bool {
         guard case .place(let identity, let entry) = intent.action, identity == stat.identity else { return false }
         switch entry.content {
-        case .file(_, let size): return stat.size == size && stat.modified.seconds == entry.modified.seconds
+        case .file(_, let size):
+            let times = [entry.modified, intent.stagedTime ?? entry.modified]
+            return stat.size == size && times.contains { $0.seconds == stat.modified.seconds }
         case .directory, .symlink, .absent: return true
         }
     }
@@ -288,6 +290,8 @@ extension Node {
         case .pruning(let versions): finishPruning(versions, results)
         case .restoring(let command, let kept, let path, let old, let intent):
             finishRestore(command, kept, path, old, intent, results, into: &effects)
+        case .takingBack(let command, let kept, let path, let intent):
+            finishTakingBack(command, kept, path, intent, results, into: &effects)
         case .transaction, .scan, .inspection, .moveCheck, .rootCheck, .hashing, .ignoreFiles, .stageList, .serving,
             .nothing:
             break

@@ -32,12 +32,16 @@ struct SessionState: Sendable {
         let through: LogHead
         var after: Path?
         var isReading = false
+        /// Frames that the peer has not said to have taken in.
+        var untaken = 0
     }
 
     var lastAcknowledgement: Acknowledgement?
     /// The peer showed all we had at this head.
     var peerIsSettled = false
     var asksToExpand: LogPosition?
+    /// Directory moves that the peer wants to be told path by path, and that wait in the lane.
+    var expansions = 0
     var toldRollback = false
     /// The end of the peer's log when it greeted us: its past up to here is read before anything of it is applied.
     var pastEnd: LogPosition?
@@ -114,7 +118,7 @@ extension Node {
             session.asksToExpand = nil
             send(.expand(position), into: &effects)
         }
-        if let rows = session.rows, !rows.isReading, mayFillLink {
+        if let rows = session.rows, !rows.isReading, rows.untaken == 0, mayFillLink {
             session.rows?.isReading = true
             enqueue(.sendRows(after: rows.after, through: rows.through))
         }
@@ -183,8 +187,9 @@ extension Node {
         case .acknowledge(let acknowledgement): return take(acknowledgement, into: &effects)
         case .rows(let states):
             guard areCredible(states) else { return false }
-            enqueue(.importRows(states))
-            return lane.waiting.count < limits.importRecordsMax
+            incoming.pages += 1
+            enqueue(.importPage(states))
+            return incoming.pages <= SessionState.earlyMax
         case .rowsEnd(let head):
             guard head.position >= incoming.cursor.position else { return true }
             incoming.cursor = head
@@ -221,8 +226,9 @@ extension Node {
             enqueue(.adopt(after: nil, beyond: position))
             return true
         case .expand(let position):
+            session.expansions += 1
             enqueue(.expand(position))
-            return lane.waiting.count < limits.importRecordsMax
+            return session.expansions <= SessionState.earlyMax
         case .expansion(let position, let states, let isLast): return takeExpansion(position, states, isLast: isLast)
         case .ping:
             if mayFillLink { send(.pong(wallMilliseconds: now.wallMilliseconds), into: &effects) }
@@ -368,7 +374,10 @@ extension Node {
         session.rows?.isReading = false
         let rows = answers.rows()
         let states = rows.compactMap { row in row.head(by: .own).map { RowState(path: row.path, revision: $0) } }
-        for part in Node.frames(of: states) { send(.rows(part), into: &effects) }
+        for part in Node.frames(of: states) {
+            session.rows?.untaken += 1
+            send(.rows(part), into: &effects)
+        }
         if rows.count == limits.batchPathsMax, let last = rows.last {
             session.rows?.after = last.path
             return
@@ -383,6 +392,9 @@ extension Node {
 
     private mutating func take(_ acknowledgement: Acknowledgement, into effects: inout Effects) -> Bool {
         let head = acknowledgement.head
+        if let untaken = session.rows?.untaken, untaken > 0, !acknowledgement.isSettled {
+            session.rows?.untaken = untaken - 1
+        }
         // Of a log we no longer have: the peer has not heard of our setback yet.
         if record.rollbackCommon != nil {
             // (While our new epoch is empty there is nothing of it that the peer could acknowledge.)

@@ -130,6 +130,7 @@ public struct Node: Sendable {
         case serving([ServeState.Reading])
         case pruning([VersionID])
         case restoring(CommandID, KeptVersion, Path, Row.DiskState?, StageName)
+        case takingBack(CommandID, KeptVersion, Path, StageName)
         case nothing
     }
 

@@ -56,6 +56,7 @@ extension Ledger {
                 }
                 // What a crash left of a file stands there now, whoever reads it.
                 if after.isContent, !page.acts.contains(where: { $0.after == after }) { page.carried.append(after) }
+                if after.isContent, before == .absent { page.revived.append(after) }
                 page.noteRemains(of: before, found: after, on: machine)
                 // What the other machine holds may be the same bytes from before.
                 let acts = page.acts
@@ -108,7 +109,8 @@ extension Ledger {
     package mutating func rejectedDeletions() {
         for path in pages.keys {
             pages.update(path) { page in
-                if page.leaves.contains(where: { $0.after == .absent }) { page.isReverted = true }
+                // (A special file in its place is nothing to the daemon.)
+                if page.leaves.contains(where: { [.absent, .special].contains($0.after) }) { page.isReverted = true }
             }
         }
     }

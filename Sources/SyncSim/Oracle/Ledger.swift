@@ -53,6 +53,8 @@ package struct Ledger: Sendable {
         var discarded: [(value: Value, time: Int64)] = []
         /// Values that may stand here though nobody wrote them here: a daemon's rename took them along.
         package internal(set) var carried: [Value] = []
+        /// What a crash brought back after it had been deleted here: nobody can tell that from a file made anew.
+        package internal(set) var revived: [Value] = []
         /// What a power cut put in the place of a value.
         var remains: [Remains] = []
         /// A disaster or a rejected deletion brought back what had been deleted here.

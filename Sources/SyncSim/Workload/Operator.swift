@@ -27,7 +27,10 @@ package final class Operator: Agent {
     private struct Undo {
         let time: Int64
         let machine: Int
-        let act: (World) -> Void
+        /// It is the folder that comes back.
+        let isReturn: Bool
+        /// False if it cannot be done yet.
+        let act: (World) -> Bool
     }
 
     private enum Chore: CaseIterable {
@@ -79,8 +82,12 @@ package final class Operator: Agent {
         let due = undos.filter { all || $0.time <= world.now }
         undos.removeAll { all || $0.time <= world.now }
         for undo in due {
-            undo.act(world)
-            isAway[undo.machine] = false
+            guard undo.act(world) else {
+                undos.append(
+                    Undo(time: world.now + 500, machine: undo.machine, isReturn: undo.isReturn, act: undo.act))
+                continue
+            }
+            if undo.isReturn { isAway[undo.machine] = false }
         }
     }
 
@@ -103,14 +110,19 @@ package final class Operator: Agent {
         }
     }
 
-    private func later(_ machine: Int, _ world: World, _ act: @escaping (World) -> Void) {
+    private func later(
+        _ machine: Int, _ world: World, isReturn: Bool = false, _ act: @escaping (World) -> Bool
+    ) {
         let time = world.now + Int64(world.random.operatorActs.range(50...6_000))
-        undos.append(Undo(time: time, machine: machine, act: act))
+        undos.append(Undo(time: time, machine: machine, isReturn: isReturn, act: act))
     }
 
     private func pause(_ machine: Int, _ world: World) {
         world.command(machine, .pause)
-        later(machine, world) { $0.command(machine, .resume) }
+        later(machine, world) { world in
+            world.command(machine, .resume)
+            return true
+        }
     }
 
     private func decide(_ machine: Int, _ world: World) {
@@ -186,24 +198,28 @@ extension Operator {
             world.rare.hit("operator: folder unmounted")
             let leaves = world.random.operatorActs.chance(percent: 50)
             world.machines[machine].disk.unmount(leaving: leaves ? .emptyDirectory : .nothing)
-            takeAway(machine, world) { $0.machines[machine].disk.mount() }
+            takeAway(machine, world) { Operator.mount(machine, $0) }
         case 2:
             world.rare.hit("operator: another folder in its place")
             let other = FolderID(SHA256.digest(of: Array("another folder".utf8)))
             let marker = world.random.operatorActs.chance(percent: 50) ? other : nil
             world.machines[machine].disk.replaceRoot(marker: marker, now: now)
-            takeAway(machine, world) { $0.machines[machine].disk.mount() }
+            takeAway(machine, world) { Operator.mount(machine, $0) }
         case 3:
             world.rare.hit("operator: marker removed")
             world.machines[machine].disk.removeMarker(now: now)
             takeAway(machine, world) { world in
                 let marker = world.machines[machine].store.node.folder.digest.bytes
-                guard let path = Path(".syncd/folder-id") else { return }
-                // Half a marker is none: on a failing disk a person writes it until it is there.
+                guard let path = Path(".syncd/folder-id") else { return true }
+                // Half a marker is none: on a failing or full disk a person writes it until it is there.
                 for _ in 0..<100 {
                     let error = world.machines[machine].disk.writeFile(path, marker, now: world.stamp(machine))
-                    if error == nil { return }
+                    guard error == nil else { continue }
+                    // Whoever puts it back sees to it that a power cut does not take it again.
+                    world.machines[machine].disk.syncEverything()
+                    return true
                 }
+                return false
             }
         default:
             world.rare.hit("operator: folder emptied")
@@ -212,12 +228,18 @@ extension Operator {
             later(machine, world) { world in
                 let hands = Hands(world, machine: machine)
                 for (path, remains) in removed where !hands.exists(path) { hands.restore(path, remains) }
+                return true
             }
         }
     }
 
-    private func takeAway(_ machine: Int, _ world: World, bringBack: @escaping (World) -> Void) {
+    private static func mount(_ machine: Int, _ world: World) -> Bool {
+        world.machines[machine].disk.mount()
+        return true
+    }
+
+    private func takeAway(_ machine: Int, _ world: World, bringBack: @escaping (World) -> Bool) {
         isAway[machine] = true
-        later(machine, world, bringBack)
+        later(machine, world, isReturn: true, bringBack)
     }
 }
