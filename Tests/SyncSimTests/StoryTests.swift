@@ -50,7 +50,7 @@ struct StoryTests {
         #expect(tell(runner, "show", "alerts") == ["alpha  n=third", "beta   n=third"])
     }
 
-    @Test("a file takes the place of a directory that somebody writes into, wherever the crash comes", arguments: 1...16)
+    @Test("a file takes the place of a directory somebody writes into, wherever the crash comes", arguments: 1...16)
     func directoryInTheWay(operation: Int) {
         let runner = ScenarioRunner(seed: 1)
         _ = tell(runner, "alpha write d/x \"in it\"", "start", "settle", "part", "run 20s")
