@@ -49,13 +49,14 @@ public struct Stat: Hashable, Sendable {
         isSameContent(as: other) && changed == other.changed && mode == other.mode
     }
 
-    /// True if at `wallMilliseconds` the file was so freshly changed that one more change might not show in its times.
-    /// A file system that stamps whole seconds or hundredths is told by its digits.
-    public func isFresh(at wallMilliseconds: Int64) -> Bool {
+    /// True if at a look some time in `wallMilliseconds` the file was so freshly changed that one more change after it might
+    /// not show in its times. A file system that stamps whole seconds or hundredths is told by its digits.
+    public func isFresh(during wallMilliseconds: ClosedRange<Int64>) -> Bool {
         let grain: Int64 =
             changed.nanoseconds == 0 ? 2_000 : changed.nanoseconds % 10_000_000 == 0 ? 30 : 10
-        let age = wallMilliseconds.subtractingReportingOverflow(changed.milliseconds)
-        return !age.overflow && age.partialValue.magnitude < UInt64(grain)
+        let (first, isBefore) = wallMilliseconds.lowerBound.subtractingReportingOverflow(grain)
+        let (last, isAfter) = wallMilliseconds.upperBound.addingReportingOverflow(grain)
+        return !isBefore && !isAfter && first < changed.milliseconds && changed.milliseconds < last
     }
 
     /// As `isUntouched`, but forgives what a rename does to the change time.

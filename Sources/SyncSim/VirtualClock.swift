@@ -12,6 +12,8 @@ package struct VirtualClock: Sendable {
     package private(set) var driftPerMillion: Int
     /// Where the wall clock stands still; nil while it runs.
     package private(set) var frozenAt: Int64?
+    /// Somebody has set it since the machine was started: what was stamped since then cannot be told by its times.
+    package private(set) var wasSet = false
     private var booted: Int64
     private var monotonicBase: UInt64
 
@@ -47,6 +49,7 @@ package struct VirtualClock: Sendable {
     }
 
     package mutating func step(by milliseconds: Int64) {
+        wasSet = true
         offset += milliseconds
         if let frozen = frozenAt { frozenAt = frozen + milliseconds }
     }
@@ -58,6 +61,7 @@ package struct VirtualClock: Sendable {
     /// The wall clock goes on from where it stood: it stays behind by as long as it was frozen.
     package mutating func thaw(at now: Int64) {
         guard let frozen = frozenAt else { return }
+        wasSet = true
         frozenAt = nil
         offset += frozen - running(at: now)
     }
@@ -65,6 +69,7 @@ package struct VirtualClock: Sendable {
     /// Somebody set the clock right and it keeps time from now on.
     package mutating func correct(at now: Int64) {
         let monotonic = monotonic(at: now)
+        if wall(at: now) != VirtualClock.epochMilliseconds + now { wasSet = true }
         frozenAt = nil
         offset = 0
         driftPerMillion = 0
@@ -75,6 +80,7 @@ package struct VirtualClock: Sendable {
     package mutating func reboot(at now: Int64) {
         booted = now
         monotonicBase = 0
+        wasSet = false
     }
 
     private func running(at now: Int64) -> Int64 {

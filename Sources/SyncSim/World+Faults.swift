@@ -34,7 +34,9 @@ extension World {
         case .linkCuts: cutLink()
         case .partitions, .oneWayPartitions: begin(trait, machine, span: span)
         case .linkFreezes: begin(trait, machine, span: span / 6)
-        case .clockSteps: machines[machine].clock.step(by: clockStep())
+        case .clockSteps:
+            machines[machine].clock.step(by: clockStep())
+            noteClock(machine)
         case .clockFreezes: begin(trait, machine, span: span)
         case .slowLinks, .clockDrift, .lateNotices, .coarseTimes, .inodeReuse, .timesTrailData, .orderlyStops, .pauses,
             .imageRestores, .stateWipes, .rootLosses,
@@ -80,8 +82,14 @@ extension World {
         if trait == .clockFreezes {
             if isOn { machines[machine].clock.freeze(at: now) } else { machines[machine].clock.thaw(at: now) }
         }
+        noteClock(machine)
         setDiskFaults(machine)
         linkChanged()
+    }
+
+    /// Where the clock was set since the start of a machine that its daemon does not trust yet, times tell nothing.
+    func noteClock(_ machine: Int) {
+        if machines[machine].clock.wasSet, isUnsettled(machine) { ledger.lostTrackOfTime(on: machine) }
     }
 
     private func block(_ sender: Int, _ isOn: Bool) {

@@ -199,6 +199,7 @@ extension World {
         trace.tell("\(now) all is mended")
         for machine in machines.indices where network.ghost != machine {
             machines[machine].clock.correct(at: now)
+            noteClock(machine)
             machines[machine].storeFailsAfter = nil
             machines[machine].isHeldDown = false
             if machines[machine].isPowered { start(machine) }

@@ -470,8 +470,9 @@ extension Node {
                 batch.items[index].outcome = .done(result.inspected)
                 continue
             }
-            if failure.index >= item.lastLook {
-                // All is done; only what it looks like now could not be seen.
+            if failure.index >= item.lastLook, item.step != .makeDirectory {
+                // All is done; only what it looks like now could not be seen. (A directory is undone: nobody could tell
+                // it from a person's.)
                 let unseen = [Stat?](repeating: nil, count: item.program.operations.count - failure.index)
                 batch.items[index].outcome = .done(result.inspected + unseen)
                 continue
@@ -513,6 +514,12 @@ extension Node {
             if let failure = result.failure, failure.index > 0 || item.isAsExpected {
                 // The exchange cannot be undone, or not be seen to be; nobody's file is at stake. The next start clears it up.
                 batch.items[index].keepsIntent = true
+                continue
+            }
+            if item.step == .replaceDirectory, let error = result.failure?.error, error != .notFound {
+                // A directory with all that is in it must not turn up under another name. The next start tries again.
+                batch.items[index].keepsIntent = true
+                timers.mustStop = true
                 continue
             }
             // Where ours was taken away in that moment the name is free, and what was there goes back to it.
@@ -598,7 +605,7 @@ extension Node {
         var syncs: [DiskOperation] = []
         var synced = SortedMap<Path, Bool>()
         var asides: [Place] = []
-        // What was put back must last as well, or the next restart finds it in the stage and no intent to say whose it is.
+        // What was put back must last as well, or a restart finds it in the stage and no intent to say whose it is.
         for (index, item) in batch.items.enumerated() where item.outcome.isDone || batch.undoing.contains(index) {
             // A name is as durable as the names that lead to it, and users make and move directories too.
             for path in item.paths {
@@ -614,7 +621,9 @@ extension Node {
                 asides.append(version.place)
                 // Whoever wrote it may not have synced it, and nobody else need have it: history is promised like a name.
                 if version.entry.content.kind == .file { syncs.append(.syncFile(version.place)) }
-            case .conflictCopy?, nil: break
+            case .conflictCopy(let copy)?:
+                if item.task.stat?.kind == .file { syncs.append(.syncFile(.tree(copy))) }
+            case nil: break
             }
         }
         for isQuarantine in [false, true] {
@@ -813,10 +822,9 @@ extension Node {
             } else {
                 revise(&row, to: old.entry, stat: shown, in: &batch)
             }
-            if !isOurs || old.isRacy || stat.isFresh(at: now.wallMilliseconds) {
-                row.disk?.isRacy = true
-                watch.deferred[path] = true
-            }
+            // The rename has just changed its time: of a save since then that may not tell, only reading does.
+            row.disk?.isRacy = true
+            watch.deferred[path] = true
             rows[path] = row
             effects.add(.report(.note(Note(code: .conflictFile, subject: path.bytes))))
         }
@@ -867,9 +875,9 @@ extension Node {
     mutating func explainNotEmpty(
         _ path: Path, sawLive: Bool, _ answers: inout Answers, into effects: inout Effects
     ) {
-        guard let old = answers.rows().first, let disk = old.disk, disk.entry.content.isDirectory, old.needsApply else {
-            return
-        }
+        guard let old = answers.rows().first, let disk = old.disk, disk.entry.content.isDirectory, old.needsApply,
+            !rulesAreChanging
+        else { return }
         let below = answers.rows()
         let live = below.filter { $0.disk != nil }
         let patience = Int64(clamping: limits.lostPatienceMilliseconds)
@@ -887,6 +895,11 @@ extension Node {
             }
         }
         // Otherwise its children are on their way out; the next round tries again.
+    }
+
+    /// What counts as ignored is not certain: a rule file may have gone with the directory it kept.
+    private var rulesAreChanging: Bool {
+        !watch.rulesAreLoaded || watch.rulesBeingRead > 0 || record.rulesConsidered == nil
     }
 
     /// What the deleter had in his own folder has gone there with the directory, and he is about to tell of it: word of

@@ -71,6 +71,8 @@ struct WatchState: Sendable {
     var wholeScanEnded = false
     var rulesAreLoaded = false
     var mustLoadRules = false
+    /// Jobs that read rule files.
+    var rulesBeingRead = 0
     /// Directories that cannot be read.
     var unreadable = SortedMap<Path, Bool>()
     /// Directories that the first whole scan after a power cut could not read: what is in them is still distrusted.
@@ -130,6 +132,16 @@ enum LookSource: Hashable, Sendable {
 struct HashedPath: Sendable {
     let path: Path
     let outcome: HashOutcome
+    /// One more change after the file was read might not show in its times. When it was read decides: the rows it is
+    /// compared with may come much later.
+    let isRacy: Bool
+}
+
+extension HashOutcome {
+    func isRacy(during wallMilliseconds: ClosedRange<Int64>) -> Bool {
+        guard case .content(_, _, let stat) = self else { return false }
+        return stat.kind == .file && stat.isFresh(during: wallMilliseconds)
+    }
 }
 
 extension Node {
@@ -140,6 +152,8 @@ extension Node {
         for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
             if record.distrustSince != nil, notice.kind != .touched, watch.handled.count < limits.notedPathsMax {
                 watch.handled[notice.path] = true
+                // What is being read may be from before, and so what the cut left.
+                if watch.hashing.contains(key: notice.path) { watch.hashing[notice.path] = false }
             }
             if notice.kind == .touched, watch.young.removeValue(forKey: notice.path) != nil { rescan(notice.path) }
             if notice.kind == .writing, !apply.touches(notice.path) {
@@ -244,7 +258,7 @@ extension Node {
             }
             if paths.isEmpty { return }
             watch.hashJobs += 1
-            effects.add(.hash(newJob(.hashing(paths)), paths))
+            effects.add(.hash(newJob(.hashing(paths, sinceMilliseconds: now.wallMilliseconds)), paths))
         }
     }
 
@@ -362,10 +376,15 @@ extension Node {
     }
 
     mutating func finishHashing(_ job: JobID, _ outcomes: [HashOutcome]) {
-        guard case .hashing(let paths)? = jobs.removeValue(forKey: job) else { return }
+        guard case .hashing(let paths, let since)? = jobs.removeValue(forKey: job) else { return }
         watch.hashJobs -= 1
         watch.observing += 1
-        enqueue(.hashed(zip(paths, outcomes).map { HashedPath(path: $0, outcome: $1) }))
+        let reading = since...max(since, now.wallMilliseconds)
+        enqueue(
+            .hashed(
+                zip(paths, outcomes).map { path, outcome in
+                    HashedPath(path: path, outcome: outcome, isRacy: outcome.isRacy(during: reading))
+                }))
     }
 
     // MARK: Looks
@@ -396,6 +415,8 @@ extension Node {
             if look.stat == nil { forgetRules(of: row, into: &effects) }
             if look.stat.map({ $0.kind != .file || $0.size != 0 }) ?? true { watch.emptied[look.path] = nil }
             if isLeftOut != false, isIgnored(row) {
+                // Another name of the same file may be synced, and nobody tells of that one.
+                if let stat = look.stat, stat.kind == .file { lookAtNamesakes(of: look.path, stat, namesakes) }
                 ignore(&row)
             } else if let stat = look.stat, stat.kind != .special, isLeftOut == false {
                 found(stat, at: &row, namesakes: namesakes, in: &batch)
@@ -505,9 +526,16 @@ extension Node {
         plan.want(row.path)
     }
 
+    /// No longer ignored. What was damaged before is so still: a row that says it shows what it does not is nobody's change.
+    private func heed(_ row: inout Row) {
+        let shown = row.disk?.entry ?? .absent
+        let isDamaged = !row.needsApply && !shown.agrees(with: resolution(of: row).entry)
+        row.condition = isDamaged ? .damaged : .normal
+    }
+
     /// Something stands at the path.
     private mutating func found(_ stat: Stat, at row: inout Row, namesakes: [Row], in batch: inout Batch) {
-        if row.condition == .ignored { row.condition = .normal }
+        if row.condition == .ignored { heed(&row) }
         if stat.kind != .directory { lookAtNamesakes(of: row.path, stat, namesakes) }
         if let disk = row.disk, disk.isStill(stat) {
             watch.emptied[row.path] = nil
@@ -658,7 +686,8 @@ extension Node {
             case .content(let content, let list, let stat):
                 if case .file(let id, _) = content { batch.add(.putChunks(id, list)) }
                 if !row.needsApply { row.waiting = nil }
-                revised(&row, showing: content, stat: stat, namesakes: namesakes, in: &batch)
+                revised(
+                    &row, showing: content, stat: stat, isRacy: result.isRacy, namesakes: namesakes, in: &batch)
             case .changing:
                 wait(&row, .contentChanging)
                 watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
@@ -674,7 +703,8 @@ extension Node {
 
     /// Compares what was found with what the row says, and records a change of ours if there is one.
     private mutating func revised(
-        _ row: inout Row, showing content: Content, stat: Stat, namesakes: [Row], in batch: inout Batch
+        _ row: inout Row, showing content: Content, stat: Stat, isRacy: Bool = false, namesakes: [Row],
+        in batch: inout Batch
     ) {
         var entry = Entry(content: content, mode: stat.mode, modified: stat.modified)
         if case .symlink = content { entry.mode = 0o777 }
@@ -683,7 +713,6 @@ extension Node {
             if stat.modified == disk.stat.modified { entry.modified = disk.entry.modified }
             if stat.mode == disk.stat.mode { entry.mode = disk.entry.mode }
         }
-        let isRacy = stat.kind == .file && stat.isFresh(at: now.wallMilliseconds)
         if isRacy { watch.changing[row.path] = now.monotonicMilliseconds + limits.racyMilliseconds }
         // A file seen missing and found again as another file was made anew, whatever it holds: whoever deletes the old one
         // elsewhere has not seen this one.
@@ -758,8 +787,8 @@ extension Node {
         return !isNew && (stat.modified <= disk.stat.modified || isEmptied)
     }
 
-    /// A whole file that is known by another name has been given this one since the machine is up again: as old as it was, but
-    /// a person put it here.
+    /// A whole file that is known by another name has been given this one since the machine is up again: as old as it
+    /// was, but a person put it here.
     private func isRenamed(_ entry: Entry, _ stat: Stat, to path: Path, _ namesakes: [Row]) -> Bool {
         let sinceBoot = watch.bootMilliseconds...max(watch.bootMilliseconds, now.wallMilliseconds)
         return namesakes.contains { other in
@@ -937,6 +966,7 @@ extension Node {
     /// Also when an ignore file came, changed or went.
     mutating func readRules(_ files: [Path], into effects: inout Effects) {
         watch.observing += 1
+        watch.rulesBeingRead += 1
         let requests = files.map { path in
             ReadRequest(place: .tree(path), expected: nil, offset: 0, length: Limits.ignoreFileBytesMax)
         }
@@ -954,6 +984,7 @@ extension Node {
     /// Without the rules nothing is looked at: a file that should be ignored must not be synced because a disk hiccuped.
     mutating func takeRules(_ files: [Path], _ outcomes: [ReadOutcome], into effects: inout Effects) {
         watch.observing -= 1
+        watch.rulesBeingRead -= 1
         var contents: [[UInt8]?] = []
         for outcome in outcomes {
             switch outcome {
@@ -1001,7 +1032,7 @@ extension Node {
                 ignore(&row)
                 cancel(row.path)
             } else if row.condition == .ignored {
-                row.condition = .normal
+                heed(&row)
                 plan.want(row.path)
             }
             put(row, replacing: old, in: &batch, into: &effects)

@@ -27,6 +27,7 @@ struct RecoveryState: Sendable {
     }
 
     struct Placed: Sendable {
+        let intent: StageName
         let path: Path
         let entry: Entry
         let stat: Stat
@@ -129,10 +130,14 @@ extension Node {
                 findings.done[intent.stage] = nil
                 continue
             }
-            if let atPath, case .place(_, let entry) = intent.action, isOurs(atPath, intent), shows(atPath, entry) {
-                findings.placed.append(RecoveryState.Placed(path: intent.path, entry: entry, stat: atPath))
+            if let atPath, case .place(let identity, let entry) = intent.action,
+                identity == nil ? isMade(atPath, entry) : isOurs(atPath, intent) && shows(atPath, entry)
+            {
+                findings.placed.append(
+                    RecoveryState.Placed(intent: intent.stage, path: intent.path, entry: entry, stat: atPath))
             }
-            let own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
+            var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
+            if atPath != nil { own.append(syncs(of: intent, isAside: intent.displaced != nil && aside != nil)) }
             repairs += own
             findings.owners += own.map { _ in intent.stage }
         }
@@ -142,6 +147,23 @@ extension Node {
         }
         recovery.findings = findings
         effects.add(.disk(newJob(.recoveryRepair), repairs))
+    }
+
+    /// The last process may have ended between the change and its syncs. What is found done counts as done from here on, and
+    /// nothing but the intent says that it may not last: the names must have reached the disk before that goes.
+    private func syncs(of intent: Intent, isAside: Bool) -> DiskProgram {
+        var operations: [DiskOperation] = []
+        var next = intent.path
+        while let parent = next.parent {
+            operations.append(.syncParent(.tree(next)))
+            next = parent
+        }
+        switch intent.displaced {
+        case .version(let version)?, .quarantine(let version)?:
+            if isAside { operations.append(.syncParent(version.place)) }
+        case .conflictCopy?, nil: break
+        }
+        return DiskProgram(operations)
     }
 
     private mutating func repair(
@@ -182,6 +204,11 @@ extension Node {
         }
     }
 
+    /// A directory that was to be made. Its time may be another by now: something may have been put into it.
+    private func isMade(_ stat: Stat, _ entry: Entry) -> Bool {
+        entry.content.isDirectory && stat.kind == .directory
+    }
+
     private func shows(_ stat: Stat, _ entry: Entry) -> Bool {
         stat.modified.mayStand(for: entry.modified) && (stat.kind == .symlink || stat.mode == entry.mode)
     }
@@ -211,8 +238,8 @@ extension Node {
         return DiskProgram([.move(staged, to: .tree(refuge)), .syncParent(.tree(refuge))])
     }
 
-    /// An empty directory that was to be replaced, or one that still has children and must come back. What somebody has put
-    /// in its place since makes room: whatever ended up in the stage would be swept.
+    /// An empty directory that was to be replaced, or one that still has children and must come back. What somebody has
+    /// put in its place since makes room: whatever ended up in the stage would be swept.
     private mutating func bringBack(
         directoryOf intent: Intent, _ atPath: Stat?, _ findings: inout RecoveryState.Findings
     ) -> DiskProgram {
@@ -241,7 +268,9 @@ extension Node {
         var batch = Batch()
         var rows = answers.rowsByPath()
         for placed in findings.placed {
-            guard let old = rows[placed.path], let row = settled(old, placed) else { continue }
+            guard findings.done.contains(key: placed.intent), let old = rows[placed.path],
+                let row = settled(old, placed)
+            else { continue }
             put(row, replacing: old, in: &batch, into: &effects)
             rows[row.path] = row
         }
@@ -263,7 +292,13 @@ extension Node {
         let wanted = resolution(of: old)
         guard old.condition == .normal, old.needsApply, wanted.entry.agrees(with: placed.entry) else { return nil }
         var row = old
-        row.disk = Row.DiskState(entry: wanted.entry, stat: placed.stat, origins: wanted.origins, isRacy: true)
+        var stat = placed.stat
+        if stat.kind == .directory {
+            // As it was to be: what differs is for the next look to see.
+            stat.mode = wanted.entry.mode
+            if !stat.modified.mayStand(for: wanted.entry.modified) { stat.modified = wanted.entry.modified }
+        }
+        row.disk = Row.DiskState(entry: wanted.entry, stat: stat, origins: wanted.origins, isRacy: true)
         row.reflected = row.version
         row.waiting = nil
         row.owesCopy = false

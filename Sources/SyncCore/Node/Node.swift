@@ -113,7 +113,7 @@ public struct Node: Sendable {
         case inspection([Path])
         case moveCheck(LocalMove, [Row], next: Path?)
         case rootCheck
-        case hashing([Path])
+        case hashing([Path], sinceMilliseconds: Int64)
         case ignoreFiles([Path])
         case stageList
         case recoveryLook

@@ -31,7 +31,9 @@ package final class NoLostUpdate: Invariant {
         for (index, machine) in sight.machines.enumerated() where !isAtPath(duty, machine) {
             if machine.ignores(duty.path) {
                 // The rules keep it from the other node; its own keeps it where it was or sets it aside.
-                if index == duty.machine, machine.unsynced[duty.path] != duty.value, !keeps(duty, machine) {
+                if index == duty.machine, machine.unsynced[duty.path] != duty.value, !keeps(duty, machine),
+                    !isTakenByDisaster(duty, sight, court.ledger)
+                {
                     court.find(self, on: index, "ignored \(duty.value) of \(duty.path) is gone")
                 }
                 continue
@@ -41,6 +43,12 @@ package final class NoLostUpdate: Invariant {
                 "\(duty.value) written at \(duty.path) is neither there nor in a conflict copy; there is \(machine.value(at: duty.path))"
             )
         }
+    }
+
+    /// What a power cut took of a path is not brought back where the rules forbid to write it: it is whole on the other
+    /// node.
+    private func isTakenByDisaster(_ duty: Ledger.Duty, _ sight: Sight, _ ledger: Ledger) -> Bool {
+        ledger.pages[duty.path]?.isReverted == true && sight.machines.contains { keeps(duty, $0) }
     }
 
     private func isAtPath(_ duty: Ledger.Duty, _ machine: MachineSight) -> Bool {

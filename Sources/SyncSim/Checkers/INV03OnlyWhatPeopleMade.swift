@@ -33,7 +33,7 @@ package final class OnlyWhatPeopleMade: Invariant {
             if ledger.everStood(value, at: base) || ledger.pages[base]?.isEntangled == true { return true }
             next = ConflictFamily.base(of: base)
         }
-        return isCopyOfLongName(value, path, ledger)
+        return !ledger.rescued(value, to: path).isEmpty || isCopyOfLongName(value, path, ledger)
     }
 
     /// A conflict copy of a name so long that it was cut: the base cannot be read from its name.

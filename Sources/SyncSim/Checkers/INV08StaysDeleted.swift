@@ -31,9 +31,10 @@ package final class StaysDeleted: Invariant {
     }
 
     /// A special file was in it for a while: nobody syncs that, so its deleter cannot have seen it, and it kept its directory.
+    /// It may have come with a directory that a daemon moved here.
     private func wasNeeded(_ path: Path, _ court: Court) -> Bool {
         court.ledger.pages.range(from: path).prefix { $0.key == path || $0.key.isBelow(path) }.contains { _, page in
-            page.acts.contains { $0.after == .special }
+            page.acts.contains { $0.after == .special } || page.carried.contains(.special)
         }
     }
 }

@@ -28,7 +28,7 @@ package final class NoFalseConflict: Invariant {
             // A copy of a copy that a person changed is contested at the copy's own page.
             next = ConflictFamily.base(of: base)
         }
-        return isCopyOfLongName(value, path, ledger)
+        return !ledger.rescued(value, to: path).isEmpty || isCopyOfLongName(value, path, ledger)
     }
 
     private func isCopyOfLongName(_ value: Value, _ path: Path, _ ledger: Ledger) -> Bool {

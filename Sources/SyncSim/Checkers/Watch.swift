@@ -39,8 +39,10 @@ package final class Watch: Checker {
     private var court = Court()
     /// Where the places of the operation in hand stood before it.
     private var before: [(place: Place, value: Value, identity: FileIdentity?)] = []
-    /// When the daemon of each machine last put something at a path.
+    /// When the daemon of each machine last put something at a path, or found somebody's there.
     private var made: [SortedMap<Path, Int64>] = [[:], [:]]
+    /// What the daemon of each machine has staged in another folder than its own, which stood in its place for a while.
+    private var strayed: [SortedMap<StageName, Bool>] = [[:], [:]]
     /// What was below a directory that is about to be moved.
     private var belowSource: SortedMap<Path, Value> = [:]
     /// The folder, and everything on the machine, before a disaster.
@@ -96,6 +98,9 @@ package final class Watch: Checker {
                 carry(source, target, machine, world)
             }
             for touch in touched { noteChange(touch, machine, world) }
+        } else if error == .mismatch, case .expectAbsent(.tree(let path)) = operation {
+            // Somebody made it first, and no row tells of that.
+            made[machine][path] = world.now
         }
         report(act(operation, error, touched, machine, world), world)
     }
@@ -130,6 +135,9 @@ package final class Watch: Checker {
     }
 
     private func noteChange(_ touch: DiskAct.Touched, _ machine: Int, _ world: World) {
+        if case .stage(let name) = touch.place, touch.before == .absent {
+            strayed[machine][name] = world.machines[machine].disk.isMounted ? nil : true
+        }
         guard case .tree(let path) = touch.place, touch.before != touch.after else { return }
         if touch.before.isContent { world.ledger.displacements[machine][path] = world.now }
         if touch.after != .absent { made[machine][path] = world.now }
@@ -150,9 +158,23 @@ package final class Watch: Checker {
             return true
         }
         return operation.places.contains { place in
-            guard case .tree(let path) = place else { return false }
-            return isDisturbed(path, machine, world)
+            switch place {
+            case .tree(let path): isDisturbed(path, machine, world)
+            case .stage(let name): isForeign(name, machine, world)
+            case .version, .quarantine: false
+            }
         }
+    }
+
+    /// Staged while another folder stood there, or brought out of the tree by an exchange and not what the base says was there.
+    private func isForeign(_ name: StageName, _ index: Int, _ world: World) -> Bool {
+        if strayed[index].contains(key: name) { return true }
+        let machine = world.machines[index]
+        guard let intent = machine.store.intents[name], case .place(let staged, _) = intent.action,
+            let found = machine.disk.peekStat(VirtualDisk.path(of: .stage(name)))
+        else { return false }
+        let known = machine.store.rows[intent.path]?.disk?.stat
+        return found.identity != staged && (found.identity != known?.identity || found.kind != known?.kind)
     }
 
     private func isDisturbed(_ path: Path, _ index: Int, _ world: World) -> Bool {
@@ -162,7 +184,7 @@ package final class Watch: Checker {
             let known = machine.store.rows[place]?.disk?.stat
             let found = machine.disk.peekStat(place)
             if known?.identity != found?.identity || known?.kind != found?.kind { return true }
-            // Made by the very job that runs, so that no row tells of it, and taken away by a person since.
+            // Made or met by the very job that runs, so that no row tells of it, and taken away by a person since.
             if known == nil, let time = made[index][place], let acts = world.ledger.pages[place]?.acts,
                 acts.contains(where: { $0.machine == index && $0.time >= time })
             {
@@ -275,13 +297,15 @@ package final class Watch: Checker {
         _ machine: Int, _ before: Disaster, _ now: SortedMap<Path, Value>, _ world: World,
         isSafe: (Path, Value) -> Bool
     ) {
+        world.ledger.strikes[machine] = world.now
         let duties = world.ledger.duties.count
         world.ledger.struck(
             machine, was: Ledger.Holdings(tree: before.tree), is: Ledger.Holdings(tree: now),
             other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues), isSafe: isSafe,
             isRecorded: { self.isRecorded($0, before, world.machines[machine]) },
             isBehind: { self.isBehind($0, world.machines[machine]) },
-            isBackdated: { self.isBackdated($0, world.machines[machine]) })
+            isBackdated: { self.isBackdated($0, world.machines[machine]) },
+            isDeleted: { path in world.machines[machine].store.rows[path].map { $0.disk == nil } ?? false })
         let disk = world.machines[machine].disk.atHome
         world.ledger.struckMetadata(of: machine) { disk.peekStat($0) }
         if world.ledger.duties.count < duties { world.rare.hit("ledger: a value was excused after a power cut") }
@@ -299,12 +323,14 @@ package final class Watch: Checker {
         return known.entry.content != seen(path, machine.disk.atHome)?.entry.content
     }
 
-    /// The file was written after its clock had been put back.
+    /// The file was written after its clock had been put back. Or it was emptied, and nobody had read it by then: just this is
+    /// what a power cut leaves.
     private func isBackdated(_ path: Path, _ machine: Machine) -> Bool {
         guard let known = machine.store.rows[path]?.disk, let found = machine.disk.atHome.peekStat(path) else {
             return false
         }
-        return found.changed <= known.stat.changed
+        let isEmptied = found.kind == .file && found.size == 0 && known.entry.content.size > 0
+        return found.changed <= known.stat.changed || isEmptied
     }
 
     /// Values that were on the machine and are nowhere now.

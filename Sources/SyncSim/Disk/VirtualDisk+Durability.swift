@@ -4,11 +4,12 @@ import SyncModel
 extension VirtualDisk {
     /// fsync of a file: its content, its mode and its times. Not its name.
     /// After a failure the pages count as clean: a second fsync succeeds, and what was lost stays lost.
-    mutating func syncInode(_ key: InodeKey, at path: Path) -> DiskError? {
+    /// Where the one who is told would write everything once more, the pages stay to be written (`keepingPages`).
+    mutating func syncInode(_ key: InodeKey, at path: Path, keepingPages: Bool = false) -> DiskError? {
         if inodes[key].isDirectory { return syncDirectory(key, at: path) }
         if inodes[key].kind == .special { return .unsupported }
         guard !faults.strikesSync(path) else {
-            inodes[key].dropPages()
+            if !keepingPages { inodes[key].dropPages() }
             return .inputOutput
         }
         inodes[key].makeSafe()

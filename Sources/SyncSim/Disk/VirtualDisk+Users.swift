@@ -48,10 +48,12 @@ extension VirtualDisk {
         return nil
     }
 
+    /// A person who is told that it failed saves again. Pages that are dropped for good are known to the one who asked
+    /// and to nobody else: a power cut long after takes them without a trace in any stat, and no daemon could tell.
     @discardableResult
     package mutating func sync(_ handle: Handle) -> DiskError? {
         guard let file = handles[handle] else { return .notFound }
-        return syncInode(file.inode, at: name(of: file))
+        return syncInode(file.inode, at: name(of: file), keepingPages: true)
     }
 
     package mutating func close(_ handle: Handle) {

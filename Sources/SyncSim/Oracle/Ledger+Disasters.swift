@@ -28,11 +28,11 @@ extension Ledger {
     /// The folder of `machine` went from one state to another by itself. `isSafe` says what had reached the disk for good
     /// and so had to stay, `isRecorded` where the base still says what stood there before, `isBehind` where the daemon
     /// remembers another state than the folder shows now, `isBackdated` where it would have to take what it finds for older
-    /// than that by the times alone.
+    /// than that by the times alone, `isDeleted` where it has on record that nothing is there any more.
     package mutating func struck(
         _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool,
         isRecorded: (Path) -> Bool = { _ in false }, isBehind: (Path) -> Bool = { _ in false },
-        isBackdated: (Path) -> Bool = { _ in false }
+        isBackdated: (Path) -> Bool = { _ in false }, isDeleted: (Path) -> Bool = { _ in false }
     ) {
         // What a taken-back rename has put to its old place again is where it was; nobody can tell that from a rename back.
         var returned: SortedMap<Value, Bool> = [:]
@@ -58,10 +58,12 @@ extension Ledger {
                 if after.isContent, !page.acts.contains(where: { $0.after == after }) { page.carried.append(after) }
                 if after.isContent, before == .absent { page.revived.append(after) }
                 page.noteRemains(of: before, found: after, on: machine)
+                let isTorn = page.isTorn(after) && !isBackdated(path)
                 // What the other machine holds may be the same bytes from before.
                 let acts = page.acts
                 page.revert(
-                    machine, to: after, other: other.value(at: path), isRecorded: isRecorded(path),
+                    machine, to: after, other: other.value(at: path), isRecorded: isRecorded(path) || isTorn,
+                    isDeleted: isDeleted(path),
                     isKept: { act in
                         let isFirst = !acts.contains { $0.after == act.after && $0.number < act.number }
                         return isFirst && other.holds(act.after, near: path)
@@ -105,6 +107,19 @@ extension Ledger {
         for path in paths { pages.update(path) { $0.isReverted = true } }
     }
 
+    /// The clock of a machine was set before its daemon had been through the folder after a power cut. Of what was
+    /// written meanwhile nobody can tell any more that it was: it may be set aside as damage, but not thrown away.
+    package mutating func lostTrackOfTime(on machine: Int) {
+        for path in pages.keys {
+            pages.update(path) { page in
+                for index in page.acts.indices
+                where page.acts[index].machine == machine && page.acts[index].time >= strikes[machine] {
+                    page.acts[index].demand = min(page.acts[index].demand, .kept)
+                }
+            }
+        }
+    }
+
     /// A person refused a mass deletion: what was to go stays, though it had been deleted.
     package mutating func rejectedDeletions() {
         for path in pages.keys {
@@ -127,6 +142,12 @@ extension Ledger.Page {
         remains += lost.map { Ledger.Remains(machine: machine, value: $0, found: found, acts: acts.count) }
     }
 
+    /// Some bytes that nobody wrote just so. (Nothing at all is taken for damage.)
+    func isTorn(_ value: Value) -> Bool {
+        guard case .file(let print) = value, print.size > 0 else { return false }
+        return !acts.contains { $0.after == value }
+    }
+
     /// A crash brought back what a person had replaced, or what he wrote unseen carries the times of an earlier clock. Nobody
     /// who finds it in the place of something newer can tell it from damage: it may be set aside, but not thrown away.
     mutating func returnOvertaken(_ value: Value) {
@@ -135,10 +156,12 @@ extension Ledger.Page {
         }
     }
 
-    /// The folder shows `value` now. Acts that only this folder knew, and that are gone with the change, never happened.
-    /// If the daemon has them on record, it follows them all the same: what they replaced may be history by then.
+    /// The folder shows `value` now. Acts that only this folder knew, and that are gone with the change, never
+    /// happened. If the daemon has them on record, or finds a part of them that looks like a write of somebody's, it
+    /// follows them all the same: what they replaced may be history by then.
     mutating func revert(
-        _ machine: Int, to value: Value, other: Value, isRecorded: Bool, isKept: (Ledger.Act) -> Bool
+        _ machine: Int, to value: Value, other: Value, isRecorded: Bool, isDeleted: Bool,
+        isKept: (Ledger.Act) -> Bool
     ) {
         let was = shown[machine]
         var remaining = ActSet()
@@ -149,11 +172,17 @@ extension Ledger.Page {
         shownValue[machine] = value
         var known = remaining
         if let act = source(of: other, besides: ActSet()) { known.formUnion(act.seen.inserting(act.number)) }
+        // A removal that the daemon has told of stays told, though the file may be back.
+        if isDeleted, let act = acts.last(where: { $0.after == .absent && was.contains($0.number) }) {
+            known.formUnion(act.seen.inserting(act.number))
+        }
         for index in acts.indices {
             let act = acts[index]
             if act.machine == machine, was.contains(act.number), !known.contains(act.number), !isKept(act) {
                 acts[index].isUndone = true
                 if isRecorded { returnOvertaken(act.before) }
+                // What had been removed is back, but not whole.
+                if act.after == .absent, act.before != value { noteRemains(of: act.before, found: value, on: machine) }
             }
         }
     }

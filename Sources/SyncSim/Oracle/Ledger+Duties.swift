@@ -64,7 +64,22 @@ extension Ledger.Page {
             if act.seen.contains(other.number) { continue }
             demand = min(demand, other.isBlind ? .kept : .excused)
         }
-        return isDisposedOf(act) ? min(demand, .kept) : demand
+        return isDisposedOf(act) || isRemains(act) ? min(demand, .kept) : demand
+    }
+
+    /// What a power cut had left was moved away and put back: nobody who finds it where it was can tell that from
+    /// before.
+    private func isRemains(_ act: Ledger.Act) -> Bool {
+        remains.contains { remains in
+            guard remains.machine == act.machine, remains.found == act.after, remains.acts <= act.number else {
+                return false
+            }
+            let since = acts[remains.acts...act.number]
+            return since.first?.before == remains.found
+                && since.allSatisfy { act in
+                    [act.before, act.after].allSatisfy { $0 == .absent || $0 == remains.found }
+                }
+        }
     }
 
     /// Somebody replaced or removed what a power cut had left of the value. The daemon may see only what he made of it, and

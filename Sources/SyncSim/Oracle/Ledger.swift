@@ -53,6 +53,8 @@ package struct Ledger: Sendable {
         var discarded: [(value: Value, time: Int64)] = []
         /// Values that may stand here though nobody wrote them here: a daemon's rename took them along.
         package internal(set) var carried: [Value] = []
+        /// Where a daemon's rename brought values of this path from.
+        var carriedFrom: [(value: Value, path: Path)] = []
         /// What a crash brought back after it had been deleted here: nobody can tell that from a file made anew.
         package internal(set) var revived: [Value] = []
         /// What a power cut put in the place of a value.
@@ -88,6 +90,8 @@ package struct Ledger: Sendable {
     package var displacements: [SortedMap<Path, Int64>] = [[:], [:]]
     /// What people did so far, whether or not it changed anything.
     package internal(set) var doings = 0
+    /// When each machine was last struck by a disaster.
+    package var strikes: [Int64] = [0, 0]
     /// The operator did something after which the daemons cannot know what they knew: conflicts may then be more than needed,
     /// and what was deleted may return.
     package internal(set) var hasForgotten = false
@@ -120,6 +124,7 @@ package struct Ledger: Sendable {
         pages[path, default: Page()].append(
             machine: machine, before: before, after: after, time: time, isRacing: isRacing, isBlind: isBlind)
         noteDisposal(of: before, at: path, at: time)
+        if !isBlind { noteCarriedDisposal(of: before, at: path, at: time) }
     }
 
     /// A person wrote through a handle into a file that the daemon had moved away from `path`.
@@ -158,6 +163,7 @@ package struct Ledger: Sendable {
     package mutating func carried(_ value: Value, from old: Path, to new: Path, on machine: Int, at time: Int64) {
         guard value != .absent else { return }
         pages[new, default: Page()].carried.append(value)
+        pages[new, default: Page()].carriedFrom.append((value, old))
         if let edit = pages[old]?.acts.last(where: { $0.after == value && $0.machine == machine }),
             edit.before.isContent,
             everStood(edit.before, at: new)
@@ -177,13 +183,39 @@ package struct Ledger: Sendable {
         return page.acts.contains { $0.after == value } || page.carried.contains(value)
     }
 
+    /// What a late writer put into a file that had been displaced goes to the top of the folder if its directory is gone by
+    /// then, under the name of a conflict copy: nobody ever put it there. The paths it may have come from.
+    package func rescued(_ value: Value, to copy: Path) -> [Path] {
+        guard copy.depth == 1 else { return [] }
+        var names: [Name?] = []
+        var next = ConflictFamily.base(of: copy)
+        while let base = next {
+            names.append(base.name)
+            next = ConflictFamily.base(of: base)
+        }
+        if names.isEmpty { return [] }
+        return pages.compactMap { path, page in
+            let isLate = path.depth > 1 && names.contains(path.name)
+            return isLate && page.acts.contains { $0.isAside && $0.after == value } ? path : nil
+        }
+    }
+
     /// Whoever removes or changes a conflict copy has seen the loser and disposes of it.
     private mutating func noteDisposal(of value: Value, at path: Path, at time: Int64) {
         guard value.isContent else { return }
+        for source in rescued(value, to: path) { pages.update(source) { $0.discarded.append((value, time)) } }
         var next = ConflictFamily.base(of: path)
         while let base = next {
             pages.update(base) { $0.discarded.append((value, time)) }
             next = ConflictFamily.base(of: base)
+        }
+    }
+
+    /// Whoever removes or replaces what a daemon's rename brought here has seen it, though it is owed where it was
+    /// written.
+    private mutating func noteCarriedDisposal(of value: Value, at path: Path, at time: Int64) {
+        for source in pages[path]?.carriedFrom ?? [] where source.value == value {
+            pages.update(source.path) { $0.discarded.append((value, time)) }
         }
     }
 

@@ -233,6 +233,7 @@ extension Hands {
             world.ledger.changed(
                 path, on: machine, from: before, to: after, at: world.now, isRacing: isBeingApplied(path),
                 isBlind: isBlind)
+            world.noteClock(machine)
             // After a power cut absence is not believed until everything has been looked at.
             if after == .absent, world.isUnsettled(machine) {
                 world.ledger.doubted([path])
