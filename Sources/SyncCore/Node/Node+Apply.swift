@@ -949,13 +949,18 @@ extension Node {
         for version in versions {
             guard let refuge = refuge(for: version.path) else { continue }
             effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
-            let program = DiskProgram([
-                .expectIdentity(version.place, version.stat.identity), .move(version.place, to: .tree(refuge)),
-                .syncParent(.tree(refuge)),
-            ])
+            let program = rescue(version, to: refuge)
             let intent = announce(refuge)
             run([program], for: .lateRescue(refuge, version, intent.stage), after: intent, into: &effects)
         }
+    }
+
+    /// Who wrote into it has nothing of it but this file, and may not have synced it.
+    private func rescue(_ version: KeptVersion, to path: Path) -> DiskProgram {
+        DiskProgram([
+            .expectIdentity(version.place, version.stat.identity), .move(version.place, to: .tree(path)),
+            .syncParent(.tree(path)), .syncFile(.tree(path)),
+        ])
     }
 
     mutating func finishLateRescue(
@@ -965,10 +970,7 @@ extension Node {
         if failure == .notFound || failure == .notDirectory, path.depth > 1, let name = path.name {
             // Its directory is gone by now: to the top of the folder, then.
             let top = Path.root.appending(name)
-            let program = DiskProgram([
-                .expectIdentity(version.place, version.stat.identity), .move(version.place, to: .tree(top)),
-                .syncParent(.tree(top)),
-            ])
+            let program = rescue(version, to: top)
             let next = announce(top)
             var batch = Batch()
             batch.add(.dropIntent(intent))

@@ -22,10 +22,13 @@ package final class ClockAboveAll: Invariant {
     package func see(_ act: OperatorAct, _ court: inout Court) { lookAt(act.store, of: act.machine) }
 
     package func see(_ act: StoreAct, _ court: inout Court) {
+        let renumbered = renumberedRows(act.batch)
         for operation in act.batch.operations {
             switch operation {
             case .appendLog(let record):
-                if case .put(let path, let revision) = record.change { judge(revision, at: path, act, &court) }
+                if case .put(let path, let revision) = record.change {
+                    judge(revision, on: (renumbered ?? act.store.rows)[path], act, &court)
+                }
                 highest[act.machine] = max(highest[act.machine], record.time)
             case .putRow(let row):
                 for head in row.heads { highest[act.machine] = max(highest[act.machine], head.origin.time) }
@@ -43,13 +46,26 @@ package final class ClockAboveAll: Invariant {
         }
     }
 
-    private func judge(_ revision: Revision, at path: Path, _ act: StoreAct, _ court: inout Court) {
-        for head in act.store.rows[path]?.heads ?? [] where revision.seen.covers(head.origin) {
+    /// A log that is written anew under new numbers is made on rows with new numbers: old ones cannot be compared with it.
+    private func renumberedRows(_ batch: StoreBatch) -> SortedMap<Path, Row>? {
+        let isAnew = batch.operations.contains { operation in
+            if case .dropLog(let position) = operation { position.epoch == Epoch(raw: .max) } else { false }
+        }
+        guard isAnew else { return nil }
+        return SortedMap(
+            batch.operations.compactMap { operation in
+                if case .putRow(let row) = operation { (row.path, row) } else { nil }
+            })
+    }
+
+    private func judge(_ revision: Revision, on row: Row?, _ act: StoreAct, _ court: inout Court) {
+        guard let row else { return }
+        for head in row.heads where revision.seen.covers(head.origin) && head.origin != revision.origin {
             if head.origin.time < revision.origin.time { continue }
             if head.origin.time == revision.origin.time, head.entry.agrees(with: revision.entry) { continue }
             court.find(
                 self, on: act.machine,
-                "an entry for \(path) is stamped \(revision.origin.time.raw), it was made on one of \(head.origin.time.raw)"
+                "an entry for \(row.path) is stamped \(revision.origin.time.raw), it was made on one of \(head.origin.time.raw)"
             )
         }
     }
