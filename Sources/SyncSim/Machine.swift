@@ -6,7 +6,7 @@ package import SyncModel
 /// The store has no volatile layer of its own. It performs requests strictly one after the other, and a batch is durable
 /// at the moment at which it is performed: what a kill or a power cut loses is the rest of the queue, whole batches, so
 /// that exactly a prefix is kept. `.stored` is told later; a process may die in between.
-package struct Machine {
+package final class Machine {
     package let index: Int
     package let name: String
     package let id: NodeID
@@ -47,6 +47,21 @@ package struct Machine {
     var stamps: UInt64 = 0
 
     package static let notesMax = 200
+
+    package init(_ index: Int, of plan: SeedPlan) {
+        self.index = index
+        name = Machine.names[index]
+        id = Machine.id(index, seed: plan.seed)
+        store = VirtualStore(node: Machine.freshRecord(index, seed: plan.seed))
+        clock = VirtualClock(offset: plan.clockOffsets[index], driftPerMillion: plan.clockDriftsPerMillion[index])
+        disk = VirtualDisk(
+            device: 1 + UInt64(index), folder: store.node.folder,
+            now: Timestamp(milliseconds: clock.wall(at: 0)))
+        disk.faults.random = SeededRandom(seed: plan.seed, stream: "diskfaults\(index)")
+        disk.faults.stampNanoseconds = plan.stampNanoseconds
+        disk.faults.reusesInodes = plan.isOn(.inodeReuse)
+        disk.faults.timesMayTrailData = plan.isOn(.timesTrailData)
+    }
 
     package var isRunning: Bool { node != nil }
 
@@ -111,21 +126,6 @@ package struct Machine {
 
 extension Machine {
     package static let names = ["alpha", "beta"]
-
-    package init(_ index: Int, of plan: SeedPlan) {
-        self.index = index
-        name = Machine.names[index]
-        id = Machine.id(index, seed: plan.seed)
-        store = VirtualStore(node: Machine.freshRecord(index, seed: plan.seed))
-        clock = VirtualClock(offset: plan.clockOffsets[index], driftPerMillion: plan.clockDriftsPerMillion[index])
-        disk = VirtualDisk(
-            device: 1 + UInt64(index), folder: store.node.folder,
-            now: Timestamp(milliseconds: clock.wall(at: 0)))
-        disk.faults.random = SeededRandom(seed: plan.seed, stream: "diskfaults\(index)")
-        disk.faults.stampNanoseconds = plan.stampNanoseconds
-        disk.faults.reusesInodes = plan.isOn(.inodeReuse)
-        disk.faults.timesMayTrailData = plan.isOn(.timesTrailData)
-    }
 
     /// From the seed, so that either node may have the smaller key.
     private static func id(_ index: Int, seed: UInt64) -> NodeID {
