@@ -76,7 +76,7 @@ extension Node {
 
     mutating func pumpImport() {
         guard phase == .running, !record.isForked, !incoming.isBusy, incoming.relocation == nil,
-            incoming.expanding == nil, !recovery.isRenumbering
+            incoming.expanding == nil, !recovery.isRenumbering, watch.rulesAreLoaded
         else { return }
         while let first = incoming.queue.first, first.head.position <= record.importedHead.position {
             _ = incoming.queue.popFirst()
@@ -151,6 +151,8 @@ extension Node {
     /// A part of the rows that come instead of the log. Saying so brings the next: this node decides how fast they come.
     mutating func importPage(_ states: [RowState], _ answers: inout Answers, into effects: inout Effects) {
         incoming.pages -= 1
+        // Judged without the rules: they are held against all rows once more.
+        if !watch.rulesAreLoaded { record.rulesConsidered = nil }
         importRows(states, &answers, into: &effects)
         guard session.isLive else { return }
         let acknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: false)

@@ -71,8 +71,10 @@ struct WatchState: Sendable {
     var wholeScanEnded = false
     var rulesAreLoaded = false
     var mustLoadRules = false
-    /// Jobs that read rule files.
+    /// Jobs that read rule files. If one began before another had ended, nobody knows whose answer is the older: all of
+    /// them are dropped, and everything is read once more.
     var rulesBeingRead = 0
+    var rulesWereOvertaken = false
     /// Directories that cannot be read.
     var unreadable = SortedMap<Path, Bool>()
     /// Directories that the first whole scan after a power cut could not read: what is in them is still distrusted.
@@ -435,7 +437,7 @@ extension Node {
             }
             rows[look.path] = row
             let wasAwaited = plan.afterLook.removeValue(forKey: look.path) != nil
-            if row != old { plan.resting[row.path] = nil }
+            if isNews(row, old) { plan.resting[row.path] = nil }
             if row.needsApply && (wasAwaited || row != old) { plan.want(row.path) }
         }
         for path in replaced { flag(below: path) }
@@ -494,6 +496,13 @@ extension Node {
     private func isBelowOrIn(_ path: Path, _ set: SortedMap<Path, Bool>) -> Bool {
         if set.isEmpty { return false }
         return set.contains { entry in path == entry.key || path.isBelow(entry.key) }
+    }
+
+    /// More than the change time, which our own exchange and back alters too: a path that rests must not wake itself.
+    private func isNews(_ row: Row, _ old: Row?) -> Bool {
+        guard var before = old, let changed = row.disk?.stat.changed, before.disk != nil else { return row != old }
+        before.disk?.stat.changed = changed
+        return row != before
     }
 
     /// The rules leave out what is known of the path; a rule may speak of directories only.
@@ -954,7 +963,7 @@ extension Node {
         for row in answers.rows() { watchConflictCopy(row, before: nil, into: &effects) }
         // The first scan of a folder must know its rules before it has rows for them.
         if let top = Path(Node.ignoreFileName), !files.contains(top) { files.append(top) }
-        readRules(files, into: &effects)
+        readRules(files, areAll: true, into: &effects)
     }
 
     /// An ignore file that was read and went before it had a row, or that its own rules cover: no row will tell of it.
@@ -964,27 +973,36 @@ extension Node {
     }
 
     /// Also when an ignore file came, changed or went.
-    mutating func readRules(_ files: [Path], into effects: inout Effects) {
+    mutating func readRules(_ files: [Path], areAll: Bool = false, into effects: inout Effects) {
         watch.observing += 1
         watch.rulesBeingRead += 1
         let requests = files.map { path in
             ReadRequest(place: .tree(path), expected: nil, offset: 0, length: Limits.ignoreFileBytesMax)
         }
-        effects.add(.read(newJob(.ignoreFiles(files)), requests))
+        effects.add(.read(newJob(.ignoreFiles(files, areAll: areAll)), requests))
     }
 
-    /// Rules are bound to their directory; after a directory has moved they are read again from where they are now.
+    /// Rules are bound to their directory; after a directory has moved they are read again from where they are now. What is
+    /// under way is judged by the old ones until then.
     mutating func reloadAllRules() {
         guard !watch.rules.isEmpty else { return }
-        watch.rules = IgnoreRules()
         watch.rulesAreLoaded = false
         enqueue(.loadRules)
     }
 
-    /// Without the rules nothing is looked at: a file that should be ignored must not be synced because a disk hiccuped.
-    mutating func takeRules(_ files: [Path], _ outcomes: [ReadOutcome], into effects: inout Effects) {
+    /// Without the rules nothing is looked at, imported or planned: a file that should be ignored must not be synced because a
+    /// disk hiccuped.
+    mutating func takeRules(
+        _ files: [Path], areAll: Bool, _ outcomes: [ReadOutcome], into effects: inout Effects
+    ) {
         watch.observing -= 1
         watch.rulesBeingRead -= 1
+        if watch.rulesBeingRead > 0 || watch.rulesWereOvertaken {
+            watch.rulesWereOvertaken = watch.rulesBeingRead > 0
+            watch.rulesAreLoaded = false
+            if watch.rulesBeingRead == 0 { enqueue(.loadRules) }
+            return
+        }
         var contents: [[UInt8]?] = []
         for outcome in outcomes {
             switch outcome {
@@ -997,14 +1015,15 @@ extension Node {
                 return
             }
         }
+        if areAll { watch.rules = IgnoreRules() }
         for (path, bytes) in zip(files, contents) {
             setRules(of: path.parent ?? .root, bytes, into: &effects)
             // It may have gone since, and before there was a row of it.
             if bytes != nil { look(at: path) }
         }
-        watch.rulesAreLoaded = true
+        if areAll { watch.rulesAreLoaded = true }
         let rules = watch.rules.digest
-        guard rules != record.rulesConsidered else { return }
+        guard watch.rulesAreLoaded, rules != record.rulesConsidered else { return }
         record.rulesConsidered = nil
         enqueue(.reconsiderIgnored(rules, after: nil))
         rescanAll()

@@ -103,7 +103,8 @@ extension Node {
     }
 
     mutating func pumpPlan() {
-        guard isWorking, !record.isPaused, record.adoptBeyond == nil, !recovery.isRenumbering, !isCatchingUp
+        guard isWorking, !record.isPaused, record.adoptBeyond == nil, !recovery.isRenumbering, !isCatchingUp,
+            watch.rulesAreLoaded
         else { return }
         if !plan.isLocating, !plan.toLocate.isEmpty {
             let wanted = Array(plan.toLocate.prefix(limits.batchPathsMax))

@@ -130,7 +130,7 @@ extension Node {
 
     mutating func finishReading(_ job: JobID, _ outcomes: [ReadOutcome], into effects: inout Effects) {
         switch jobs.removeValue(forKey: job) {
-        case .ignoreFiles(let files)?: takeRules(files, outcomes, into: &effects)
+        case .ignoreFiles(let files, let areAll)?: takeRules(files, areAll: areAll, outcomes, into: &effects)
         case .serving(let readings)?: sendRead(readings, outcomes, into: &effects)
         case .some, .none: break
         }

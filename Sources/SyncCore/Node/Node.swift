@@ -114,7 +114,7 @@ public struct Node: Sendable {
         case moveCheck(LocalMove, [Row], next: Path?)
         case rootCheck
         case hashing([Path], sinceMilliseconds: Int64)
-        case ignoreFiles([Path])
+        case ignoreFiles([Path], areAll: Bool)
         case stageList
         case recoveryLook
         case recoveryRepair
