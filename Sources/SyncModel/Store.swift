@@ -38,6 +38,19 @@ public struct Intent: Hashable, Sendable {
     /// The time of the staged file when the intent was written: until the program has begun it may be another than the
     /// wanted one.
     public let stagedTime: Timestamp?
+    /// What the path shows of both logs when the file is in its place.
+    public let shown: Shown?
+
+    /// What a row says of a path beside its entry.
+    public struct Shown: Hashable, Sendable {
+        public let version: VersionVector
+        public let origins: Origins
+
+        public init(version: VersionVector, origins: Origins) {
+            self.version = version
+            self.origins = origins
+        }
+    }
 
     public enum Action: Hashable, Sendable {
         /// Put the staged file (known by its identity) at the path.
@@ -56,7 +69,7 @@ public struct Intent: Hashable, Sendable {
 
     public init(
         stage: StageName, path: Path, action: Action, expected: Stat?, displaced: Displaced?,
-        stagedTime: Timestamp? = nil
+        stagedTime: Timestamp? = nil, shown: Shown? = nil
     ) {
         self.stage = stage
         self.path = path
@@ -64,6 +77,7 @@ public struct Intent: Hashable, Sendable {
         self.expected = expected
         self.displaced = displaced
         self.stagedTime = stagedTime
+        self.shown = shown
     }
 }
 
@@ -124,6 +138,8 @@ public enum StoreQuery: Hashable, Sendable {
     case intents
     /// Kept versions of a path, newest first; of every path, oldest first, if nil.
     case versions(Path?, limit: Int)
+    /// Versions kept at this wall time or later, oldest first. Answered by `.versions`.
+    case versionsKept(sinceMilliseconds: Int64, limit: Int)
 }
 
 public enum StoreAnswer: Hashable, Sendable {

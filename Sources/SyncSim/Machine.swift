@@ -65,6 +65,11 @@ package final class Machine {
 
     package var isRunning: Bool { node != nil }
 
+    /// How much the node holds. By reference, because a copy of a node costs more than the answer.
+    package var footprint: Footprint? { Machine.footprint(of: &node) }
+
+    private static func footprint(of node: inout Node?) -> Footprint? { node?.footprint }
+
     /// What the machine did so far; the difference of two looks tells whether it is quiet.
     package struct Counters: Sendable, Equatable {
         package var framesSent = 0

@@ -71,6 +71,8 @@ package struct VirtualStore: Sendable {
         case .logRecord(let position): .logRecord(log[position])
         case .intents: .intents(Array(intents.values))
         case .versions(let path, let limit): .versions(keptVersions(of: path, limit: limit))
+        case .versionsKept(let since, let limit):
+            .versions(Array(versions.values.lazy.filter { $0.keptMilliseconds >= since }.prefix(limit)))
         }
     }
 }

@@ -143,7 +143,9 @@ extension World {
 extension World {
     /// The watcher reads the kernel's queue some time after something was put into it.
     private func wakeWatcher(_ machine: Int) {
-        guard machines[machine].disk.hasNotices, machines[machine].isRunning,
+        // (Asked field by field: the disk as a whole would be copied for the question.)
+        let hasNotices = machines[machine].disk.noticesOverflowed || !machines[machine].disk.notices.isEmpty
+        guard hasNotices, machines[machine].isRunning,
             !machines[machine].work.areNoticesScheduled
         else { return }
         machines[machine].work.areNoticesScheduled = true

@@ -409,6 +409,7 @@ extension StoreQuery {
         case .logRecord(let position): "record \(position.summary)"
         case .intents: "intents"
         case .versions(let path, let limit): "versions \(path?.description ?? "all") \(limit)"
+        case .versionsKept(let since, let limit): "versions since \(since) \(limit)"
         }
     }
 }

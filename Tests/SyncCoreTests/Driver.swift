@@ -342,7 +342,7 @@ struct Shelf {
         case .log(let position, let limit): .log(Array(log.filter { $0.head.position > position }.prefix(limit)))
         case .logRecord(let position): .logRecord(log.first { $0.head.position == position })
         case .intents: .intents([])
-        case .versions: .versions([])
+        case .versions, .versionsKept: .versions([])
         }
     }
 

@@ -336,8 +336,10 @@ struct LedgerTests {
         ledger.wrote("1", at: "a", on: 0)
         ledger.wrote("2", at: "b", on: 0)
         ledger.removed("2", at: "b", on: 0)
-        ledger.rejectedDeletions()
+        ledger.wrote("3", at: "c", on: 0)
+        ledger.rejectedDeletions(of: [at("c")])
         #expect(ledger.pages[at("a")]?.isReverted == false && ledger.pages[at("b")]?.isReverted == true)
+        #expect(ledger.pages[at("c")]?.isReverted == true)
     }
 
     @Test("A mass deletion is counted in the folder and in each directory at its top") func bursts() throws {

@@ -183,6 +183,7 @@ struct Maker {
             .conflictCopies(limit: random.range(0...2)), .summary(random.chance(percent: 20) ? .root : path()),
             .log(after: position(), limit: random.range(0...3)), .logRecord(position()), .intents,
             .versions(path(), limit: random.range(0...3)), .versions(nil, limit: random.range(0...3)),
+            .versionsKept(sinceMilliseconds: Int64(random.range(0...3)), limit: random.range(0...3)),
         ]
     }
 

@@ -218,11 +218,10 @@ extension Node {
             guard let reason = apply.blocked.removeValue(forKey: path), let old = rows[path] else { continue }
             var row = old
             if row.needsApply { wait(&row, reason) }
-            let patience = max(1, Int64(clamping: limits.lostPatienceMilliseconds))
             if reason == .contentUnavailable, let waiting = row.waiting, waiting.tries > ApplyState.triesForLost,
-                waiting.sinceMilliseconds <= now.wallMilliseconds - patience, incoming.isIdle
+                patiences(of: waiting) >= 1, incoming.isIdle
             {
-                acceptLoss(&row, patiences: (now.wallMilliseconds - waiting.sinceMilliseconds) / patience, in: &batch)
+                acceptLoss(&row, patiences: patiences(of: waiting), in: &batch)
             }
             put(row, replacing: old, in: &batch, into: &effects)
         }
@@ -300,7 +299,7 @@ extension Node {
         operations += [.setModified(place, wanted.entry.modified), .syncFile(place), .inspect(place)]
         let intent = Intent(
             stage: nextStage(), path: task.path, action: .place(stat.identity, wanted.entry), expected: stat,
-            displaced: nil)
+            displaced: nil, shown: Intent.Shown(wanted))
         return AppliedItem(
             task: task, wanted: wanted, step: step, intent: intent, displaced: nil, program: DiskProgram(operations),
             turningPoint: operations.count, undo: nil)
@@ -319,7 +318,8 @@ extension Node {
                 .setModified(place, entry.modified), .syncFile(place), .inspect(place),
             ]
             let intent = Intent(
-                stage: nextStage(), path: task.path, action: .place(nil, entry), expected: nil, displaced: nil)
+                stage: nextStage(), path: task.path, action: .place(nil, entry), expected: nil, displaced: nil,
+                shown: Intent.Shown(wanted))
             return AppliedItem(
                 task: task, wanted: wanted, step: step, intent: intent, displaced: nil,
                 program: DiskProgram(operations), turningPoint: 2, undo: DiskProgram([.removeDirectory(place)]))
@@ -340,7 +340,7 @@ extension Node {
         case .replaceDirectory:
             turningPoint = operations.count + 1
             operations += [.exchange(staged, place), .removeDirectory(staged), .inspect(place)]
-            undo = DiskProgram([.exchange(staged, place), .inspect(staged)])
+            undo = DiskProgram([.inspect(staged), .exchange(staged, place), .inspect(staged)])
         case .replace(let displacement), .replaceByDirectory(let displacement):
             guard let old = task.stat, let goal = destination(of: row, displacement, rows) else { return nil }
             displaced = goal
@@ -349,13 +349,13 @@ extension Node {
                 .expect(place, old), .exchange(staged, place), .expectContent(staged, old),
                 .move(staged, to: self.place(of: goal)), .inspect(place), .inspect(self.place(of: goal)),
             ]
-            undo = DiskProgram([.exchange(staged, place), .inspect(staged)])
+            undo = DiskProgram([.inspect(staged), .exchange(staged, place), .inspect(staged)])
         case .agree, .adjust, .makeDirectory, .remove, .removeDirectory:
             return nil
         }
         let intent = Intent(
             stage: stage.name, path: task.path, action: .place(stage.stat.identity, entry), expected: task.stat,
-            displaced: displaced, stagedTime: stage.stat.modified)
+            displaced: displaced, stagedTime: stage.stat.modified, shown: Intent.Shown(wanted))
         return AppliedItem(
             task: task, wanted: wanted, step: step, intent: intent, displaced: displaced,
             program: DiskProgram(operations), turningPoint: turningPoint, undo: undo)
@@ -508,10 +508,10 @@ extension Node {
                 if result.failure != nil, case .remove = item.intent.action { batch.items[index].isLeftAside = true }
                 continue
             }
-            let inStage = result.inspected.first ?? nil
+            let inStage = result.inspected.dropFirst().first ?? nil
             let isOurs = inStage?.identity == identity && isAsStaged(inStage, item)
             guard result.failure != nil || !isOurs else { continue }
-            if let failure = result.failure, failure.index > 0 || item.isAsExpected {
+            if let failure = result.failure, failure.index > 1 || item.isAsExpected || isExpected(result, item) {
                 // The exchange cannot be undone, or not be seen to be; nobody's file is at stake. The next start clears it up.
                 batch.items[index].keepsIntent = true
                 continue
@@ -530,6 +530,13 @@ extension Node {
         }
         apply.batch = batch
         runRescues(into: &effects)
+    }
+
+    /// What came out of its place could not be put back, but was seen to be what was to make room.
+    private func isExpected(_ result: DiskResult, _ item: AppliedItem) -> Bool {
+        guard item.displaced != nil, let expected = item.intent.expected, let found = result.inspected.first
+        else { return false }
+        return found?.isSameContent(as: expected) == true
     }
 
     private mutating func runRescues(into effects: inout Effects) {
@@ -742,7 +749,8 @@ extension Node {
         let found = item.step.isRemoval ? nil : parents[path] ?? (stats.first ?? nil) ?? item.task.stage?.stat
         if let found {
             let ours = asWeLeftIt(found, item)
-            row.disk = Row.DiskState(entry: item.wanted.entry, stat: ours, origins: item.wanted.origins)
+            row.disk = Row.DiskState(
+                entry: item.wanted.entry, stat: ours, origins: item.wanted.origins, isRacy: isRacy(item, old, rows))
             if ours != found || (stats.first ?? nil) == nil { watch.deferred[path] = found.kind != .directory }
         }
         if let stage = item.task.stage, let chunks = stage.chunks, case .file(let id, _) = item.wanted.entry.content {
@@ -775,6 +783,12 @@ extension Node {
         if row.disk?.entry.content.isDirectory == true { plan.roundIsWanted = plan.roundIsWanted || plan.someWait }
     }
 
+    /// A file that only got another time, mode or name has not been read by that: it is still to be.
+    private func isRacy(_ item: AppliedItem, _ old: Row.DiskState?, _ rows: RowMap) -> Bool {
+        if let from = item.task.adoptedFrom?.path { return rows[from]?.disk?.isRacy == true }
+        return item.step == .adjust && old?.isRacy == true
+    }
+
     /// What stood there at the end of our program may already be a user's next save. Where it differs from what we put
     /// there, the row keeps what we put there, so that the next look sees the difference.
     private func asWeLeftIt(_ found: Stat, _ item: AppliedItem) -> Stat {
@@ -802,7 +816,7 @@ extension Node {
             break
         case .version(let version)?, .quarantine(let version)?:
             batch.add(.putVersion(version))
-            apply.late.append((now.monotonicMilliseconds + limits.lateWriterMilliseconds, version))
+            expectLateWriter(of: version)
             effects.add(.report(.note(Note(code: version.reason, subject: version.path.bytes))))
         case .conflictCopy(let path)?:
             guard let old, let stat else {
@@ -880,16 +894,15 @@ extension Node {
         else { return }
         let below = answers.rows()
         let live = below.filter { $0.disk != nil }
-        let patience = Int64(clamping: limits.lostPatienceMilliseconds)
-        let isOverdue = old.waiting.map { $0.sinceMilliseconds <= now.wallMilliseconds - patience } ?? false
+        let isOverdue = old.waiting.map { patiences(of: $0) >= 1 } ?? false
         if live.contains(where: { isReasonToStay($0, isOverdue) }) {
-            reassert(old, into: &effects)
+            keep(directory: old, into: &effects)
         } else if below.count == limits.batchPathsMax, let last = below.last {
             enqueue(.explainNotEmpty(path, after: last.path, sawLive: sawLive || !live.isEmpty))
         } else if live.isEmpty, !sawLive {
             // Nothing we know of. A scan may find it; what even a scan passes over (ignored, special) keeps its directory.
             if (old.waiting?.tries ?? 0) > 2 {
-                reassert(old, into: &effects)
+                keep(directory: old, into: &effects)
             } else {
                 rescan(path)
             }
@@ -910,6 +923,52 @@ extension Node {
         return isOverdue || row.version.own > record.applied
     }
 
+    private mutating func keep(directory row: Row, into effects: inout Effects) {
+        if let copy = copyOfLost(row) {
+            enqueue(.reassertBeside(row.path, copy: copy))
+        } else {
+            reassert(row, into: &effects)
+        }
+    }
+
+    /// Where the file goes on whose place a power cut gave back to a directory, if whoever has it would take the directory
+    /// for something that its author put there knowingly.
+    private func copyOfLost(_ row: Row) -> Path? {
+        let lost = resolution(of: row)
+        let origin = lost.origins.content
+        guard row.condition == .damaged, !lost.entry.isAbsent, !lost.entry.content.isDirectory,
+            origin.author == .own || row.reflected.covers(origin)
+        else { return nil }
+        let node = origin.author == .own ? record.name : record.peerName
+        return ConflictName.path(for: row.path, losing: lost.entry.content, node: node, time: origin.time)
+    }
+
+    /// The file is fetched to the name of its copy first: once the directory is told of, the peer puts it out of the folder.
+    mutating func reassert(
+        _ path: Path, beside copy: Path, _ answers: inout Answers, into effects: inout Effects
+    ) {
+        guard let old = answers.rows().first, old.disk?.entry.content.isDirectory == true, copyOfLost(old) == copy
+        else { return }
+        let known = answers.rows().first
+        let lost = resolution(of: old).entry
+        if let known, !known.heads.isEmpty || known.disk != nil {
+            let isOnItsWay =
+                known.disk == nil && known.condition != .ignored && resolution(of: known).entry.content == lost.content
+            if !isOnItsWay { reassert(old, into: &effects) }
+            return
+        }
+        guard !watch.rules.isIgnored(copy.bytes, isDirectory: false) else {
+            reassert(old, into: &effects)
+            return
+        }
+        var batch = Batch()
+        var row = known ?? Row(path: copy)
+        revise(&row, to: lost, stat: nil, in: &batch)
+        row.condition = .damaged
+        put(row, replacing: known, in: &batch, into: &effects)
+        store(&batch, into: &effects)
+    }
+
     /// "I have a reason to keep this": the state on disk is written anew, concurrent to the decision against it.
     private mutating func reassert(_ old: Row, into effects: inout Effects) {
         guard let disk = old.disk else { return }
@@ -921,6 +980,10 @@ extension Node {
     }
 
     // MARK: Late writers
+
+    mutating func expectLateWriter(of version: KeptVersion) {
+        apply.late.append((now.monotonicMilliseconds + limits.lateWriterMilliseconds, version))
+    }
 
     /// Displaced files are looked at once more when they should have been quiet.
     mutating func pumpLateWriters(into effects: inout Effects) {
@@ -937,22 +1000,66 @@ extension Node {
 
     /// A version that was given back to a person is not there any more; another file may be in its place.
     mutating func finishLateCheck(_ versions: [KeptVersion], _ results: [DiskResult]) {
-        let late = zip(versions, results).filter { version, result in
-            guard let found = result.inspected.first, let stat = found else { return false }
-            return stat.identity == version.stat.identity && !stat.isSameContent(as: version.stat)
+        let late = zip(versions, results).compactMap { version, result -> KeptVersion? in
+            guard let found = result.inspected.first, let stat = found, stat.identity == version.stat.identity,
+                !stat.isSameContent(as: version.stat)
+            else { return nil }
+            return version.with(stat: stat)
         }
-        if !late.isEmpty { enqueue(.lateWriters(late.map(\.0))) }
+        if !late.isEmpty { enqueue(.lateWriters(late)) }
     }
 
     /// A program that still held a displaced file open has written to it: what it wrote goes back into the tree.
     mutating func rescueLateWrites(_ versions: [KeptVersion], _ answers: inout Answers, into effects: inout Effects) {
+        let namesakes = answers.rows()
         for version in versions {
-            guard let refuge = refuge(for: version.path) else { continue }
-            effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
-            let program = rescue(version, to: refuge)
-            let intent = announce(refuge)
-            run([program], for: .lateRescue(refuge, version, intent.stage), after: intent, into: &effects)
+            let chunks = version.contentID == nil ? nil : answers.chunkList()
+            if namesakes.contains(where: { isShown(version, by: $0) }) { continue }
+            if let chunks, chunks.size == version.stat.size {
+                verify(version, chunks, into: &effects)
+            } else {
+                rescue(version, into: &effects)
+            }
         }
+    }
+
+    /// Times change also when only a time is set, by whatever name: as long as every chunk is what it was, nobody has
+    /// written. (They are copied to one place, because what copies them compares them.)
+    private mutating func verify(_ version: KeptVersion, _ list: ChunkList, into effects: inout Effects) {
+        let stage = nextStage()
+        var program = DiskProgram([.createFile(.stage(stage))])
+        var offset: UInt64 = 0
+        for chunk in list.chunks {
+            let length = UInt64(chunk.length)
+            program.operations.append(
+                .copy(
+                    from: version.place, offset: offset, length: length, to: .stage(stage), at: 0,
+                    digest: chunk.digest))
+            offset += length
+        }
+        effects.add(.disk(newJob(.lateVerify(version, stage)), [program]))
+    }
+
+    mutating func finishLateVerify(
+        _ version: KeptVersion, _ stage: StageName, _ results: [DiskResult], into effects: inout Effects
+    ) {
+        let failure = results.first?.failure
+        if failure?.index != 0 { plan.abandoned.append(stage) }
+        if failure != nil { rescue(version, into: &effects) }
+    }
+
+    mutating func rescue(_ version: KeptVersion, into effects: inout Effects) {
+        guard let refuge = refuge(for: version.path) else { return }
+        effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
+        let program = rescue(version, to: refuge)
+        let intent = announce(refuge)
+        run([program], for: .lateRescue(refuge, version, intent.stage), after: intent, into: &effects)
+    }
+
+    /// The file has another name in the tree, and was seen there just as it is now: who changed it has it where he did so.
+    private func isShown(_ version: KeptVersion, by row: Row) -> Bool {
+        guard row.condition == .normal, let disk = row.disk else { return false }
+        return version.stat.isSameContent(as: disk.stat)
     }
 
     /// Who wrote into it has nothing of it but this file, and may not have synced it.
@@ -1000,6 +1107,12 @@ extension Node {
     }
 }
 
+extension Intent.Shown {
+    init(_ wanted: Resolution) {
+        self.init(version: wanted.version, origins: wanted.origins)
+    }
+}
+
 extension Reconciler.Step {
     var isReplacingDirectory: Bool { self == .replaceDirectory || self == .removeDirectory }
 
@@ -1016,6 +1129,10 @@ extension Place {
 }
 
 extension KeptVersion {
+    var contentID: ContentID? {
+        if case .file(let id, _) = entry.content { id } else { nil }
+    }
+
     func with(stat: Stat) -> KeptVersion {
         KeptVersion(
             id: id, path: path, entry: entry, stat: stat, author: author, keptMilliseconds: keptMilliseconds,

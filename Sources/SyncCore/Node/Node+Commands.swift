@@ -146,7 +146,8 @@ extension Node {
         _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ old: Row.DiskState?, _ intent: StageName,
         _ results: [DiskResult], into effects: inout Effects
     ) {
-        if old != nil, results.first?.failure?.index == 2 {
+        let failure = results.first?.failure
+        if old != nil, failure?.index == 2, failure?.error == .mismatch {
             // A save in that very moment: everything back, the save first. Until it is back the intent stands.
             let (there, here) = (kept.place, Place.tree(target))
             let program = DiskProgram([.inspect(there), .exchange(there, here), .syncParent(here), .syncParent(there)])
@@ -154,15 +155,17 @@ extension Node {
             return
         }
         endRestoring(target, intent, into: &effects)
-        guard let result = results.first, result.failure == nil else {
-            let failure = results.first?.failure
-            effects.add(.answer(id, .refused(failure.map { Node.reason(for: $0.error) } ?? .diskError)))
+        let answer = failure.map { Answer.refused(Node.reason(for: $0.error)) } ?? .done
+        // Once it is back in the tree the record must not go on telling of it, even if nobody can say that the name lasts.
+        // What could not be looked at, if it is a save in that very moment, the late look will find.
+        guard let result = results.first, failure.map({ $0.index > (old == nil ? 0 : 1) }) ?? true else {
+            effects.add(.answer(id, answer))
             return
         }
         // What stands there now is as old as the version, but a person put it there: no power cut did.
         if record.distrustSince != nil { watch.handled[target] = true }
         effects.add(.report(.note(Note(code: .versionRestored, subject: target.bytes))))
-        enqueue(.settleRestore(id, kept, target, old, result.inspected.first ?? nil))
+        enqueue(.settleRestore(id, kept, target, old, result.inspected.first ?? old?.stat, answer))
     }
 
     mutating func finishTakingBack(
@@ -172,7 +175,7 @@ extension Node {
         endRestoring(target, intent, into: &effects)
         if let result = results.first, result.failure?.index == 1, let save = result.inspected.first ?? nil {
             // What it was to change places with is gone again: the save goes into the tree beside it.
-            enqueue(.lateWriters([kept.with(stat: save)]))
+            rescue(kept.with(stat: save), into: &effects)
         }
         effects.add(.answer(id, .refused(.pathBusy)))
     }
@@ -188,7 +191,7 @@ extension Node {
 
     mutating func settleRestore(
         _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ old: Row.DiskState?, _ stat: Stat?,
-        into effects: inout Effects
+        _ answer: Answer, into effects: inout Effects
     ) {
         var batch = Batch()
         if let old, let stat {
@@ -196,12 +199,11 @@ extension Node {
                 id: kept.id, path: target, entry: old.entry, stat: stat, author: old.origins.content.author,
                 keptMilliseconds: now.wallMilliseconds, reason: .versionKept, isQuarantined: kept.isQuarantined)
             batch.add(.putVersion(version))
-            apply.late.append(
-                (now.monotonicMilliseconds + limits.lateWriterMilliseconds, version.with(stat: old.stat)))
+            expectLateWriter(of: version.with(stat: old.stat))
         } else {
             batch.add(.dropVersion(kept.id))
         }
-        store(&batch, then: .answer(id, .done), into: &effects)
+        store(&batch, then: .answer(id, answer), into: &effects)
     }
 
     /// Versions past their promise, by age first, then by size, oldest first.

@@ -362,9 +362,8 @@ extension Node {
                 entry: row.disk?.entry ?? shown.entry, origins: origins)
             row.join(revision)
             row.reflected = row.version
-            if let disk = row.disk {
-                row.disk = Row.DiskState(entry: disk.entry, stat: disk.stat, origins: resolution(of: row).origins)
-            }
+            let merged = resolution(of: row).origins
+            row.disk?.origins = merged
             append(.put(row.path, revision), at: position, time, in: &batch)
             put(row, replacing: old, in: &batch, into: &effects)
             plan.want(row.path)

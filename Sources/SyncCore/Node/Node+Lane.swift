@@ -48,6 +48,7 @@ enum Transaction: Sendable {
     case prepare([Path])
     case commit([AppliedItem], parents: SortedMap<Path, Stat>)
     case explainNotEmpty(Path, after: Path?, sawLive: Bool)
+    case reassertBeside(Path, copy: Path)
     case lateWriters([KeptVersion])
 
     // Session
@@ -65,7 +66,7 @@ enum Transaction: Sendable {
     case history(CommandID, Path)
     case findVersion(CommandID, VersionID, Path?)
     case restoreOver(CommandID, KeptVersion, Path)
-    case settleRestore(CommandID, KeptVersion, Path, Row.DiskState?, Stat?)
+    case settleRestore(CommandID, KeptVersion, Path, Row.DiskState?, Stat?, Answer)
     case prune
     case dropVersions([VersionID])
     case markAlive
@@ -270,8 +271,11 @@ extension Node {
             return [.rows(items.flatMap(\.paths)), .rows(parents.map(\.key))]
         case .explainNotEmpty(let path, let after, _):
             return [.rows([path]), .below(path, after: after, limit: limits.batchPathsMax)]
+        case .reassertBeside(let path, let copy):
+            return [.rows([path]), .rows([copy])]
         case .lateWriters(let versions):
-            return [.rows(versions.map(\.path))]
+            let contents = versions.compactMap(\.contentID)
+            return [.identities(versions.map(\.stat.identity))] + contents.map { .chunkList($0) }
         case .greet(let hello, _):
             return hello.known.map { .logRecord($0.position) }
         case .sendLog:
@@ -286,7 +290,13 @@ extension Node {
         case .serve(let requests):
             return [.contents(requests.map(\.content))] + requests.map { .chunkList($0.content) }
         case .recover:
-            return [.intents, .summary(.root)]
+            // Kept a moment before the last process ended, and not looked at again since. Who held it open before the
+            // machine went down writes no more.
+            let since = record.aliveMilliseconds - Int64(clamping: limits.lateWriterMilliseconds)
+            let young = max(since, watch.bootMilliseconds)
+            return [
+                .intents, .summary(.root), .versionsKept(sinceMilliseconds: young, limit: limits.notedPathsMax),
+            ]
         case .restoreOver(_, _, let path):
             return [.rows([path]), .rows([path.parent ?? .root])]
         case .settleRecovery(let findings):
@@ -336,6 +346,7 @@ extension Node {
         case .commit(let items, let parents): commitItems(items, parents, &answers, into: &effects)
         case .explainNotEmpty(let path, _, let sawLive):
             explainNotEmpty(path, sawLive: sawLive, &answers, into: &effects)
+        case .reassertBeside(let path, let copy): reassert(path, beside: copy, &answers, into: &effects)
         case .lateWriters(let versions): rescueLateWrites(versions, &answers, into: &effects)
         case .greet(let hello, let link): greet(hello, on: link, &answers, into: &effects)
         case .sendLog: sendLog(&answers, into: &effects)
@@ -350,8 +361,8 @@ extension Node {
         case .history(let id, _): effects.add(.answer(id, .history(answers.versions())))
         case .findVersion(let id, let version, let path): restore(id, version, to: path, &answers, into: &effects)
         case .restoreOver(let id, let kept, let path): restoreOver(id, kept, path, &answers, into: &effects)
-        case .settleRestore(let id, let kept, let path, let old, let stat):
-            settleRestore(id, kept, path, old, stat, into: &effects)
+        case .settleRestore(let id, let kept, let path, let old, let stat, let answer):
+            settleRestore(id, kept, path, old, stat, answer, into: &effects)
         case .prune: prune(&answers, into: &effects)
         case .dropVersions(let versions):
             var batch = Batch()
@@ -466,7 +477,9 @@ extension Node {
         let isOwed = row.owesCopy && row.disk?.entry.content == entry.content
         if let seen { row.reflected = row.reflected.joined(with: seen) }
         row.reflected.own = position
-        row.disk = stat.map { Row.DiskState(entry: entry, stat: $0, origins: origins) }
+        // Nothing has been read anew: what times could not tell before, they cannot tell now.
+        let isRacy = row.disk.map { $0.isRacy && $0.stat == stat } ?? false
+        row.disk = stat.map { Row.DiskState(entry: entry, stat: $0, origins: origins, isRacy: isRacy) }
         row.condition = .normal
         row.waiting = nil
         // What came from the peer before this was known may have won already.

@@ -6,8 +6,9 @@ import SyncModel
 struct WatchState: Sendable {
     var root = RootState.healthy
     var rules = IgnoreRules()
-    /// When this machine was started (wall milliseconds).
-    var bootMilliseconds: Int64 = 0
+    /// How far the wall clock was ahead of the monotonic one: one range for each time it was set since this process began.
+    /// Each ends where drift has brought it.
+    var clockLeads: [ClosedRange<Int64>] = []
     /// After a power cut: what was seen being written or taken away since, and so is nobody's damage.
     var handled = SortedMap<Path, Bool>()
     /// Paths to look at, in path order.
@@ -81,6 +82,33 @@ struct WatchState: Sendable {
     var unseen: SortedMap<Path, Bool>?
 
     static let youngMax = 4_096
+    static let clockLeadsMax = 16
+
+    /// When this machine was started (wall milliseconds), as far as the clock could be trusted then.
+    var bootMilliseconds: Int64 { clockLeads.first?.lowerBound ?? 0 }
+
+    mutating func followClock(at now: Moment, _ limits: Limits) {
+        let lead = now.wallMilliseconds - Int64(clamping: now.monotonicMilliseconds)
+        let drift = Int64(clamping: limits.clockSkewMilliseconds)
+        if let last = clockLeads.last, lead >= last.lowerBound - drift, lead <= last.upperBound + drift {
+            clockLeads[clockLeads.count - 1] = min(last.lowerBound, lead)...max(last.upperBound, lead)
+            return
+        }
+        if clockLeads.count == WatchState.clockLeadsMax, let latest = clockLeads.popLast(), let last = clockLeads.popLast()
+        {
+            clockLeads.append(
+                min(last.lowerBound, latest.lowerBound)...max(last.upperBound, latest.upperBound))
+        }
+        clockLeads.append(lead...lead)
+    }
+
+    /// By one of the clocks that were set since the machine was started. (From the first to the last of them may be years.)
+    func isSinceBoot(_ time: Timestamp, at now: Moment) -> Bool {
+        let uptime = Int64(clamping: now.monotonicMilliseconds)
+        return clockLeads.contains { lead in
+            (lead.lowerBound...lead.upperBound + uptime).contains(time.milliseconds)
+        }
+    }
 
     /// The looks under way may see a directory away from its place: they are taken again.
     var isInspectionTainted = false
@@ -782,29 +810,27 @@ extension Node {
         guard isSuspect(row), !isHandled(row.path) else { return false }
         // (A directory or a link says nothing by its size.)
         let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
-        let sinceBoot = watch.bootMilliseconds...max(watch.bootMilliseconds, now.wallMilliseconds)
         // What the row says was seen after the cut: whatever differs from it now was done since.
-        if sinceBoot.contains(disk.stat.changed.milliseconds) { return false }
+        if watch.isSinceBoot(disk.stat.changed, at: now) { return false }
         // The same file as of the same time with other bytes: nobody did that.
         if stat.identity == disk.stat.identity, stat.modified == disk.stat.modified { return true }
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
         // it is altered by a rename as well, also by one of recovery's.
-        guard sinceBoot.contains(stat.changed.milliseconds), disk.stat.changed < stat.changed else {
+        guard watch.isSinceBoot(stat.changed, at: now), disk.stat.changed < stat.changed else {
             return stat.changed <= disk.stat.changed || isEmptied
         }
-        let isNew = [stat.modified, stat.identity.birth].contains { sinceBoot.contains($0.milliseconds) }
+        let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0, at: now) }
         return !isNew && (stat.modified <= disk.stat.modified || isEmptied)
     }
 
     /// A whole file that is known by another name has been given this one since the machine is up again: as old as it
     /// was, but a person put it here.
     private func isRenamed(_ entry: Entry, _ stat: Stat, to path: Path, _ namesakes: [Row]) -> Bool {
-        let sinceBoot = watch.bootMilliseconds...max(watch.bootMilliseconds, now.wallMilliseconds)
-        return namesakes.contains { other in
+        namesakes.contains { other in
             guard other.path != path, other.condition != .damaged, let known = other.disk,
                 known.stat.identity == stat.identity, known.entry.content == entry.content
             else { return false }
-            return sinceBoot.contains(stat.changed.milliseconds) || isHandled(other.path)
+            return watch.isSinceBoot(stat.changed, at: now) || isHandled(other.path)
         }
     }
 

@@ -210,7 +210,8 @@ extension Node {
         switch step {
         case .agree:
             if let disk = row.disk {
-                row.disk = Row.DiskState(entry: wanted.entry, stat: disk.stat, origins: wanted.origins)
+                row.disk = Row.DiskState(
+                    entry: wanted.entry, stat: disk.stat, origins: wanted.origins, isRacy: disk.isRacy)
             }
             row.reflected = row.reflected.joined(with: wanted.version)
             if row.condition == .damaged { row.condition = .normal }
@@ -262,7 +263,13 @@ extension Node {
         guard session.isLive, position <= record.acknowledged.position, incoming.isIdle, let waiting,
             waiting.reason == .waitingParent
         else { return false }
-        return waiting.sinceMilliseconds <= now.wallMilliseconds - Int64(clamping: limits.lostPatienceMilliseconds)
+        return patiences(of: waiting) >= 1
+    }
+
+    /// How often over a path has waited as long as an answer is waited for. By a clock put forward it would be at once, and the
+    /// peer, who may know better, would not be heard.
+    func patiences(of waiting: Row.Waiting) -> Int64 {
+        timers.age(of: waiting.sinceMilliseconds, at: now) / max(1, Int64(clamping: limits.lostPatienceMilliseconds))
     }
 
     private func hasParent(_ path: Path, _ parents: RowMap) -> Bool {

@@ -27,10 +27,10 @@ struct RecoveryState: Sendable {
     }
 
     struct Placed: Sendable {
-        let intent: StageName
         let path: Path
         let entry: Entry
         let stat: Stat
+        let shown: Intent.Shown
     }
 }
 
@@ -55,7 +55,6 @@ extension Node {
         }
         // A state that was wiped must not give the numbers of versions that are still on disk.
         if record.nextVersion == 1 { record.nextVersion = UInt64(nonce) << 20 + 1 }
-        watch.bootMilliseconds = now.wallMilliseconds - Int64(clamping: now.monotonicMilliseconds)
         phase = .recovering
         record.stoppedCleanly = false
         if record.isForked { setAlarm(.logForked, if: true, into: &effects) }
@@ -75,6 +74,7 @@ extension Node {
         recovery.intents = answers.intents()
         let summary = answers.summary()
         counts = Counts(files: summary.files, directories: summary.directories, unsettled: summary.pendingRows)
+        for version in answers.versions() { expectLateWriter(of: version) }
     }
 
     mutating func pumpRecovery(into effects: inout Effects) {
@@ -130,11 +130,11 @@ extension Node {
                 findings.done[intent.stage] = nil
                 continue
             }
-            if let atPath, case .place(let identity, let entry) = intent.action,
+            if let atPath, let shown = intent.shown, case .place(let identity, let entry) = intent.action,
                 identity == nil ? isMade(atPath, entry) : isOurs(atPath, intent) && shows(atPath, entry)
             {
                 findings.placed.append(
-                    RecoveryState.Placed(intent: intent.stage, path: intent.path, entry: entry, stat: atPath))
+                    RecoveryState.Placed(path: intent.path, entry: entry, stat: atPath, shown: shown))
             }
             var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
             if atPath != nil { own.append(syncs(of: intent, isAside: intent.displaced != nil && aside != nil)) }
@@ -268,14 +268,15 @@ extension Node {
         var batch = Batch()
         var rows = answers.rowsByPath()
         for placed in findings.placed {
-            guard findings.done.contains(key: placed.intent), let old = rows[placed.path],
-                let row = settled(old, placed)
-            else { continue }
+            guard let old = rows[placed.path], let row = settled(old, placed) else { continue }
             put(row, replacing: old, in: &batch, into: &effects)
             rows[row.path] = row
         }
         for (name, _) in findings.done { batch.add(.dropIntent(name)) }
-        for version in findings.versions { batch.add(.putVersion(version)) }
+        for version in findings.versions {
+            batch.add(.putVersion(version))
+            expectLateWriter(of: version)
+        }
         store(&batch, into: &effects)
         recovery = RecoveryState()
         if phase == .recovering { phase = .running }
@@ -286,20 +287,21 @@ extension Node {
         plan.startRound()
     }
 
-    /// Noted at once: left to a look, it would be taken for a person's as soon as the peer has told of something newer.
-    /// Whether somebody has written to it since, reading it will tell.
+    /// Noted at once, also where the peer has told of something newer since: left to a look, it would be taken for a
+    /// person's. Whether somebody has written to it meanwhile, reading it will tell.
     private func settled(_ old: Row, _ placed: RecoveryState.Placed) -> Row? {
-        let wanted = resolution(of: old)
-        guard old.condition == .normal, old.needsApply, wanted.entry.agrees(with: placed.entry) else { return nil }
+        let shown = placed.shown
+        guard old.condition == .normal, old.version.covers(shown.version), !old.reflected.covers(shown.version)
+        else { return nil }
         var row = old
         var stat = placed.stat
         if stat.kind == .directory {
             // As it was to be: what differs is for the next look to see.
-            stat.mode = wanted.entry.mode
-            if !stat.modified.mayStand(for: wanted.entry.modified) { stat.modified = wanted.entry.modified }
+            stat.mode = placed.entry.mode
+            if !stat.modified.mayStand(for: placed.entry.modified) { stat.modified = placed.entry.modified }
         }
-        row.disk = Row.DiskState(entry: wanted.entry, stat: stat, origins: wanted.origins, isRacy: true)
-        row.reflected = row.version
+        row.disk = Row.DiskState(entry: placed.entry, stat: stat, origins: shown.origins, isRacy: true)
+        row.reflected = row.reflected.joined(with: shown.version)
         row.waiting = nil
         row.owesCopy = false
         return row
@@ -320,6 +322,7 @@ extension Node {
         case .syncing: finishSync(results, into: &effects)
         case .relocating: finishRelocation(results)
         case .lateCheck(let versions): finishLateCheck(versions, results)
+        case .lateVerify(let version, let stage): finishLateVerify(version, stage, results, into: &effects)
         case .lateRescue(let path, let version, let intent):
             finishLateRescue(path, version, intent, results, into: &effects)
         case .pruning(let versions): finishPruning(versions, results)

@@ -35,7 +35,7 @@ struct Renumbering: Sendable {
         result.heads = row.heads.map { map($0) }
         result.reflected.own = map(row.reflected.own)
         if let disk = row.disk {
-            result.disk = Row.DiskState(entry: disk.entry, stat: disk.stat, origins: map(disk.origins))
+            result.disk?.origins = map(disk.origins)
         }
         return result
     }

@@ -22,6 +22,12 @@ struct TimerState: Sendable {
     var clockLeads: (before: Int64, recent: Int64) = (0, 0)
     /// When the last stretch began (monotonic milliseconds). Each is as long as the disk may take to write things down.
     var clockLeadSince: UInt64 = 0
+    /// How far it was ahead a moment ago, and since when it has gone without being put forward (monotonic milliseconds), as
+    /// far as this process can tell.
+    var lastLead: Int64 = 0
+    var steadySince: UInt64 = 0
+    /// A clock that is only being corrected does not jump further than this between two events.
+    static let clockSlack: Int64 = 1_000
     /// Own heads the peer acknowledged, as far as their entries are kept.
     var acknowledged = Deque<LogHead>()
 
@@ -29,6 +35,8 @@ struct TimerState: Sendable {
     mutating func begin(at now: Moment, lastAlive: Int64, _ limits: Limits) {
         clockLeads = (lastAlive - Int64(clamping: now.monotonicMilliseconds), TimerState.lead(of: now))
         clockLeadSince = now.monotonicMilliseconds
+        lastLead = TimerState.lead(of: now)
+        steadySince = now.monotonicMilliseconds
         rescanAt = now.monotonicMilliseconds + limits.rescanMilliseconds
         pruneAt = now.monotonicMilliseconds + limits.rescanMilliseconds
         aliveAt = now.monotonicMilliseconds + limits.writebackMilliseconds / 2
@@ -40,10 +48,17 @@ struct TimerState: Sendable {
 
     mutating func watchClock(at now: Moment, _ limits: Limits) {
         let lead = TimerState.lead(of: now)
+        if lead > lastLead + TimerState.clockSlack { steadySince = now.monotonicMilliseconds }
+        lastLead = lead
         clockLeads.recent = min(clockLeads.recent, lead)
         guard now.monotonicMilliseconds >= clockLeadSince + limits.writebackMilliseconds else { return }
         clockLeads = (clockLeads.recent, lead)
         clockLeadSince = now.monotonicMilliseconds
+    }
+
+    /// How long ago it was by the wall clock, without what that may have been put forward by since.
+    func age(of wallMilliseconds: Int64, at now: Moment) -> Int64 {
+        min(now.wallMilliseconds - wallMilliseconds, Int64(clamping: now.monotonicMilliseconds - steadySince))
     }
 
     /// The sign of life: the wall time by the slowest clock that files may have been stamped with.

@@ -58,6 +58,7 @@ public struct Node: Sendable {
     public mutating func step(_ event: Event, at moment: Moment, into effects: inout Effects) {
         guard phase != .finished else { return }
         now = moment
+        watch.followClock(at: moment, limits)
         switch event {
         case .started(let start): begin(start, into: &effects)
         case .stopRequested: requestStop()
@@ -126,6 +127,7 @@ public struct Node: Sendable {
         case syncing
         case relocating
         case lateCheck([KeptVersion])
+        case lateVerify(KeptVersion, StageName)
         case lateRescue(Path, KeptVersion, StageName)
         case serving([ServeState.Reading])
         case pruning([VersionID])

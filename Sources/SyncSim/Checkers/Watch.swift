@@ -48,11 +48,19 @@ package final class Watch: Checker {
     /// The folder, and everything on the machine, before a disaster.
     private var beforeDisaster: Disaster?
     /// Versions that somebody asked to be put back, by machine.
-    private var grants: [[(path: Path, value: Value)]] = [[], []]
+    private var grants: [[Grant]] = [[], []]
     private var looks = 0
     /// What people did up to the last look: looks are numbered from the last of it.
     private var doingsAtLook = -1
     private var contents: [Fingerprint: ContentID] = [:]  // lookup only
+
+    private struct Grant {
+        let command: CommandID
+        let path: Path
+        let value: Value
+        /// It stands there by now, but the node has not answered yet.
+        var isInPlace = false
+    }
 
     private struct Disaster {
         let tree: SortedMap<Path, Value>
@@ -144,8 +152,10 @@ package final class Watch: Checker {
         if ConflictFamily.base(of: path) != nil, touch.after.isContent {
             world.rare.hit("ledger: a conflict copy was made")
         }
-        if let index = grants[machine].firstIndex(where: { $0.path == path && $0.value == touch.after }) {
-            grants[machine].remove(at: index)
+        if let index = grants[machine].firstIndex(where: {
+            $0.path == path && $0.value == touch.after && !$0.isInPlace
+        }) {
+            grants[machine][index].isInPlace = true
             world.rare.hit("ledger: a version was put back by a person")
             world.ledger.changed(
                 path, on: machine, from: touch.before, to: touch.after, at: world.now, isRacing: true)
@@ -214,27 +224,41 @@ package final class Watch: Checker {
 
     package func afterStep(_ step: StepRecord, in world: World) {
         for tell in step.tells {
-            if case .command(_, let command) = tell.event { obey(command, tell.machine, world) }
+            if case .command(let id, let command) = tell.event { obey(command, id, tell.machine, world) }
+            for effect in tell.effects {
+                if case .answer(let id, let answer) = effect { settle(id, answer, tell.machine, world) }
+            }
             let act = StepAct(
                 machine: tell.machine, event: tell.event, effects: tell.effects, limits: plan.limits[tell.machine],
-                footprint: world.machines[tell.machine].node?.footprint)
+                footprint: world.machines[tell.machine].footprint)
             judge(world) { $0.see(act, &$1) }
         }
     }
 
     /// What a person asks of a node is a cause of what the node does then.
-    private func obey(_ command: Command, _ machine: Int, _ world: World) {
+    private func obey(_ command: Command, _ id: CommandID, _ machine: Int, _ world: World) {
         switch command {
         case .approve: announce(.approvedDeletes, machine, world)
         case .reject:
-            world.ledger.rejectedDeletions()
+            let held = world.machines[machine].store.rows.filter { $0.value.condition == .missing }
+            world.ledger.rejectedDeletions(of: held.map(\.key))
             announce(.rejectedDeletes, machine, world)
-        case .restore(let id, let target):
-            guard let version = world.machines[machine].store.versions[id] else { return }
+        case .restore(let version, let target):
+            guard let version = world.machines[machine].store.versions[version] else { return }
             let value = world.machines[machine].disk.value(at: version.place)
-            grants[machine].append((target ?? version.path, value))
+            grants[machine].append(Grant(command: id, path: target ?? version.path, value: value))
         case .status, .pause, .resume, .rescan, .history: break
         }
+    }
+
+    /// Whoever asked for a version and is refused has not changed the path: if it stood there already, it was taken back.
+    private func settle(_ id: CommandID, _ answer: Answer, _ machine: Int, _ world: World) {
+        guard let index = grants[machine].firstIndex(where: { $0.command == id }) else { return }
+        let grant = grants[machine].remove(at: index)
+        guard case .refused = answer, grant.isInPlace,
+            world.machines[machine].disk.value(at: grant.path) != grant.value
+        else { return }
+        world.ledger.tookBack(grant.value, at: grant.path, on: machine)
     }
 
     package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
@@ -252,7 +276,7 @@ package final class Watch: Checker {
         case .powerCut: struckByPower(machine, world)
         case .imageRestored: struckByImage(machine, world)
         case .stateWiped:
-            world.ledger.forgot()
+            forget(machine, world)
             announce(.wipedState, machine, world)
         case .powerOn, .imageSaved: break
         }
@@ -270,6 +294,12 @@ package final class Watch: Checker {
     }
 
     // MARK: Disasters
+
+    /// The state of a daemon was wiped or put back.
+    func forget(_ machine: Int, _ world: World) {
+        let tree = world.machines[machine].disk.atHome.treeValues
+        world.ledger.forgot(machine) { value in tree.contains { $0.value == value } }
+    }
 
     private func struckByPower(_ machine: Int, _ world: World) {
         turn(machine, isRunning: false, world)

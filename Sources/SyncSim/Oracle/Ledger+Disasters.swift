@@ -120,8 +120,10 @@ extension Ledger {
         }
     }
 
-    /// A person refused a mass deletion: what was to go stays, though it had been deleted.
-    package mutating func rejectedDeletions() {
+    /// A person refused a mass deletion: what was to go stays, though it had been deleted. That is also said of what the
+    /// daemon has `held` and somebody has made anew a moment ago: what was there before comes back unless the new is seen first.
+    package mutating func rejectedDeletions(of held: [Path] = []) {
+        doubted(held)
         for path in pages.keys {
             pages.update(path) { page in
                 // (A special file in its place is nothing to the daemon.)
@@ -130,8 +132,21 @@ extension Ledger {
         }
     }
 
-    /// The daemon of a machine lost what it knew: it may take the old for new.
-    package mutating func forgot() { hasForgotten = true }
+    /// The daemon of a machine lost what it knew: it may take the old for new, and it does not know any more what it had
+    /// just moved aside. What a late writer put into that stays there (`isInTree` where it had come back by then).
+    package mutating func forgot(_ machine: Int, isInTree: (Value) -> Bool) {
+        hasForgotten = true
+        displacements[machine] = [:]
+        for path in pages.keys {
+            pages.update(path) { page in
+                for index in page.acts.indices
+                where page.acts[index].machine == machine && page.acts[index].isAside && !isInTree(page.acts[index].after)
+                {
+                    page.acts[index].demand = min(page.acts[index].demand, .kept)
+                }
+            }
+        }
+    }
 }
 
 extension Ledger.Page {
@@ -171,6 +186,10 @@ extension Ledger.Page {
         shown[machine] = remaining
         shownValue[machine] = value
         var known = remaining
+        // Of several equal values nobody can tell which is back: what was replaced before the last of them may be history.
+        if let act = acts.last(where: { $0.after == value && was.contains($0.number) }) {
+            known.formUnion(act.seen.inserting(act.number))
+        }
         if let act = source(of: other, besides: ActSet()) { known.formUnion(act.seen.inserting(act.number)) }
         // A removal that the daemon has told of stays told, though the file may be back.
         if isDeleted, let act = acts.last(where: { $0.after == .absent && was.contains($0.number) }) {

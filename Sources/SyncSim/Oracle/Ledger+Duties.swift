@@ -68,13 +68,13 @@ extension Ledger.Page {
     }
 
     /// What a power cut had left was moved away and put back: nobody who finds it where it was can tell that from
-    /// before.
+    /// before. (What was done to the path on the other machine meanwhile does not alter it.)
     private func isRemains(_ act: Ledger.Act) -> Bool {
         remains.contains { remains in
             guard remains.machine == act.machine, remains.found == act.after, remains.acts <= act.number else {
                 return false
             }
-            let since = acts[remains.acts...act.number]
+            let since = acts[remains.acts...act.number].filter { $0.machine == remains.machine }
             return since.first?.before == remains.found
                 && since.allSatisfy { act in
                     [act.before, act.after].allSatisfy { $0 == .absent || $0 == remains.found }

@@ -136,6 +136,15 @@ package struct Ledger: Sendable {
             machine: machine, before: before, after: after, time: time, demand: demand)
     }
 
+    /// What a person asked to be put at the path was there for a moment only; it is again where it was before.
+    package mutating func tookBack(_ value: Value, at path: Path, on machine: Int) {
+        pages.update(path) { page in
+            guard let index = page.acts.lastIndex(where: { $0.machine == machine && $0.after == value }) else { return }
+            page.acts[index].isUndone = true
+            page.look(at: page.acts[index].before, on: machine)
+        }
+    }
+
     /// A person left the path with this mode and time, whatever he did to it.
     package mutating func left(_ path: Path, on machine: Int, mode: UInt16, modified: Timestamp) {
         pages[path, default: Page()].leave(Left(machine: machine, mode: mode, modified: modified))

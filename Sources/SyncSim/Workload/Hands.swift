@@ -288,10 +288,10 @@ extension Hands {
         if before != after { world.rare.hit("user: wrote into a file the daemon had moved aside") }
         // Within the daemon's patience it must come back as a conflict copy; after that it is at least kept where it is.
         let patience = Int64(world.plan.limits[machine].lateWriterMilliseconds)
-        let displaced = world.ledger.displacements[machine][file.path] ?? 0
+        let displaced = world.ledger.displacements[machine][file.path]
         world.ledger.changedAside(
             file.path, on: machine, from: before, to: after, at: world.now,
-            demand: world.now - displaced < patience ? .inTree : .kept)
+            demand: displaced.map { world.now - $0 < patience } == true ? .inTree : .kept)
         return error
     }
 }

@@ -159,7 +159,7 @@ extension Operator {
             world.rare.hit("operator: only the state was put back")
             world.kill(machine)
             world.machines[machine].store = image.store
-            world.ledger.forgot()
+            world.watch?.forget(machine, world)
             world.watch?.announce(.restoredState, machine, world)
         default:
             world.rare.hit("operator: only the folder was put back")
