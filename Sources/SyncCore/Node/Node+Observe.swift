@@ -94,7 +94,8 @@ struct WatchState: Sendable {
             clockLeads[clockLeads.count - 1] = min(last.lowerBound, lead)...max(last.upperBound, lead)
             return
         }
-        if clockLeads.count == WatchState.clockLeadsMax, let latest = clockLeads.popLast(), let last = clockLeads.popLast()
+        if clockLeads.count == WatchState.clockLeadsMax,
+            let latest = clockLeads.popLast(), let last = clockLeads.popLast()
         {
             clockLeads.append(
                 min(last.lowerBound, latest.lowerBound)...max(last.upperBound, latest.upperBound))

@@ -309,6 +309,10 @@ package final class Watch: Checker {
         let cut = PowerCut(machine: machine, was: before.tree, now: now, safe: before.safe)
         judge(world) { $0.see(cut, &$1) }
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
+        let left = world.machines[machine].disk.atHome.allValues
+        world.ledger.strandLateWrites(
+            on: machine, isInTree: { value in now.contains { $0.value == value } },
+            isGone: { before.all.contains($0) && !left.contains($0) })
         let rows = world.machines[machine].store.rows
         world.ledger.doubted(world.ledger.pages.keys.filter { now[$0] == nil && rows[$0]?.disk != nil })
     }

@@ -137,12 +137,20 @@ extension Ledger {
     package mutating func forgot(_ machine: Int, isInTree: (Value) -> Bool) {
         hasForgotten = true
         displacements[machine] = [:]
+        strandLateWrites(on: machine, isInTree: isInTree)
+    }
+
+    /// What late writers put into files that had been moved aside stays there. After a power cut nobody can tell the whole
+    /// of what was written from a part of it; what `isGone` with the cut was never synced.
+    package mutating func strandLateWrites(
+        on machine: Int, isInTree: (Value) -> Bool, isGone: (Value) -> Bool = { _ in false }
+    ) {
         for path in pages.keys {
             pages.update(path) { page in
-                for index in page.acts.indices
-                where page.acts[index].machine == machine && page.acts[index].isAside && !isInTree(page.acts[index].after)
-                {
-                    page.acts[index].demand = min(page.acts[index].demand, .kept)
+                for index in page.acts.indices {
+                    let act = page.acts[index]
+                    guard act.machine == machine, act.isAside, !isInTree(act.after) else { continue }
+                    page.acts[index].demand = min(act.demand, isGone(act.after) ? .excused : .kept)
                 }
             }
         }

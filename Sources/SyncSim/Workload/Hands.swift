@@ -278,6 +278,21 @@ extension Hands {
         }
     }
 
+    /// The path a file was at before the daemon moved it away.
+    private func origin(of place: Path) -> Path? {
+        let store = world.machines[machine].store
+        if let version = store.versions.values.first(where: { VirtualDisk.path(of: $0.place) == place }) {
+            return version.path
+        }
+        return store.intents.values.first { intent in
+            switch intent.displaced {
+            case .version(let version)?, .quarantine(let version)?:
+                [version.place, .stage(intent.stage)].contains { VirtualDisk.path(of: $0) == place }
+            case .conflictCopy?, nil: VirtualDisk.path(of: .stage(intent.stage)) == place
+            }
+        }?.path
+    }
+
     /// The daemon has moved the file away while it was open; the writer does not know.
     private func changeAside(
         _ file: OpenFile, at place: Path, _ body: (inout VirtualDisk, Timestamp) -> DiskError?
@@ -288,9 +303,11 @@ extension Hands {
         if before != after { world.rare.hit("user: wrote into a file the daemon had moved aside") }
         // Within the daemon's patience it must come back as a conflict copy; after that it is at least kept where it is.
         let patience = Int64(world.plan.limits[machine].lateWriterMilliseconds)
-        let displaced = world.ledger.displacements[machine][file.path]
+        // He may have opened it under another name: what it was moved away from is where it goes on.
+        let path = origin(of: place) ?? file.path
+        let displaced = world.ledger.displacements[machine][path]
         world.ledger.changedAside(
-            file.path, on: machine, from: before, to: after, at: world.now,
+            path, on: machine, from: before, to: after, at: world.now,
             demand: displaced.map { world.now - $0 < patience } == true ? .inTree : .kept)
         return error
     }
