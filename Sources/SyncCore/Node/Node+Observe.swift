@@ -6,11 +6,15 @@ import SyncModel
 struct WatchState: Sendable {
     var root = RootState.healthy
     var rules = IgnoreRules()
-    /// How far the wall clock was ahead of the monotonic one: one range for each time it was set since this process began.
-    /// Each ends where drift has brought it.
-    var clockLeads: [ClosedRange<Int64>] = []
+    /// What the wall clock has shown since the machine was started: one stretch for each time it was set since this process
+    /// began.
+    var clockStretches: [ClosedRange<Int64>] = []
+    var clockSeen = Moment(monotonicMilliseconds: 0, wallMilliseconds: 0)
     /// After a power cut: what was seen being written or taken away since, and so is nobody's damage.
     var handled = SortedMap<Path, Bool>()
+    /// After a power cut: whole files that went from where they were known, without a row that still says so. Who gives
+    /// one of them another name is no cut.
+    var strays = SortedMap<FileIdentity, (path: Path, content: Content)>()
     /// Paths to look at, in path order.
     var toInspect = SortedMap<Path, Bool>()
     /// The path looked at last: the next are those behind it, then from the beginning, so that paths which come again and
@@ -82,33 +86,36 @@ struct WatchState: Sendable {
     var unseen: SortedMap<Path, Bool>?
 
     static let youngMax = 4_096
-    static let clockLeadsMax = 16
+    static let clockStretchesMax = 16
 
     /// When this machine was started (wall milliseconds), as far as the clock could be trusted then.
-    var bootMilliseconds: Int64 { clockLeads.first?.lowerBound ?? 0 }
+    var bootMilliseconds: Int64 { clockStretches.first?.lowerBound ?? 0 }
 
     mutating func followClock(at now: Moment, _ limits: Limits) {
-        let lead = now.wallMilliseconds - Int64(clamping: now.monotonicMilliseconds)
-        let drift = Int64(clamping: limits.clockSkewMilliseconds)
-        if let last = clockLeads.last, lead >= last.lowerBound - drift, lead <= last.upperBound + drift {
-            clockLeads[clockLeads.count - 1] = min(last.lowerBound, lead)...max(last.upperBound, lead)
+        let wall = now.wallMilliseconds
+        let before = clockSeen
+        clockSeen = now
+        guard let last = clockStretches.popLast() else {
+            let boot = wall - Int64(clamping: now.monotonicMilliseconds)
+            clockStretches = [min(boot, wall)...wall]
             return
         }
-        if clockLeads.count == WatchState.clockLeadsMax,
-            let latest = clockLeads.popLast(), let last = clockLeads.popLast()
-        {
-            clockLeads.append(
-                min(last.lowerBound, latest.lowerBound)...max(last.upperBound, latest.upperBound))
+        let elapsed = Int64(clamping: now.monotonicMilliseconds) - Int64(clamping: before.monotonicMilliseconds)
+        // A clock that stands still for a while is not set; nor is one that was put back to a time of this stretch.
+        let latest = before.wallMilliseconds + elapsed + Int64(clamping: limits.clockSkewMilliseconds)
+        let isSet = wall < last.lowerBound || wall > latest
+        guard isSet, clockStretches.count + 1 < WatchState.clockStretchesMax else {
+            clockStretches.append(min(last.lowerBound, wall)...max(last.upperBound, wall))
+            return
         }
-        clockLeads.append(lead...lead)
+        // Nobody knows when in the meantime it was set.
+        clockStretches.append(last.lowerBound...max(last.upperBound, before.wallMilliseconds + elapsed))
+        clockStretches.append(min(wall - elapsed, wall)...wall)
     }
 
-    /// By one of the clocks that were set since the machine was started. (From the first to the last of them may be years.)
-    func isSinceBoot(_ time: Timestamp, at now: Moment) -> Bool {
-        let uptime = Int64(clamping: now.monotonicMilliseconds)
-        return clockLeads.contains { lead in
-            (lead.lowerBound...lead.upperBound + uptime).contains(time.milliseconds)
-        }
+    /// By one of the clocks since the machine was started. (From the first to the last of them may be years.)
+    func isSinceBoot(_ time: Timestamp) -> Bool {
+        clockStretches.contains { $0.contains(time.milliseconds) }
     }
 
     /// The looks under way may see a directory away from its place: they are taken again.
@@ -221,6 +228,7 @@ extension Node {
         record.distrustSince = nil
         watch.unseen = nil
         watch.handled.removeAll()
+        watch.strays.removeAll()
         var batch = Batch()
         store(&batch, into: &effects)
     }
@@ -664,6 +672,7 @@ extension Node {
             return false
         }
         if isSuspect(row), !isHandled(row.path) {
+            if let disk = row.disk { noteStray(disk.stat, disk.entry.content, row.path) }
             row.disk = nil
             row.condition = .damaged
             row.waiting = nil
@@ -712,6 +721,7 @@ extension Node {
                 continue
             }
             if isOutOfDate {
+                if case .content(let content, _, let stat) = result.outcome { noteStray(stat, content, result.path) }
                 look(at: result.path)
                 continue
             }
@@ -762,7 +772,7 @@ extension Node {
             if row.condition == .missing { revived(&row) }
             return
         }
-        if isDamage(row, found: entry, stat), !isRenamed(entry, stat, to: row.path, namesakes) {
+        if isDamage(row, found: entry, stat, namesakes), !isRenamed(entry, stat, to: row.path, namesakes) {
             if row.condition != .damaged { row.waiting = nil }
             row.condition = .damaged
             row.disk = row.disk.map { Row.DiskState(entry: entry, stat: stat, origins: $0.origins, isRacy: isRacy) }
@@ -804,7 +814,7 @@ extension Node {
     }
 
     /// After a power cut, content that changed while its time did not, or that is empty now, is what the cut left of the file.
-    private func isDamage(_ row: Row, found entry: Entry, _ stat: Stat) -> Bool {
+    private func isDamage(_ row: Row, found entry: Entry, _ stat: Stat, _ namesakes: [Row]) -> Bool {
         guard let disk = row.disk else { return false }
         // Known damage is no version because its time or mode has changed.
         if entry.content == disk.entry.content { return row.condition == .damaged }
@@ -812,27 +822,45 @@ extension Node {
         // (A directory or a link says nothing by its size.)
         let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
         // What the row says was seen after the cut: whatever differs from it now was done since.
-        if watch.isSinceBoot(disk.stat.changed, at: now) { return false }
+        if watch.isSinceBoot(disk.stat.changed) { return false }
         // The same file as of the same time with other bytes: nobody did that.
         if stat.identity == disk.stat.identity, stat.modified == disk.stat.modified { return true }
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
         // it is altered by a rename as well, also by one of recovery's.
-        guard watch.isSinceBoot(stat.changed, at: now), disk.stat.changed < stat.changed else {
-            return stat.changed <= disk.stat.changed || isEmptied
+        guard watch.isSinceBoot(stat.changed), disk.stat.changed < stat.changed else {
+            return stat.changed <= disk.stat.changed || isEmptied || isBack(stat, at: row.path, disk.stat, namesakes)
         }
-        let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0, at: now) }
+        let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
         return !isNew && (stat.modified <= disk.stat.modified || isEmptied)
+    }
+
+    /// Another and older file from before the cut, which no other path is known to have: an editor had put it aside, and the
+    /// cut has taken that back, but not what it did to the change time of the file.
+    private func isBack(_ stat: Stat, at path: Path, _ known: Stat, _ namesakes: [Row]) -> Bool {
+        stat.identity != known.identity && stat.modified < known.modified
+            && !namesakes.contains { $0.path != path && $0.disk?.stat.identity == stat.identity }
     }
 
     /// A whole file that is known by another name has been given this one since the machine is up again: as old as it
     /// was, but a person put it here.
     private func isRenamed(_ entry: Entry, _ stat: Stat, to path: Path, _ namesakes: [Row]) -> Bool {
-        namesakes.contains { other in
+        if let stray = watch.strays[stat.identity], stray.path != path, stray.content == entry.content,
+            watch.isSinceBoot(stat.changed)
+        {
+            return true
+        }
+        return namesakes.contains { other in
             guard other.path != path, other.condition != .damaged, let known = other.disk,
                 known.stat.identity == stat.identity, known.entry.content == entry.content
             else { return false }
-            return watch.isSinceBoot(stat.changed, at: now) || isHandled(other.path)
+            return watch.isSinceBoot(stat.changed) || isHandled(other.path)
         }
+    }
+
+    private mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path) {
+        guard record.distrustSince != nil, stat.kind != .directory, watch.strays.count < limits.notedPathsMax
+        else { return }
+        watch.strays[stat.identity] = (path, content)
     }
 
     mutating func wait(_ row: inout Row, _ reason: MessageCode) {

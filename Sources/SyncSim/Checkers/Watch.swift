@@ -358,13 +358,16 @@ package final class Watch: Checker {
     }
 
     /// The file was written after its clock had been put back. Or it was emptied, and nobody had read it by then: just this is
-    /// what a power cut leaves.
+    /// what a power cut leaves. Or it is another, older one that is known nowhere else: it may have been there before.
     private func isBackdated(_ path: Path, _ machine: Machine) -> Bool {
         guard let known = machine.store.rows[path]?.disk, let found = machine.disk.atHome.peekStat(path) else {
             return false
         }
         let isEmptied = found.kind == .file && found.size == 0 && known.entry.content.size > 0
-        return found.changed <= known.stat.changed || isEmptied
+        let isOlder =
+            found.identity != known.stat.identity && found.modified < known.stat.modified
+            && !machine.store.rows.contains { $0.key != path && $0.value.disk?.stat.identity == found.identity }
+        return found.changed <= known.stat.changed || isEmptied || isOlder
     }
 
     /// Values that were on the machine and are nowhere now.
