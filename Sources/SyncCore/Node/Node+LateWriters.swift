@@ -1,0 +1,127 @@
+import SyncModel
+
+/// Programs that still held a file open when it was displaced: what they write into it comes back into the tree.
+extension Node {
+    mutating func expectLateWriter(of version: KeptVersion) {
+        apply.late.append((now.monotonicMilliseconds + limits.lateWriterMilliseconds, version))
+    }
+
+    /// Displaced files are looked at once more when they should have been quiet.
+    mutating func pumpLateWriters(into effects: inout Effects) {
+        var due: [KeptVersion] = []
+        while due.count < limits.batchPathsMax, let first = apply.late.first,
+            first.dueMilliseconds <= now.monotonicMilliseconds
+        {
+            due.append(first.version)
+            _ = apply.late.popFirst()
+        }
+        guard !due.isEmpty else { return }
+        effects.add(.disk(newJob(.lateCheck(due)), due.map { DiskProgram([.inspect($0.place)]) }))
+    }
+
+    /// A version that was given back to a person is not there any more; another file may be in its place.
+    mutating func finishLateCheck(_ versions: [KeptVersion], _ results: [DiskResult]) {
+        let late = zip(versions, results).compactMap { version, result -> KeptVersion? in
+            guard let found = result.inspected.first, let stat = found, stat.identity == version.stat.identity,
+                !stat.isSameContent(as: version.stat)
+            else { return nil }
+            return version.with(stat: stat)
+        }
+        if !late.isEmpty { enqueue(.lateWriters(late)) }
+    }
+
+    /// A program that still held a displaced file open has written to it: what it wrote goes back into the tree.
+    mutating func rescueLateWrites(_ versions: [KeptVersion], _ answers: inout Answers, into effects: inout Effects) {
+        let namesakes = answers.rows()
+        for version in versions {
+            let chunks = version.contentID == nil ? nil : answers.chunkList()
+            if namesakes.contains(where: { isShown(version, by: $0) }) { continue }
+            if let chunks, chunks.size == version.stat.size {
+                verify(version, chunks, into: &effects)
+            } else {
+                rescue(version, into: &effects)
+            }
+        }
+    }
+
+    /// Times change also when only a time is set, by whatever name: as long as every chunk is what it was, nobody has
+    /// written. (They are copied to one place, because what copies them compares them.)
+    private mutating func verify(_ version: KeptVersion, _ list: ChunkList, into effects: inout Effects) {
+        let stage = nextStage()
+        var program = DiskProgram([.createFile(.stage(stage))])
+        var offset: UInt64 = 0
+        for chunk in list.chunks {
+            let length = UInt64(chunk.length)
+            program.operations.append(
+                .copy(
+                    from: version.place, offset: offset, length: length, to: .stage(stage), at: 0,
+                    digest: chunk.digest))
+            offset += length
+        }
+        effects.add(.disk(newJob(.lateVerify(version, stage)), [program]))
+    }
+
+    mutating func finishLateVerify(
+        _ version: KeptVersion, _ stage: StageName, _ results: [DiskResult], into effects: inout Effects
+    ) {
+        let failure = results.first?.failure
+        if failure?.index != 0 { plan.abandoned.append(stage) }
+        if failure != nil { rescue(version, into: &effects) }
+    }
+
+    mutating func rescue(_ version: KeptVersion, into effects: inout Effects) {
+        guard let refuge = refuge(for: version.path) else { return }
+        effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
+        let program = rescue(version, to: refuge)
+        let intent = announce(refuge)
+        run([program], for: .lateRescue(refuge, version, intent.stage), after: intent, into: &effects)
+    }
+
+    /// The file has another name in the tree, and was seen there just as it is now: who changed it has it where he did so.
+    private func isShown(_ version: KeptVersion, by row: Row) -> Bool {
+        guard row.condition == .normal, let disk = row.disk else { return false }
+        return version.stat.isSameContent(as: disk.stat)
+    }
+
+    /// Who wrote into it has nothing of it but this file, and may not have synced it.
+    private func rescue(_ version: KeptVersion, to path: Path) -> DiskProgram {
+        DiskProgram([
+            .expectIdentity(version.place, version.stat.identity), .move(version.place, to: .tree(path)),
+            .syncParent(.tree(path)), .syncFile(.tree(path)),
+        ])
+    }
+
+    mutating func finishLateRescue(
+        _ path: Path, _ version: KeptVersion, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
+    ) {
+        let failure = results.first?.failure?.error
+        if failure == .notFound || failure == .notDirectory, path.depth > 1, let name = path.name {
+            // Its directory is gone by now: to the top of the folder, then.
+            let top = Path.root.appending(name)
+            let program = rescue(version, to: top)
+            let next = announce(top)
+            var batch = Batch()
+            batch.add(.dropIntent(intent))
+            batch.add(.putIntent(next))
+            store(&batch, then: .run(.lateRescue(top, version, next.stage), [program]), into: &effects)
+            return
+        }
+        if failure == nil { look(at: path) }
+        var batch = Batch()
+        batch.add(.dropIntent(intent))
+        if failure == nil { batch.add(.dropVersion(version.id)) }
+        store(&batch, into: &effects)
+    }
+}
+
+extension KeptVersion {
+    var contentID: ContentID? {
+        if case .file(let id, _) = entry.content { id } else { nil }
+    }
+
+    func with(stat: Stat) -> KeptVersion {
+        KeptVersion(
+            id: id, path: path, entry: entry, stat: stat, author: author, keptMilliseconds: keptMilliseconds,
+            reason: reason, isQuarantined: isQuarantined)
+    }
+}

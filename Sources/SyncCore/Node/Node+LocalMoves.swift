@@ -1,0 +1,125 @@
+import SyncModel
+
+/// A directory that turned up under a new name.
+struct LocalMove: Hashable, Sendable {
+    let from: Path
+    let to: Path
+    let stat: Stat
+    /// The rows that were found again below the new name.
+    var found = SubtreeSummary.Contents()
+}
+
+/// A directory that was renamed here as a whole: one entry in the log, if everything below it is found again in its new
+/// place and nothing else has been found below the old name since; else path by path.
+extension Node {
+    /// A directory that is new here and gone there, by identity, may have moved. Returns the paths it takes care of.
+    mutating func startRelocations(
+        _ looks: [Look], _ looked: SortedMap<Path, Stat?>, rows: RowMap, namesakes: [Row]
+    ) -> SortedMap<Path, Bool> {
+        var handled = SortedMap<Path, Bool>()
+        for look in looks {
+            guard let stat = look.stat, stat.kind == .directory, rows[look.path]?.disk == nil, !apply.touches(look.path)
+            else { continue }
+            if watch.unmoved.removeValue(forKey: look.path) == stat.identity { continue }
+            let source = namesakes.first { other in
+                // What is ignored says nothing any more, however often it is looked at.
+                other.disk?.stat.identity == stat.identity && other.disk?.entry.content.isDirectory == true
+                    && other.condition != .ignored
+            }
+            guard let source, source.path != look.path, !apply.touches(source.path), !isBelowOrIn(source.path, handled)
+            else { continue }
+            if let seen = looked[source.path] {
+                // Looked at in the same breath: it is elsewhere now unless it stands there still.
+                if seen?.identity == stat.identity { continue }
+            } else if source.condition != .missing {
+                self.look(at: source.path)
+                self.look(at: look.path)
+                handled[look.path] = true
+                continue
+            }
+            handled[look.path] = true
+            handled[source.path] = true
+            enqueue(.verifyMove(LocalMove(from: source.path, to: look.path, stat: stat), after: nil))
+            watch.observing += 1
+        }
+        return handled
+    }
+
+    /// What was taken out of the directory before it moved must not be logged as moved with it: every row below is looked for
+    /// in its new place.
+    mutating func verifyMove(_ move: LocalMove, _ answers: inout Answers, into effects: inout Effects) {
+        let rows = answers.rows()
+        let next = rows.count == limits.batchPathsMax ? rows.last?.path : nil
+        let live = rows.filter { $0.disk != nil }
+        var move = move
+        for row in live { move.found.count(row, below: move.from) }
+        let paths = live.compactMap { $0.path.rebased(from: move.from, to: move.to) }
+        guard paths.count == live.count else {
+            takeMoveApart(move)
+            return
+        }
+        effects.add(.inspect(newJob(.moveCheck(move, live, next: next)), paths.isEmpty ? [move.to] : paths))
+    }
+
+    mutating func finishMoveCheck(_ move: LocalMove, _ rows: [Row], next: Path?, _ inspection: Inspection) {
+        let known = rows.isEmpty ? [move.stat] : rows.compactMap { $0.disk?.stat }
+        let isWhole =
+            inspection.root == .healthy
+            && zip(known, inspection.results).allSatisfy { known, result in
+                guard case .found(let stat) = result else { return false }
+                return stat.kind == .directory ? stat.identity == known.identity : stat.isUntouched(since: known)
+            }
+        if isWhole {
+            enqueue(next.map { .verifyMove(move, after: $0) } ?? .relocateLocally(move))
+        } else {
+            takeMoveApart(move)
+        }
+    }
+
+    /// Path by path, and from what is there by now.
+    private mutating func takeMoveApart(_ move: LocalMove) {
+        watch.observing -= 1
+        if watch.unmoved.count < WatchState.youngMax { watch.unmoved[move.to] = move.stat.identity }
+        look(at: move.from)
+        look(at: move.to)
+    }
+
+    /// A directory was renamed here: one entry in the log if everything below it is settled, else path by path.
+    mutating func relocateLocally(_ local: LocalMove, _ answers: inout Answers, into effects: inout Effects) {
+        let (from, to) = (local.from, local.to)
+        let rows = answers.rowsByPath()
+        let source = answers.summary()
+        let target = answers.summary()
+        var found = local.found
+        if let row = rows[from] { found.count(row, below: from) }
+        // A row that came since was seen at the old name: it belongs to another directory there.
+        guard let row = rows[from], row.disk?.stat.identity == local.stat.identity, source.unsettled == 0,
+            source.contents == found, source.entangled == 0, row.heads.count == 1, !row.needsApply,
+            target.contents.liveRows == 0, target.unsettled == 0, rows[to]?.isUnsettled != true,
+            rows[to]?.disk == nil, !apply.touchesBelow(from), !apply.touchesBelow(to), !to.isBelow(from),
+            !from.isBelow(to), incoming.isIdle
+        else {
+            takeMoveApart(local)
+            return
+        }
+        watch.observing -= 1
+        var batch = Batch()
+        let position = nextPosition()
+        let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
+        let move = Relocation(
+            from: from, to: to, origin: Origin(author: .own, position: position, time: time),
+            seenPeer: record.importedHead.position, summary: source.contents)
+        append(.relocate(move), at: position, time, in: &batch)
+        batch.add(.relocate(move))
+        renameConflicts(from: move.from, to: move.to, into: &effects)
+        counts.unsettled -= source.missing
+        if row.condition == .missing { deletes.forget(from) }
+        store(&batch, into: &effects)
+        reloadAllRules()
+        // The rename told nothing about what is inside, nor about the directory's own time.
+        rescan(to)
+        look(at: to)
+        look(at: from)
+        plan.want(to)
+    }
+}

@@ -1,0 +1,98 @@
+import SyncModel
+
+/// A directory that should go, or make room for a file, is not empty: whether it goes later, or is kept and written anew.
+extension Node {
+    /// A directory that should go is not empty: because of files that will go too, or of files its deleter had not seen.
+    mutating func explainNotEmpty(
+        _ path: Path, sawLive: Bool, _ answers: inout Answers, into effects: inout Effects
+    ) {
+        guard let old = answers.rows().first, let disk = old.disk, disk.entry.content.isDirectory, old.needsApply,
+            !rulesAreChanging
+        else { return }
+        let below = answers.rows()
+        let live = below.filter { $0.disk != nil }
+        let isOverdue = old.waiting.map { patiences(of: $0) >= 1 } ?? false
+        if live.contains(where: { isReasonToStay($0, isOverdue) }) {
+            keep(directory: old, into: &effects)
+        } else if below.count == limits.batchPathsMax, let last = below.last {
+            enqueue(.explainNotEmpty(path, after: last.path, sawLive: sawLive || !live.isEmpty))
+        } else if live.isEmpty, !sawLive {
+            // Nothing we know of. A scan may find it; what even a scan passes over (ignored, special) keeps its directory.
+            if (old.waiting?.tries ?? 0) > 2 {
+                keep(directory: old, into: &effects)
+            } else {
+                rescan(path)
+            }
+        }
+        // Otherwise its children are on their way out; the next round tries again.
+    }
+
+    /// What counts as ignored is not certain: a rule file may have gone with the directory it kept.
+    private var rulesAreChanging: Bool {
+        !watch.rulesAreLoaded || watch.rulesBeingRead > 0 || record.rulesConsidered == nil
+    }
+
+    /// What the deleter had in his own folder has gone there with the directory, and he is about to tell of it: word of
+    /// a directory may come before word of what was in it.
+    private func isReasonToStay(_ row: Row, _ isOverdue: Bool) -> Bool {
+        if row.condition == .ignored { return true }
+        if row.isUnsettled && resolution(of: row).entry.isAbsent { return false }
+        return isOverdue || row.version.own > record.applied
+    }
+
+    private mutating func keep(directory row: Row, into effects: inout Effects) {
+        if let copy = copyOfLost(row) {
+            enqueue(.reassertBeside(row.path, copy: copy))
+        } else {
+            reassert(row, into: &effects)
+        }
+    }
+
+    /// Where the file goes on whose place a power cut gave back to a directory, if whoever has it would take the directory
+    /// for something that its author put there knowingly.
+    private func copyOfLost(_ row: Row) -> Path? {
+        let lost = resolution(of: row)
+        let origin = lost.origins.content
+        guard row.condition == .damaged, !lost.entry.isAbsent, !lost.entry.content.isDirectory,
+            origin.author == .own || row.reflected.covers(origin)
+        else { return nil }
+        let node = origin.author == .own ? record.name : record.peerName
+        return ConflictName.path(for: row.path, losing: lost.entry.content, node: node, time: origin.time)
+    }
+
+    /// The file is fetched to the name of its copy first: once the directory is told of, the peer puts it out of the folder.
+    mutating func reassert(
+        _ path: Path, beside copy: Path, _ answers: inout Answers, into effects: inout Effects
+    ) {
+        guard let old = answers.rows().first, old.disk?.entry.content.isDirectory == true, copyOfLost(old) == copy
+        else { return }
+        let known = answers.rows().first
+        let lost = resolution(of: old).entry
+        if let known, !known.heads.isEmpty || known.disk != nil {
+            let isOnItsWay =
+                known.disk == nil && known.condition != .ignored && resolution(of: known).entry.content == lost.content
+            if !isOnItsWay { reassert(old, into: &effects) }
+            return
+        }
+        guard !watch.rules.isIgnored(copy.bytes, isDirectory: false) else {
+            reassert(old, into: &effects)
+            return
+        }
+        var batch = Batch()
+        var row = known ?? Row(path: copy)
+        revise(&row, to: lost, stat: nil, in: &batch)
+        row.condition = .damaged
+        put(row, replacing: known, in: &batch, into: &effects)
+        store(&batch, into: &effects)
+    }
+
+    /// "I have a reason to keep this": the state on disk is written anew, concurrent to the decision against it.
+    private mutating func reassert(_ old: Row, into effects: inout Effects) {
+        guard let disk = old.disk else { return }
+        var batch = Batch()
+        var row = old
+        revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, in: &batch)
+        put(row, replacing: old, in: &batch, into: &effects)
+        store(&batch, into: &effects)
+    }
+}

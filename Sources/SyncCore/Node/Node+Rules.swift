@@ -1,0 +1,159 @@
+import SyncModel
+
+/// `.syncignore`: reading the rules, holding the rows against them, and what becomes of a row that they cover.
+///
+/// Rules are read together and stay in force until the new ones are there. Which rules all rows have been held against is on
+/// record, so that a start with the same rules goes through no rows.
+extension Node {
+    static let ignoreFileName: [UInt8] = Array(".syncignore".utf8)
+
+    mutating func loadRules(_ answers: inout Answers, into effects: inout Effects) {
+        var files = answers.rows().compactMap { row in row.disk == nil ? nil : row.path }
+        for row in answers.rows() { watchConflictCopy(row, before: nil, into: &effects) }
+        // The first scan of a folder must know its rules before it has rows for them.
+        if let top = Path(Node.ignoreFileName), !files.contains(top) { files.append(top) }
+        readRules(files, areAll: true, into: &effects)
+    }
+
+    /// An ignore file that was read and went before it had a row, or that its own rules cover: no row will tell of it.
+    mutating func forgetRules(of row: Row, into effects: inout Effects) {
+        guard row.path.name?.bytes == Node.ignoreFileName, row.disk == nil || row.condition == .ignored else { return }
+        readRules([row.path], into: &effects)
+    }
+
+    /// Also when an ignore file came, changed or went.
+    mutating func readRules(_ files: [Path], areAll: Bool = false, into effects: inout Effects) {
+        watch.observing += 1
+        watch.rulesBeingRead += 1
+        let requests = files.map { path in
+            ReadRequest(place: .tree(path), expected: nil, offset: 0, length: Limits.ignoreFileBytesMax)
+        }
+        effects.add(.read(newJob(.ignoreFiles(files, areAll: areAll)), requests))
+    }
+
+    /// Rules are bound to their directory; after a directory has moved they are read again from where they are now. What is
+    /// under way is judged by the old ones until then.
+    mutating func reloadAllRules() {
+        guard !watch.rules.isEmpty else { return }
+        watch.rulesAreLoaded = false
+        enqueue(.loadRules)
+    }
+
+    /// Without the rules nothing is looked at, imported or planned: a file that should be ignored must not be synced because a
+    /// disk hiccuped.
+    mutating func takeRules(
+        _ files: [Path], areAll: Bool, _ outcomes: [ReadOutcome], into effects: inout Effects
+    ) {
+        watch.observing -= 1
+        watch.rulesBeingRead -= 1
+        if watch.rulesBeingRead > 0 || watch.rulesWereOvertaken {
+            watch.rulesWereOvertaken = watch.rulesBeingRead > 0
+            watch.rulesAreLoaded = false
+            if watch.rulesBeingRead == 0 { enqueue(.loadRules) }
+            return
+        }
+        var contents: [[UInt8]?] = []
+        for outcome in outcomes {
+            switch outcome {
+            case .bytes(let bytes): contents.append(bytes)
+            case .failed(.notFound), .failed(.notDirectory), .failed(.isDirectory), .failed(.unsupported):
+                contents.append(nil)
+            case .failed:
+                watch.mustLoadRules = true
+                timers.retrySoon(at: now, limits)
+                return
+            }
+        }
+        if areAll { watch.rules = IgnoreRules() }
+        for (path, bytes) in zip(files, contents) {
+            setRules(of: path.parent ?? .root, bytes, into: &effects)
+            // It may have gone since, and before there was a row of it.
+            if bytes != nil { look(at: path) }
+        }
+        if areAll { watch.rulesAreLoaded = true }
+        let rules = watch.rules.digest
+        guard watch.rulesAreLoaded, rules != record.rulesConsidered else { return }
+        record.rulesConsidered = nil
+        enqueue(.reconsiderIgnored(rules, after: nil))
+        rescanAll()
+    }
+
+    private mutating func setRules(of directory: Path, _ contents: [UInt8]?, into effects: inout Effects) {
+        if let contents {
+            let problems = watch.rules.setFile(directory: directory.bytes, contents: contents)
+            setAlarm(.ignoreInvalid, subject: directory.bytes, if: !problems.isEmpty, into: &effects)
+        } else {
+            watch.rules.removeFile(directory: directory.bytes)
+            setAlarm(.ignoreInvalid, subject: directory.bytes, if: false, into: &effects)
+        }
+    }
+
+    /// Rows that the rules cover now are let go, rows they no longer cover are taken up again. If the rules have changed once
+    /// more, another pass has begun from the start.
+    mutating func reconsiderIgnored(_ rules: Digest, _ answers: inout Answers, into effects: inout Effects) {
+        guard watch.rules.digest == rules else { return }
+        let rows = answers.rows()
+        var batch = Batch()
+        for old in rows {
+            if apply.touches(old.path) {
+                // For a look, when it is done.
+                if watch.deferred[old.path] == nil { watch.deferred[old.path] = false }
+                continue
+            }
+            var row = old
+            if isIgnored(row) {
+                ignore(&row)
+                cancel(row.path)
+            } else if row.condition == .ignored {
+                heed(&row)
+                plan.want(row.path)
+            }
+            put(row, replacing: old, in: &batch, into: &effects)
+        }
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueue(.reconsiderIgnored(rules, after: last.path))
+        } else {
+            record.rulesConsidered = rules
+        }
+        store(&batch, into: &effects)
+    }
+
+    // MARK: Rows that the rules cover
+
+    /// The rules leave out what is known of the path; a rule may speak of directories only.
+    func isIgnored(_ row: Row) -> Bool {
+        let known = row.disk?.entry.content ?? resolution(of: row).entry.content
+        return watch.rules.isIgnored(row.path.bytes, isDirectory: known.isDirectory)
+    }
+
+    mutating func ignore(_ row: inout Row) {
+        guard row.disk != nil || !row.heads.isEmpty else { return }
+        if standsInTheWay(row) {
+            makeStranger(&row)
+            return
+        }
+        row.condition = .ignored
+        row.waiting = nil
+    }
+
+    /// The rules leave out what is on disk, but not what is to be there.
+    func standsInTheWay(_ row: Row) -> Bool {
+        let wanted = resolution(of: row).entry
+        return row.disk != nil && !wanted.isAbsent && isIgnored(row)
+            && !watch.rules.isIgnored(row.path.bytes, isDirectory: wanted.content.isDirectory)
+    }
+
+    /// What is on disk is nothing of ours any more and is not touched: what is to be there waits until it has gone.
+    mutating func makeStranger(_ row: inout Row) {
+        row.disk = nil
+        row.condition = .normal
+        plan.want(row.path)
+    }
+
+    /// No longer ignored. What was damaged before is so still: a row that says it shows what it does not is nobody's change.
+    func heed(_ row: inout Row) {
+        let shown = row.disk?.entry ?? .absent
+        let isDamaged = !row.needsApply && !shown.agrees(with: resolution(of: row).entry)
+        row.condition = isDamaged ? .damaged : .normal
+    }
+}
