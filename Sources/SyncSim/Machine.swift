@@ -65,10 +65,14 @@ package final class Machine {
 
     package var isRunning: Bool { node != nil }
 
-    /// How much the node holds. By reference, because a copy of a node costs more than the answer.
+    // By reference, because a copy of a node or a disk costs more than the answer.
+
+    /// How much the node holds.
     package var footprint: Footprint? { Machine.footprint(of: &node) }
+    package var hasNotices: Bool { Machine.hasNotices(on: &disk) }
 
     private static func footprint(of node: inout Node?) -> Footprint? { node?.footprint }
+    private static func hasNotices(on disk: inout VirtualDisk) -> Bool { disk.hasNotices }
 
     /// What the machine did so far; the difference of two looks tells whether it is quiet.
     package struct Counters: Sendable, Equatable {

@@ -143,9 +143,7 @@ extension World {
 extension World {
     /// The watcher reads the kernel's queue some time after something was put into it.
     private func wakeWatcher(_ machine: Int) {
-        // (Asked field by field: the disk as a whole would be copied for the question.)
-        let hasNotices = machines[machine].disk.noticesOverflowed || !machines[machine].disk.notices.isEmpty
-        guard hasNotices, machines[machine].isRunning,
+        guard machines[machine].hasNotices, machines[machine].isRunning,
             !machines[machine].work.areNoticesScheduled
         else { return }
         machines[machine].work.areNoticesScheduled = true
@@ -285,7 +283,7 @@ extension World {
 
     private func isAtRest(_ machine: Int) -> Bool {
         guard let status = machines[machine].status else { return false }
-        return machines[machine].isRunning && status.inSync && !machines[machine].disk.hasNotices
+        return machines[machine].isRunning && status.inSync && !machines[machine].hasNotices
     }
 
     private var framesSent: Int { machines[0].counters.framesSent + machines[1].counters.framesSent }

@@ -443,10 +443,13 @@ extension Node {
     /// The name under which what is on disk goes on if it loses its own: the same on both nodes.
     func conflictCopy(of row: Row) -> Path? {
         guard let disk = row.disk, !disk.entry.content.isDirectory else { return nil }
-        let origin = disk.origins.content
-        return ConflictName.path(
-            for: row.path, losing: disk.entry.content, node: origin.author == .own ? record.name : record.peerName,
-            time: origin.time)
+        return copyName(for: row.path, losing: disk.entry.content, of: disk.origins.content)
+    }
+
+    /// The name under which a content goes on that loses a path, after the node that wrote it and when.
+    func copyName(for path: Path, losing content: Content, of origin: Origin) -> Path? {
+        let node = origin.author == .own ? record.name : record.peerName
+        return ConflictName.path(for: path, losing: content, node: node, time: origin.time)
     }
 
     private mutating func kept(_ row: Row, _ disk: Row.DiskState, _ reason: MessageCode) -> KeptVersion {
@@ -614,14 +617,7 @@ extension Node {
         var asides: [Place] = []
         // What was put back must last as well, or a restart finds it in the stage and no intent to say whose it is.
         for (index, item) in batch.items.enumerated() where item.outcome.isDone || batch.undoing.contains(index) {
-            // A name is as durable as the names that lead to it, and users make and move directories too.
-            for path in item.paths {
-                var next = path
-                while let parent = next.parent, synced.updateValue(true, forKey: parent) == nil {
-                    syncs.append(.syncParent(.tree(next)))
-                    next = parent
-                }
-            }
+            for path in item.paths { syncs += syncsOfNames(leadingTo: path, besides: &synced) }
             guard item.outcome.isDone || item.isLeftAside else { continue }
             switch item.displaced {
             case .version(let version)?, .quarantine(let version)?:
@@ -638,6 +634,17 @@ extension Node {
         }
         // Each for itself: a directory that is gone by now must not keep the others from their syncs.
         effects.add(.disk(newJob(.syncing), programs + syncs.map { DiskProgram([$0]) }))
+    }
+
+    /// A name is as durable as the names that lead to it, and users make and move directories too. Each directory once.
+    func syncsOfNames(leadingTo path: Path, besides synced: inout SortedMap<Path, Bool>) -> [DiskOperation] {
+        var syncs: [DiskOperation] = []
+        var next = path
+        while let parent = next.parent, synced.updateValue(true, forKey: parent) == nil {
+            syncs.append(.syncParent(.tree(next)))
+            next = parent
+        }
+        return syncs
     }
 
     mutating func finishSync(_ results: [DiskResult], into effects: inout Effects) {
@@ -881,7 +888,8 @@ extension Node {
         if reason == .notEmpty { enqueue(.explainNotEmpty(path, after: nil, sawLive: false)) }
     }
 
-    private mutating func look(afterBatch path: Path) {
+    /// A look at what we are writing, for when that is done.
+    mutating func look(afterBatch path: Path) {
         if !path.isRoot, !path.isReserved, watch.deferred[path] == nil { watch.deferred[path] = false }
     }
 

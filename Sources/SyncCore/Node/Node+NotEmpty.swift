@@ -56,8 +56,7 @@ extension Node {
         guard row.condition == .damaged, !lost.entry.isAbsent, !lost.entry.content.isDirectory,
             origin.author == .own || row.reflected.covers(origin)
         else { return nil }
-        let node = origin.author == .own ? record.name : record.peerName
-        return ConflictName.path(for: row.path, losing: lost.entry.content, node: node, time: origin.time)
+        return copyName(for: row.path, losing: lost.entry.content, of: origin)
     }
 
     /// The file is fetched to the name of its copy first: once the directory is told of, the peer puts it out of the folder.

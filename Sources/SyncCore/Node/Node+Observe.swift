@@ -434,7 +434,7 @@ extension Node {
         let moved = startRelocations(looks, looked, rows: rows, namesakes: namesakes)
         for look in looks where !isBelowOrIn(look.path, moved) {
             if apply.touches(look.path) {
-                if watch.deferred[look.path] == nil { watch.deferred[look.path] = false }
+                self.look(afterBatch: look.path)
                 continue
             }
             let old = rows[look.path]

@@ -152,12 +152,8 @@ extension Node {
     /// The last process may have ended between the change and its syncs. What is found done counts as done from here on, and
     /// nothing but the intent says that it may not last: the names must have reached the disk before that goes.
     private func syncs(of intent: Intent, isAside: Bool) -> DiskProgram {
-        var operations: [DiskOperation] = []
-        var next = intent.path
-        while let parent = next.parent {
-            operations.append(.syncParent(.tree(next)))
-            next = parent
-        }
+        var synced = SortedMap<Path, Bool>()
+        var operations = syncsOfNames(leadingTo: intent.path, besides: &synced)
         switch intent.displaced {
         case .version(let version)?, .quarantine(let version)?:
             if isAside { operations.append(.syncParent(version.place)) }

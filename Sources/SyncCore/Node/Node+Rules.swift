@@ -79,13 +79,13 @@ extension Node {
     }
 
     private mutating func setRules(of directory: Path, _ contents: [UInt8]?, into effects: inout Effects) {
+        var problems: [IgnoreProblem] = []
         if let contents {
-            let problems = watch.rules.setFile(directory: directory.bytes, contents: contents)
-            setAlarm(.ignoreInvalid, subject: directory.bytes, if: !problems.isEmpty, into: &effects)
+            problems = watch.rules.setFile(directory: directory.bytes, contents: contents)
         } else {
             watch.rules.removeFile(directory: directory.bytes)
-            setAlarm(.ignoreInvalid, subject: directory.bytes, if: false, into: &effects)
         }
+        setAlarm(.ignoreInvalid, subject: directory.bytes, if: !problems.isEmpty, into: &effects)
     }
 
     /// Rows that the rules cover now are let go, rows they no longer cover are taken up again. If the rules have changed once
@@ -96,8 +96,7 @@ extension Node {
         var batch = Batch()
         for old in rows {
             if apply.touches(old.path) {
-                // For a look, when it is done.
-                if watch.deferred[old.path] == nil { watch.deferred[old.path] = false }
+                look(afterBatch: old.path)
                 continue
             }
             var row = old
