@@ -37,21 +37,6 @@ public enum Effect: Sendable {
     case finish(FinishReason)
 }
 
-public struct ReadRequest: Hashable, Sendable {
-    public let place: Place
-    /// Refuse to read if the file is not this one, untouched.
-    public let expected: Stat?
-    public let offset: UInt64
-    public let length: Int
-
-    public init(place: Place, expected: Stat?, offset: UInt64, length: Int) {
-        self.place = place
-        self.expected = expected
-        self.offset = offset
-        self.length = length
-    }
-}
-
 public enum FinishReason: UInt8, Hashable, Sendable {
     case stopped
     case storeFailed
