@@ -1,6 +1,5 @@
 /// Reading a whole file to name its content. It takes time: half of the bytes are read at the start and half at the end, so
 /// that a write in between really tears what was read, and only a second look at the file can tell.
-package import SyncCore
 package import SyncModel
 
 package struct HashRun: Sendable {

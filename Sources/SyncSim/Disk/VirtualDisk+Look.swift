@@ -1,5 +1,4 @@
 /// How the daemon looks at the disk: single paths, the root, pieces of files, its own stage.
-package import SyncCore
 package import SyncModel
 
 extension VirtualDisk {

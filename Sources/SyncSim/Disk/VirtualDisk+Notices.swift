@@ -2,8 +2,7 @@
 ///
 /// Watches belong to directories. One that was just made or moved here has none until its notice has been read, so what
 /// happens in it meanwhile is told by nobody: the reader has to look for itself.
-package import SyncCore
-import SyncModel
+package import SyncModel
 
 extension VirtualDisk {
     /// The daemon begins to watch the tree as it is.
