@@ -22,6 +22,21 @@ public enum ConflictName {
         return false
     }
 
+    /// What the name of a conflict copy tells: of which path, and by whom. Nil for any other name.
+    public static func parts(of copy: Path) -> (original: Path, node: [UInt8])? {
+        guard let parent = copy.parent, let name = copy.name?.bytes else { return nil }
+        for start in name.indices where start > 0 && name[start...].starts(with: marker) {
+            let rest = name[(start + marker.count)...]
+            guard hasTag(rest) else { continue }
+            let tag = rest.prefix { $0 != 0x2E }
+            // The date, the time and the hash with their dashes.
+            let node = tag.dropLast("-YYYYMMDD-HHMMSS-xxxxxx".utf8.count)
+            guard let original = Name(Array(name[..<start]) + rest[tag.endIndex...]) else { return nil }
+            return (parent.appending(original), Array(node))
+        }
+        return nil
+    }
+
     private static let marker: [UInt8] = Array(".conflict-".utf8)
 
     /// `<node>-<8 digits>-<6 digits>-<6 hex>` and then the end or a suffix; the node may contain dashes.

@@ -133,6 +133,10 @@ extension ScenarioRunner {
             let (path, target) = (try words.path(), try words.bytes("a target"))
             makeParents(of: path, machine)
             error = world.machines[machine].disk.symlink(path, target: target, now: now)
+        case "link":
+            let (path, other) = (try words.path(), try words.path("another name"))
+            makeParents(of: other, machine)
+            error = world.machines[machine].disk.link(path, other, now: now)
         case "fifo": error = world.machines[machine].disk.mkfifo(try words.path(), now: now)
         case "touch":
             let (path, seconds) = (try words.path(), try words.number("seconds since 1970"))

@@ -148,6 +148,23 @@ import Testing
         #expect(heard(&disk) == "writing g, gone g, touched d/g, writing d/g, gone d, touched c, touched c/g")
     }
 
+    @Test("an open file is heard by the name it was opened by, also when that is gone or another file's")
+    func handlesWithoutNames() {
+        var disk = VirtualDisk.sketched("g=two n=new")
+        disk.link(at("g"), at("h"), now: ms(1))
+        disk.startWatching()
+        guard case .success(let handle) = disk.open(at("g"), now: ms(2)) else {
+            Issue.record("not opened")
+            return
+        }
+        disk.rename(at("n"), to: at("g"), now: ms(2))
+        disk.write(handle, at: 0, [1], now: ms(2))
+        disk.unlink(at("g"), now: ms(2))
+        disk.unlink(at("h"), now: ms(2))
+        disk.close(handle)
+        #expect(heard(&disk) == "gone n, touched g, writing g, gone g, gone h, touched g")
+    }
+
     @Test("a new directory is deaf until its own notice has been read") func newDirectories() {
         var disk = VirtualDisk.sketched("")
         disk.startWatching()

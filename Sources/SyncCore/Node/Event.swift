@@ -102,4 +102,6 @@ public enum Command: Hashable, Sendable {
     case history(Path)
     /// Put a kept version back, at its path or another; what is there now is kept in turn.
     case restore(VersionID, to: Path?)
+    /// The administrator has changed his mind.
+    case configure(Settings)
 }

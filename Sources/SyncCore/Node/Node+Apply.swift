@@ -515,8 +515,10 @@ extension Node {
             let isOurs = inStage?.identity == identity && isAsStaged(inStage, item)
             guard result.failure != nil || !isOurs else { continue }
             if let failure = result.failure, failure.index > 1 || item.isAsExpected || isExpected(result, item) {
-                // The exchange cannot be undone, or not be seen to be; nobody's file is at stake. The next start clears it up.
+                // The exchange cannot be undone, or not be seen to be. The next start clears it up, at once if a file that is
+                // to stay in the tree is in our stage.
                 batch.items[index].keepsIntent = true
+                if failure.index <= 1, case .conflictCopy? = item.displaced { timers.mustStop = true }
                 continue
             }
             if item.step == .replaceDirectory, let error = result.failure?.error, error != .notFound {

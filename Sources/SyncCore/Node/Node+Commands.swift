@@ -28,6 +28,9 @@ extension Node {
             enqueue(.history(id, path))
         case .restore(let version, let path):
             enqueue(.findVersion(id, version, path))
+        case .configure(let chosen):
+            settings = chosen
+            effects.add(.answer(id, .done))
         }
     }
 
@@ -63,6 +66,8 @@ extension Node {
         status.inSync = isInSync
         status.isConnected = session.isLive
         status.peerName = record.peerName
+        status.peerProgram = peerProgram
+        status.initialImportDone = record.initialImportDone
         status.files = counts.files
         status.directories = counts.directories
         status.toApply = counts.unsettled

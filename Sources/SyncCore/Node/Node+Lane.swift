@@ -16,6 +16,7 @@ enum Transaction: Sendable {
     // Observe
     case observe([Look], source: LookSource)
     case hashed([HashedPath])
+    case namesakes([FileIdentity])
     case flagBelow(Path, after: Path?)
     case verifyMove(LocalMove, after: Path?)
     case relocateLocally(LocalMove)
@@ -221,6 +222,8 @@ extension Node {
                 return nil
             }
             return [.rows(results.map(\.path)), .identities(identities)]
+        case .namesakes(let identities):
+            return [.identities(identities)]
         case .flagBelow(let path, let after):
             return [.below(path, after: after, limit: limits.batchPathsMax)]
         case .verifyMove(let move, let after):
@@ -318,6 +321,7 @@ extension Node {
         switch transaction {
         case .observe(let looks, let source): observe(looks, source, &answers, into: &effects)
         case .hashed(let results): takeHashes(results, &answers, into: &effects)
+        case .namesakes: lookAtNamesakes(&answers)
         case .flagBelow(let path, _): flagBelow(path, &answers, into: &effects)
         case .verifyMove(let move, _): verifyMove(move, &answers, into: &effects)
         case .relocateLocally(let move): relocateLocally(move, &answers, into: &effects)

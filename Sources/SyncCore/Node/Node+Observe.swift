@@ -47,6 +47,15 @@ struct WatchState: Sendable {
     /// identity, they must not ask each other without end.
     var askedNamesakes = SortedMap<Path, Stat>()
 
+    /// Files that had a name and no longer have it. Whoever has one of them open is told of by the name he opened it by, and
+    /// the file may have others.
+    var former = SortedMap<Path, [FileIdentity]>()
+    /// Such names, and all that somebody is writing by, of which there was a notice since they were looked at, and when (wall
+    /// milliseconds).
+    var noticed = SortedMap<Path, Int64>()
+    /// Directories in which somebody writes a file that had a name there before this process began.
+    var toSearch = SortedMap<Path, Bool>()
+
     /// Special files reported, so that each is told once.
     var specials = SortedMap<Path, Bool>()
     /// An inspection is under way, or what it saw is not compared with the rows yet.
@@ -87,6 +96,7 @@ struct WatchState: Sendable {
 
     static let youngMax = 4_096
     static let clockStretchesMax = 16
+    static let formerMax = 4
 
     /// When this machine was started (wall milliseconds), as far as the clock could be trusted then.
     var bootMilliseconds: Int64 { clockStretches.first?.lowerBound ?? 0 }
@@ -184,6 +194,7 @@ extension Node {
                 // What is being read may be from before, and so what the cut left.
                 if watch.hashing.contains(key: notice.path) { watch.hashing[notice.path] = false }
             }
+            noteWriting(notice)
             if notice.kind == .touched, watch.young.removeValue(forKey: notice.path) != nil { rescan(notice.path) }
             if notice.kind == .writing, !apply.touches(notice.path) {
                 // Wait for the close; a program that never closes is looked at after a pause all the same.
@@ -196,7 +207,18 @@ extension Node {
         }
         if watch.toInspect.count > limits.notedPathsMax {
             watch.toInspect.removeAll()
+            watch.noticed.removeAll()
             rescanAll()
+        }
+    }
+
+    /// What was written before its name went is looked for when the name is found gone.
+    private mutating func noteWriting(_ notice: Notice) {
+        let isFormer = watch.former.contains(key: notice.path)
+        if notice.kind == .writing || isFormer && notice.kind != .gone {
+            watch.noticed[notice.path] = now.wallMilliseconds
+        } else if notice.kind == .gone, !isFormer {
+            watch.noticed[notice.path] = nil
         }
     }
 
@@ -429,6 +451,7 @@ extension Node {
         var batch = Batch()
         var absent: [Path] = []
         var replaced: [Path] = []
+        var former: [FileIdentity] = []
         let looked = SortedMap(looks.map { ($0.path, $0.stat) })
 
         let moved = startRelocations(looks, looked, rows: rows, namesakes: namesakes)
@@ -465,10 +488,12 @@ extension Node {
             }
             rows[look.path] = row
             let wasAwaited = plan.afterLook.removeValue(forKey: look.path) != nil
+            former += formerFiles(of: look, old)
             if isNews(row, old) { plan.resting[row.path] = nil }
             if row.needsApply && (wasAwaited || row != old) { plan.want(row.path) }
         }
         for path in replaced { flag(below: path) }
+        if !former.isEmpty { enqueue(.namesakes(former)) }
         if !batch.isEmpty { store(&batch, into: &effects) }
         for path in absent where rows[path]?.disk?.entry.content.isDirectory == true && source != .scan {
             // Below a directory that went with its parent, everything is being looked at already.
@@ -582,6 +607,42 @@ extension Node {
             let isRead = watch.toHash.contains(key: other.path) || watch.hashing.contains(key: other.path)
             if !isRead { look(at: other.path) }
         }
+    }
+
+    /// Files that may have been written by this name and are not to be seen under it: the one that has just lost it and, if
+    /// there was a notice, all that had it before.
+    private mutating func formerFiles(of look: Look, _ row: Row?) -> [FileIdentity] {
+        let (path, shown) = (look.path, look.stat?.identity)
+        let noticed = watch.noticed.removeValue(forKey: path)
+        let lost = row?.disk.flatMap { $0.stat.kind == .file && $0.stat.identity != shown ? $0.stat.identity : nil }
+        let known = watch.former[path]
+        if let noticed { searchForWritten(at: look, noticed) }
+        guard known != nil || lost != nil else { return [] }
+        var former = (known ?? []).filter { $0 != shown }
+        var asked = noticed != nil ? former : []
+        if let lost, !former.contains(lost) {
+            if former.count == WatchState.formerMax { former.removeFirst() }
+            former.append(lost)
+            asked.append(lost)
+        }
+        if watch.former.count >= WatchState.youngMax { watch.former.removeAll() }
+        watch.former[path] = former.isEmpty ? nil : former
+        return asked
+    }
+
+    /// Somebody writes by this name, but nothing stands there, or something that has not been changed for a while: he has
+    /// another file open, which may have gone from the name before this process began. If it has another name it is found
+    /// beside this one.
+    private mutating func searchForWritten(at look: Look, _ noticed: Int64) {
+        guard let parent = look.path.parent else { return }
+        let explained = noticed - Int64(clamping: limits.changingRetryMilliseconds)
+        if let stat = look.stat, stat.kind != .file || stat.changed.milliseconds >= explained { return }
+        watch.toSearch[parent] = true
+    }
+
+    /// The other names of such files.
+    mutating func lookAtNamesakes(_ answers: inout Answers) {
+        for row in answers.rows() where row.condition != .missing { look(at: row.path) }
     }
 
     mutating func noteYoung(_ directory: Path) {

@@ -263,6 +263,7 @@ extension Node {
         setAlarm(.peerAway, if: false, into: &effects)
         judgeClock(of: hello.wallMilliseconds, into: &effects)
         record.peerName = hello.name
+        peerProgram = hello.program
         session.peerEpoch = hello.ownHead.position.epoch
 
         let standing = standing(of: hello.known, &answers)

@@ -9,6 +9,9 @@ struct TimerState: Sendable {
     var retryAt: UInt64?
     var retryPause: UInt64 = 0
     var rootCheckAt: UInt64 = 0
+    /// Not before this is another search begun for a file that is written unseen; each time the pause is longer.
+    var searchAt: UInt64 = 0
+    var searchPause: UInt64 = 0
     var isCheckingRoot = false
     /// A scan saw a root that is not ours; to be confirmed by a look.
     var rootSuspect: RootState?
@@ -109,6 +112,13 @@ extension Node {
             timers.rescanAt = time + limits.rescanMilliseconds
             rescanAll()
         }
+        if !watch.toSearch.isEmpty, timers.searchAt <= time {
+            let pause = max(timers.searchPause * 2, limits.retryFirstMilliseconds)
+            timers.searchPause = min(pause, limits.rescanMilliseconds)
+            timers.searchAt = time + timers.searchPause
+            for (directory, _) in watch.toSearch { if directory.isRoot { rescanAll() } else { rescan(directory) } }
+            watch.toSearch.removeAll()
+        }
         if timers.pruneAt <= time {
             timers.pruneAt = time + limits.rescanMilliseconds
             enqueue(.prune)
@@ -141,6 +151,7 @@ extension Node {
         consider(session.helloDeadline)
         consider(apply.late.first?.dueMilliseconds)
         for (_, due) in watch.changing { consider(due) }
+        if !watch.toSearch.isEmpty { consider(timers.searchAt) }
         if watch.root != .healthy { consider(timers.rootCheckAt) }
         if timers.wakeAt == nearest { return }
         timers.wakeAt = nearest

@@ -23,6 +23,8 @@ public struct Node: Sendable {
     var settings = Settings()
     var limits = Limits()
     var program: [UInt8] = []
+    /// What the other node runs, as it last said.
+    var peerProgram: [UInt8] = []
     var nonce: UInt32 = 0
     var reconciler = Reconciler(precedence: Precedence(ownKeyIsSmaller: true))
     var now = Moment(monotonicMilliseconds: 0, wallMilliseconds: 0)

@@ -22,6 +22,10 @@ public struct Status: Hashable, Sendable {
     public var inSync = false
     public var isConnected = false
     public var peerName: [UInt8] = []
+    /// The version of the program on the other node, as it said when it last connected; empty before.
+    public var peerProgram: [UInt8] = []
+    /// The two folders have been compared whole since they first met.
+    public var initialImportDone = false
     public var files = 0
     public var directories = 0
     /// Own log entries the peer has not applied.

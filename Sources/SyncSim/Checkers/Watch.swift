@@ -247,7 +247,7 @@ package final class Watch: Checker {
             guard let version = world.machines[machine].store.versions[version] else { return }
             let value = world.machines[machine].disk.value(at: version.place)
             grants[machine].append(Grant(command: id, path: target ?? version.path, value: value))
-        case .status, .pause, .resume, .rescan, .history: break
+        case .status, .pause, .resume, .rescan, .history, .configure: break
         }
     }
 

@@ -52,9 +52,10 @@ extension VirtualDisk {
         notice(kind, slot.path, in: slot.directory)
     }
 
-    /// About an open file, under the name it was opened by.
-    mutating func notice(_ kind: Notice.Kind, _ link: Inode.Link, of key: InodeKey) {
-        guard isWatching, inodes[key].links.contains(link), let directory = path(of: link.directory) else { return }
+    /// About an open file, under the name it was opened by, whoever has that name by now: inotify goes on telling of a
+    /// file that was unlinked or replaced, unless it is asked not to (`IN_EXCL_UNLINK`).
+    mutating func noticeOpen(_ kind: Notice.Kind, _ link: Inode.Link) {
+        guard isWatching, let directory = path(of: link.directory) else { return }
         notice(kind, directory.appending(link.name), in: link.directory)
     }
 
