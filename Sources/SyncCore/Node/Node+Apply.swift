@@ -71,8 +71,6 @@ struct AppliedItem: Sendable {
     var outcome = Outcome.running
     /// Where a stranger's file was put that ended up in our stage.
     var rescuedTo: Path?
-    /// The removed file could not go back: its name was taken.
-    var isLeftAside = false
     /// Something is still in the stage that only the next restart can sort out.
     var keepsIntent = false
     /// What came out of its place has been seen to be what was expected there.
@@ -372,14 +370,16 @@ extension Node {
                 program: DiskProgram([.removeDirectory(place)]), turningPoint: 1, undo: nil)
         }
         guard let old = task.stat, let goal = destination(of: row, displacement, rows) else { return nil }
-        let aside = self.place(of: goal)
-        let operations: [DiskOperation] = [
-            .expect(place, old), .move(place, to: aside), .expectContent(aside, old), .inspect(aside),
-        ]
         let intent = Intent(stage: nextStage(), path: task.path, action: .remove, expected: old, displaced: goal)
+        let (staged, aside) = (Place.stage(intent.stage), self.place(of: goal))
+        // Only what has been seen to be what was to go is a version: a save in that very moment goes back.
+        let operations: [DiskOperation] = [
+            .expect(place, old), .move(place, to: staged), .expectContent(staged, old), .move(staged, to: aside),
+            .inspect(aside),
+        ]
         return AppliedItem(
             task: task, wanted: wanted, step: step, intent: intent, displaced: goal, program: DiskProgram(operations),
-            turningPoint: 2, undo: DiskProgram([.move(aside, to: place)]))
+            turningPoint: 2, undo: DiskProgram([.move(staged, to: place)]))
     }
 
     private mutating func adoption(
@@ -507,8 +507,14 @@ extension Node {
         for (index, result) in zip(batch.undoing, results) {
             let item = batch.items[index]
             guard case .place(let identity?, _) = item.intent.action else {
-                // A removed file whose name was taken again in that moment stays where it was put aside.
-                if result.failure != nil, case .remove = item.intent.action { batch.items[index].isLeftAside = true }
+                guard result.failure != nil, case .remove = item.intent.action else { continue }
+                // Its name was taken again in that moment.
+                if item.isAsExpected {
+                    batch.items[index].keepsIntent = true
+                } else if let refuge = refuge(for: item.task.path) {
+                    batch.items[index].rescuedTo = refuge
+                    batch.rescuing.append(index)
+                }
                 continue
             }
             let inStage = result.inspected.dropFirst().first ?? nil
@@ -620,7 +626,7 @@ extension Node {
         // What was put back must last as well, or a restart finds it in the stage and no intent to say whose it is.
         for (index, item) in batch.items.enumerated() where item.outcome.isDone || batch.undoing.contains(index) {
             for path in item.paths { syncs += syncsOfNames(leadingTo: path, besides: &synced) }
-            guard item.outcome.isDone || item.isLeftAside else { continue }
+            guard item.outcome.isDone else { continue }
             switch item.displaced {
             case .version(let version)?, .quarantine(let version)?:
                 asides.append(version.place)
@@ -669,6 +675,17 @@ extension Node {
             }
         }
         apply.batch = batch
+        effects.add(.inspect(newJob(.batchRootCheck), []))
+    }
+
+    /// If another folder has taken the place of ours, nobody can tell what of this was done where: what is written down as
+    /// done and is not found when ours is back would count as deleted. Restart from what is durable.
+    mutating func finishRootCheck(of root: RootState) {
+        guard let batch = apply.batch else { return }
+        guard root == .healthy else {
+            timers.mustStop = true
+            return
+        }
         apply.isTransacting = true
         enqueue(.commit(batch.items, parents: batch.parentStats))
     }
@@ -864,9 +881,6 @@ extension Node {
         _ item: AppliedItem, reason: DiskError?, rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
     ) {
         let path = item.task.path
-        if item.isLeftAside {
-            keep(item.displaced, old: rows[path]?.disk, stat: nil, rows: &rows, in: &batch, into: &effects)
-        }
         if let refuge = item.rescuedTo { look(afterBatch: refuge) }
         if let stage = item.task.stage, !item.keepsIntent { plan.abandoned.append(stage.name) }
         for touched in item.paths { look(afterBatch: touched) }

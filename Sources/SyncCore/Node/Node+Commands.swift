@@ -49,7 +49,7 @@ extension Node {
             return
         }
         releaseHold(approved ? .fuseApproved : .fuseRejected, into: &effects)
-        enqueue(approved ? .deleteMissing(before: nil, budget: .max) : .rejectMissing(after: nil))
+        enqueue(approved ? .deleteMissing(before: nil, budget: .unlimited) : .rejectMissing(after: nil))
         effects.add(.answer(id, .done))
     }
 

@@ -28,11 +28,14 @@ struct DeleteState: Sendable {
 struct DeleteTally: Sendable {
     /// The whole folder was scanned, not a part of it.
     let isWhole: Bool
+    /// What it is about, if that is not everything that is missing.
+    var paths: [Path]?
     /// Everything that is missing, and how many of it are no directories: the fuse is about files.
     var count = 0
     var files = 0
     /// Files by top-level directory; only as many as can matter.
     var tops = SortedMap<Path, Int>()
+    static let topsMax = 32
 
     init(isWhole: Bool) {
         self.isWhole = isWhole
@@ -43,7 +46,51 @@ struct DeleteTally: Sendable {
         guard row.disk?.entry.content.isDirectory == false else { return }
         files += 1
         guard let top = row.path.top, top != row.path else { return }
-        if tops.contains(key: top) || tops.count < 32 { tops[top, default: 0] += 1 }
+        if tops.contains(key: top) || tops.count < DeleteTally.topsMax { tops[top, default: 0] += 1 }
+    }
+}
+
+/// What of the missing may be deleted: as many rows, files and files of each top-level directory as were judged. What has been
+/// marked since must not take their place, nor a directory go before what is in it.
+struct DeleteBudget: Sendable {
+    private var rows: Int
+    private var files: Int
+    /// Nil if a person has agreed to everything.
+    private var tops: SortedMap<Path, Int>?
+    /// The last row that was passed over.
+    private(set) var skipped: Path?
+
+    static let unlimited = DeleteBudget(rows: .max, files: .max, tops: nil)
+    var isUnlimited: Bool { tops == nil }
+
+    private init(rows: Int, files: Int, tops: SortedMap<Path, Int>?) {
+        self.rows = rows
+        self.files = files
+        self.tops = tops
+    }
+
+    init(_ tally: DeleteTally) {
+        self.init(rows: tally.count, files: tally.files, tops: tally.tops)
+    }
+
+    /// Asked in descending order. False if the row is beyond what was judged.
+    mutating func spend(on row: Row) -> Bool {
+        let isFile = row.disk?.entry.content.isDirectory == false
+        guard rows > 0, isFile ? coversFile(row.path) : skipped?.isBelow(row.path) != true else {
+            skipped = row.path
+            return false
+        }
+        rows -= 1
+        guard isFile else { return true }
+        files -= 1
+        if let top = row.path.top, let left = tops?[top] { tops?[top] = left - 1 }
+        return true
+    }
+
+    private func coversFile(_ path: Path) -> Bool {
+        guard files > 0 else { return false }
+        guard let tops, let top = path.top, top != path else { return true }
+        return tops[top].map { $0 > 0 } ?? (tops.count >= DeleteTally.topsMax)
     }
 }
 
@@ -77,6 +124,7 @@ extension Node {
         for row in rows { tally.count(row) }
         if record.held != nil || tally.files + recentDeletes() > settings.deleteFuseFiles {
             deletes.isJudging = true
+            tally.paths = rows.map(\.path)
             enqueue(.judgeWithSums(tally))
             return
         }
@@ -123,8 +171,10 @@ extension Node {
         let isEmptied = tally.isWhole && tally.files >= 2 && tally.files >= total.files
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
+        } else if let paths = tally.paths {
+            enqueue(.deleteJudged(paths))
         } else {
-            enqueue(.deleteMissing(before: nil, budget: tally.count))
+            enqueue(.deleteMissing(before: nil, budget: DeleteBudget(tally)))
         }
     }
 
@@ -149,15 +199,24 @@ extension Node {
         store(&batch, into: &effects)
     }
 
-    /// Deletes what is marked missing, as much as was judged; what has been marked since is judged anew.
-    mutating func deleteMissing(_ budget: Int, _ answers: inout Answers, into effects: inout Effects) {
+    /// What is held by now waits with the rest.
+    mutating func deleteJudged(_ answers: inout Answers, into effects: inout Effects) {
         let rows = answers.rows()
-        let missing = rows.filter { $0.condition == .missing }
-        delete(Array(missing.prefix(budget)), into: &effects)
-        if missing.count > budget {
+        if record.held == nil { delete(rows.filter { $0.condition == .missing }, into: &effects) }
+    }
+
+    /// Deletes what is marked missing, as much as was judged; what has been marked since is judged anew.
+    mutating func deleteMissing(_ budget: DeleteBudget, _ answers: inout Answers, into effects: inout Effects) {
+        guard record.held == nil || budget.isUnlimited else { return }
+        let rows = answers.rows()
+        var budget = budget
+        var judged: [Row] = []
+        for row in rows where row.condition == .missing && budget.spend(on: row) { judged.append(row) }
+        delete(judged, into: &effects)
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueue(.deleteMissing(before: last.path, budget: budget))
+        } else if budget.skipped != nil {
             enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: false)))
-        } else if rows.count == limits.batchPathsMax, let last = rows.last {
-            enqueue(.deleteMissing(before: last.path, budget: budget - missing.count))
         }
     }
 

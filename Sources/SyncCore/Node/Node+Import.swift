@@ -124,7 +124,8 @@ extension Node {
         plan.resting[path] = nil
         if reconciler.losesUnseen(row) { row.owesCopy = true }
         let wanted = resolution(of: row)
-        if watch.rules.isIgnored(path.bytes, isDirectory: wanted.entry.content.isDirectory) {
+        // What is shown here and not left out is still to be told of, and makes room first.
+        if isIgnored(row), watch.rules.isIgnored(path.bytes, isDirectory: wanted.entry.content.isDirectory) {
             row.condition = .ignored
         } else {
             if row.condition == .ignored, row.disk == nil || standsInTheWay(row) { makeStranger(&row) }

@@ -27,7 +27,8 @@ enum Transaction: Sendable {
     case judge([Path])
     case judgeWithSums(DeleteTally)
     case tallyMissing(after: Path?, DeleteTally)
-    case deleteMissing(before: Path?, budget: Int)
+    case deleteJudged([Path])
+    case deleteMissing(before: Path?, budget: DeleteBudget)
     case rejectMissing(after: Path?)
 
     // Import
@@ -234,7 +235,7 @@ extension Node {
             return [.ignoreFiles, .conflictCopies(limit: 1_000)]
         case .reconsiderIgnored(_, let after):
             return [.below(.root, after: after, limit: limits.batchPathsMax)]
-        case .judge(let paths):
+        case .judge(let paths), .deleteJudged(let paths):
             return [.rows(paths)]
         case .judgeWithSums(let tally):
             return [.summary(.root)] + tally.tops.map { .summary($0.key) }
@@ -303,7 +304,8 @@ extension Node {
         case .restoreOver(_, _, let path):
             return [.rows([path]), .rows([path.parent ?? .root])]
         case .settleRecovery(let findings):
-            return findings.placed.isEmpty ? [] : [.rows(findings.placed.map(\.path))]
+            let paths = findings.placed.map(\.path) + findings.taken.map(\.path)
+            return paths.isEmpty ? [] : [.rows(paths)]
         case .settleRestore, .finishRows, .dropVersions, .markAlive, .markStopped:
             return []
         case .status:
@@ -330,6 +332,7 @@ extension Node {
         case .judge(let paths): judge(paths, &answers, into: &effects)
         case .judgeWithSums(let tally): judge(tally, &answers, into: &effects)
         case .tallyMissing(_, let tally): tallyMissing(tally, &answers, into: &effects)
+        case .deleteJudged: deleteJudged(&answers, into: &effects)
         case .deleteMissing(_, let budget): deleteMissing(budget, &answers, into: &effects)
         case .rejectMissing: rejectMissing(&answers, into: &effects)
         case .importRecords(let records): importRecords(records, &answers, into: &effects)

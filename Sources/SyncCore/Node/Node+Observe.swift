@@ -341,6 +341,10 @@ extension Node {
             finishMoveCheck(move, rows, next: next, inspection)
             return
         }
+        if case .batchRootCheck = purpose {
+            finishRootCheck(of: inspection.root)
+            return
+        }
         guard case .inspection(let paths) = purpose else {
             timers.isCheckingRoot = false
             return

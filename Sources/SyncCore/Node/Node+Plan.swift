@@ -256,14 +256,15 @@ extension Node {
     }
 
     /// Both nodes agree that there is no such directory: the peer has said so or carried it out, or has known it for long and
-    /// not objected. A peer that still holds something of what was inside brings the directory back.
+    /// not objected. A peer that still holds something of what was inside brings the directory back, but not before it has
+    /// been patient itself.
     private func isAgreed(_ directory: Row, since waiting: Row.Waiting?) -> Bool {
         let position = directory.version.own
         if resolution(of: directory).origins.content.author == .peer || position <= record.applied { return true }
         guard session.isLive, position <= record.acknowledged.position, incoming.isIdle, let waiting,
             waiting.reason == .waitingParent
         else { return false }
-        return patiences(of: waiting) >= 1
+        return patiences(of: waiting) >= 2
     }
 
     /// How often over a path has waited as long as an answer is waited for. By a clock put forward it would be at once, and the

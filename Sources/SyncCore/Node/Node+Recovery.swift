@@ -24,6 +24,14 @@ struct RecoveryState: Sendable {
         var rescued: [Path] = []
         /// What the last process put in its place without getting to say so.
         var placed: [Placed] = []
+        /// What it took away.
+        var taken: [Taken] = []
+    }
+
+    struct Taken: Sendable {
+        let path: Path
+        /// Nil for a directory.
+        let identity: FileIdentity?
     }
 
     struct Placed: Sendable {
@@ -130,12 +138,16 @@ extension Node {
                 findings.done[intent.stage] = nil
                 continue
             }
-            if let atPath, let shown = intent.shown, case .place(let identity, let entry) = intent.action,
+            // A directory in the stage goes back to where it was.
+            let isTakenBack = inStage.map { $0.kind == .directory && !isOurs($0, intent) } ?? false
+            if let atPath, !isTakenBack, let shown = intent.shown,
+                case .place(let identity, let entry) = intent.action,
                 identity == nil ? isMade(atPath, entry) : isOurs(atPath, intent) && shows(atPath, entry)
             {
                 findings.placed.append(
                     RecoveryState.Placed(path: intent.path, entry: entry, stat: atPath, shown: shown))
             }
+            if let taken = taken(by: intent, atPath, inStage ?? aside) { findings.taken.append(taken) }
             var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
             if atPath != nil { own.append(syncs(of: intent, isAside: intent.displaced != nil && aside != nil)) }
             repairs += own
@@ -147,6 +159,24 @@ extension Node {
         }
         recovery.findings = findings
         effects.add(.disk(newJob(.recoveryRepair), repairs))
+    }
+
+    /// What was to be taken from its place and is not there any more.
+    private func taken(by intent: Intent, _ atPath: Stat?, _ aside: Stat?) -> RecoveryState.Taken? {
+        let identity = intent.expected?.identity
+        switch intent.action {
+        case .remove:
+            guard atPath == nil || identity != nil, atPath?.identity != identity || identity == nil,
+                aside?.identity == identity
+            else { return nil }
+            return RecoveryState.Taken(path: intent.path, identity: identity)
+        case .rename(let from):
+            guard let identity, from != intent.path, atPath?.identity == identity, atPath?.kind != .directory
+            else { return nil }
+            return RecoveryState.Taken(path: from, identity: identity)
+        case .place:
+            return nil
+        }
     }
 
     /// The last process may have ended between the change and its syncs. What is found done counts as done from here on, and
@@ -268,6 +298,11 @@ extension Node {
             put(row, replacing: old, in: &batch, into: &effects)
             rows[row.path] = row
         }
+        for taken in findings.taken {
+            guard let old = rows[taken.path], let row = settled(old, taken) else { continue }
+            put(row, replacing: old, in: &batch, into: &effects)
+            rows[row.path] = row
+        }
         for (name, _) in findings.done { batch.add(.dropIntent(name)) }
         for version in findings.versions {
             batch.add(.putVersion(version))
@@ -303,6 +338,20 @@ extension Node {
         return row
     }
 
+    /// Noted at once as well: a peer who has put the same there again would else make the row say that all is as it should
+    /// be, and a look that it was removed here.
+    private func settled(_ old: Row, _ taken: RecoveryState.Taken) -> Row? {
+        guard old.condition == .normal, old.needsApply, let disk = old.disk,
+            taken.identity.map({ $0 == disk.stat.identity }) ?? disk.entry.content.isDirectory
+        else { return nil }
+        var row = old
+        row.disk = nil
+        row.waiting = nil
+        row.owesCopy = false
+        if resolution(of: row).entry.isAbsent { row.reflected = row.version }
+        return row
+    }
+
     // MARK: Disk jobs come back
 
     mutating func finishDisk(_ job: JobID, _ results: [DiskResult], into effects: inout Effects) {
@@ -326,8 +375,8 @@ extension Node {
             finishRestore(command, kept, path, old, intent, results, into: &effects)
         case .takingBack(let command, let kept, let path, let intent):
             finishTakingBack(command, kept, path, intent, results, into: &effects)
-        case .transaction, .scan, .inspection, .moveCheck, .rootCheck, .hashing, .ignoreFiles, .stageList, .serving,
-            .nothing:
+        case .transaction, .scan, .inspection, .moveCheck, .rootCheck, .batchRootCheck, .hashing, .ignoreFiles,
+            .stageList, .serving, .nothing:
             break
         }
     }

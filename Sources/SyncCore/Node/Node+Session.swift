@@ -191,6 +191,7 @@ extension Node {
             enqueue(.importPage(states))
             return incoming.pages <= SessionState.earlyMax
         case .rowsEnd(let head):
+            guard isPlausible(end: head) else { return false }
             guard head.position >= incoming.cursor.position else { return true }
             incoming.cursor = head
             enqueue(.finishRows(head))
@@ -250,6 +251,13 @@ extension Node {
     private func isPlausible(_ hello: Hello) -> Bool {
         let limit = UInt64(record.ownHead.position.epoch.number) + 1_000_000
         return hello.known.allSatisfy { UInt64($0.position.epoch.number) <= limit }
+    }
+
+    /// A peer begins an epoch with its first entry after a start, and one when it has been set back: a log that ended far
+    /// beyond what it has spoken of would never be read again.
+    private func isPlausible(end: LogHead) -> Bool {
+        let spokenOf = max(session.peerEpoch.number, incoming.cursor.position.epoch.number)
+        return UInt64(end.position.epoch.number) <= UInt64(spokenOf) + 2
     }
 
     mutating func greet(_ hello: Hello, on link: LinkID, _ answers: inout Answers, into effects: inout Effects) {

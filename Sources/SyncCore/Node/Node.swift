@@ -127,6 +127,7 @@ public struct Node: Sendable {
         case undoing
         case rescuing
         case syncing
+        case batchRootCheck
         case relocating
         case lateCheck([KeptVersion])
         case lateVerify(KeptVersion, StageName)

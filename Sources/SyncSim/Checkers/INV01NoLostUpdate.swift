@@ -11,7 +11,7 @@ package final class NoLostUpdate: Invariant {
     package init() {}
 
     package func see(_ sight: Sight, _ court: inout Court) {
-        for duty in court.ledger.duties where !sight.isStuck(duty.path) {
+        for duty in court.ledger.duties where !sight.isStuck(duty.path) && !isLeftOut(duty, sight) {
             switch duty.demand {
             case .excused: continue
             case .kept:
@@ -25,6 +25,11 @@ package final class NoLostUpdate: Invariant {
             case .atPath: judge(duty, sight, &court)
             }
         }
+    }
+
+    /// The rules keep a conflict copy from the other node, as they would any file of that name.
+    private func isLeftOut(_ duty: Ledger.Duty, _ sight: Sight) -> Bool {
+        sight.machines.contains { $0.leavesOutCopy(of: duty.path, holding: duty.value) }
     }
 
     private func judge(_ duty: Ledger.Duty, _ sight: Sight, _ court: inout Court) {

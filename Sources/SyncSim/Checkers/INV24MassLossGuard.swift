@@ -12,7 +12,13 @@ package final class MassLossGuard: Invariant {
     private let fusePercent: Int
     private var approvals: [Int64] = []
     /// Deletes applied so far, by the number of the mass deletion that caused them.
-    private var applied: [Int: Int] = [:]  // lookup only
+    private var applied: [Int: Applied] = [:]  // lookup only
+
+    private struct Applied {
+        var count = 0
+        var tops: SortedMap<Path, Int> = [:]
+        var isTold = false
+    }
 
     package init(settings: Settings = Settings()) {
         fuseFiles = settings.deleteFuseFiles
@@ -30,15 +36,33 @@ package final class MassLossGuard: Invariant {
                 guard burst.paths.contains(key: change.path), isTooMuch(burst) else { continue }
                 if approvals.contains(where: { $0 >= burst.time }) { continue }
                 if court.ledger.wentAgain(change.path, since: burst) { continue }
-                let count = (applied[number] ?? 0) + 1
-                applied[number] = count
-                if count == fuseFiles + 1 {
-                    court.find(
-                        self, on: act.machine,
-                        "\(count) of \(burst.paths.count) files deleted at one moment went without anybody's approval, \(change.path) last"
-                    )
-                }
+                note(change.path, number, burst, on: act.machine, &court)
             }
+        }
+    }
+
+    /// Who learns of the deletes one by one, by late notices, cannot know that there are more: what the fuse allows by itself
+    /// may go.
+    private func note(
+        _ path: Path, _ number: Int, _ burst: Ledger.Burst, on machine: Int, _ court: inout Court
+    ) {
+        var sum = applied[number] ?? Applied()
+        defer { applied[number] = sum }
+        sum.count += 1
+        if let top = path.top { sum.tops[top, default: 0] += 1 }
+        guard !sum.isTold, isTooMuch(sum, burst) else { return }
+        sum.isTold = true
+        court.find(
+            self, on: machine,
+            "\(sum.count) of \(burst.paths.count) files deleted at one moment went without anybody's approval, \(path) last"
+        )
+    }
+
+    private func isTooMuch(_ sum: Applied, _ burst: Ledger.Burst) -> Bool {
+        if sum.count > fuseFiles && sum.count * 100 > fusePercent * burst.filesBefore { return true }
+        return burst.tops.contains { top, files in
+            let count = sum.tops[top] ?? 0
+            return count > fuseFiles && count * 100 > fusePercent * files.before
         }
     }
 

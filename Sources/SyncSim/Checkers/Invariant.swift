@@ -303,4 +303,9 @@ package struct MachineSight: Sendable {
         }
         return found
     }
+
+    /// True if a conflict copy of the path that the rules leave out holds the value: it stays where it was made.
+    package func leavesOutCopy(of path: Path, holding value: Value) -> Bool {
+        unsynced.contains { $0.value == value && ConflictFamily.isCopy($0.key, of: path) }
+    }
 }

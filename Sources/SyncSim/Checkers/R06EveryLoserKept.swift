@@ -28,7 +28,10 @@ package final class EveryLoserKept: Invariant {
             guard owed.count > 1 else { continue }
             for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
                 let held = [machine.value(at: path)] + machine.copies(of: path).map(\.value)
-                let lost = owed.filter { !held.contains($0) }
+                let lost = owed.filter { value in
+                    // The rules keep a copy from the other node, as they would any file of that name.
+                    !held.contains(value) && !sight.machines.contains { $0.leavesOutCopy(of: path, holding: value) }
+                }
                 if !lost.isEmpty {
                     let text = lost.map { "\($0)" }.joined(separator: ", ")
                     court.find(
