@@ -18,7 +18,9 @@ let rules: [SwiftSetting] = [
 let package = Package(
     name: "syncd",
     products: [
-        .executable(name: "syncsim", targets: ["syncsim"])
+        .executable(name: "syncd", targets: ["syncd"]),
+        .executable(name: "syncctl", targets: ["syncctl"]),
+        .executable(name: "syncsim", targets: ["syncsim"]),
     ],
     targets: [
         // C walls: a module map and a shim header each; the Swift owner of each is in docs/architecture.md.
@@ -35,6 +37,28 @@ let package = Package(
         .target(name: "SyncSim", dependencies: ["SyncCore", "SyncModel"], swiftSettings: rules),
         .executableTarget(name: "syncsim", dependencies: ["SyncSim", "SyncCore", "SyncModel"], swiftSettings: rules),
 
+        // Adapters: each is the one owner of its walls, and hands safe values up. None of them knows the core.
+        .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: rules),
+        .target(name: "Compression", dependencies: ["CZstd"], swiftSettings: rules),
+        .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: rules),
+        .target(name: "Config", dependencies: ["CInih", "SyncModel"], swiftSettings: rules),
+        .target(name: "Disk", dependencies: ["CLinux", "Crypto", "SyncModel"], swiftSettings: rules),
+        .target(name: "Store", dependencies: ["CSQLite", "SyncModel"], swiftSettings: rules),
+        .target(name: "Transport", dependencies: ["EventLoop", "Crypto", "Compression"], swiftSettings: rules),
+
+        // The shell: the only place that sees both the core and the world.
+        .target(name: "ControlProtocol", dependencies: ["SyncModel"], swiftSettings: rules),
+        .target(
+            name: "SyncDaemon",
+            dependencies: [
+                "SyncCore", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store", "Transport",
+                "ControlProtocol",
+            ], swiftSettings: rules),
+        .executableTarget(name: "syncd", dependencies: ["SyncDaemon"], swiftSettings: rules),
+        .executableTarget(
+            name: "syncctl", dependencies: ["ControlProtocol", "SyncModel", "Config", "Crypto", "Disk"],
+            swiftSettings: rules),
+
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: rules),
         .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore", "SyncModel"], swiftSettings: rules),
         .testTarget(
@@ -42,6 +66,21 @@ let package = Package(
         .testTarget(
             name: "WallsTests",
             dependencies: ["CLibuv", "CSQLite", "COpenSSL", "CZstd", "CInih", "CLinux"], swiftSettings: rules),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: rules),
+        .testTarget(name: "CompressionTests", dependencies: ["Compression"], swiftSettings: rules),
+        .testTarget(
+            name: "TransportTests", dependencies: ["Transport", "EventLoop", "Crypto", "Compression"],
+            swiftSettings: rules),
+        .testTarget(name: "CryptoTests", dependencies: ["Crypto", "COpenSSL", "SyncModel"], swiftSettings: rules),
+        .testTarget(name: "ConfigTests", dependencies: ["Config", "SyncModel"], swiftSettings: rules),
+        .testTarget(
+            name: "DiskTests", dependencies: ["Disk", "SyncSim", "SyncModel"], swiftSettings: rules),
+        .testTarget(
+            name: "StoreTests", dependencies: ["Store", "CSQLite", "SyncSim", "SyncModel"], swiftSettings: rules),
+        .testTarget(
+            name: "ControlProtocolTests", dependencies: ["ControlProtocol", "SyncModel"], swiftSettings: rules),
+        .testTarget(
+            name: "SyncctlTests", dependencies: ["syncctl", "ControlProtocol", "SyncModel"], swiftSettings: rules),
         .testTarget(name: "Tidy", path: "Tests/Tidy", swiftSettings: rules),
     ]
 )

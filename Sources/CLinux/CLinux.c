@@ -7,14 +7,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 _Static_assert(CLINUX_O_PATH == O_PATH, "O_PATH");
 _Static_assert(CLINUX_AT_EMPTY_PATH == AT_EMPTY_PATH, "AT_EMPTY_PATH");
+_Static_assert(CLINUX_AT_NO_AUTOMOUNT == AT_NO_AUTOMOUNT, "AT_NO_AUTOMOUNT");
+_Static_assert(CLINUX_SEEK_DATA == SEEK_DATA, "SEEK_DATA");
+_Static_assert(CLINUX_SEEK_HOLE == SEEK_HOLE, "SEEK_HOLE");
+_Static_assert(CLINUX_UTIME_OMIT == UTIME_OMIT, "UTIME_OMIT");
 _Static_assert(CLINUX_RENAME_NOREPLACE == RENAME_NOREPLACE, "RENAME_NOREPLACE");
 _Static_assert(CLINUX_RENAME_EXCHANGE == RENAME_EXCHANGE, "RENAME_EXCHANGE");
+_Static_assert(sizeof(__fsid_t) == sizeof(uint64_t), "f_fsid");
 _Static_assert(CLINUX_DIRENT_LENGTH_OFFSET == offsetof(struct dirent64, d_reclen), "d_reclen");
 _Static_assert(CLINUX_DIRENT_TYPE_OFFSET == offsetof(struct dirent64, d_type), "d_type");
 _Static_assert(CLINUX_DIRENT_NAME_OFFSET == offsetof(struct dirent64, d_name), "d_name");
@@ -42,4 +51,26 @@ int clinux_statx(int directory, const char *path, int flags, unsigned int mask, 
 
 long clinux_getdents64(int directory, void *buffer, size_t size) {
     return value_or_errno(syscall(SYS_getdents64, directory, buffer, size));
+}
+
+int clinux_start_writing(int file, uint64_t offset, uint64_t length) {
+    return (int)value_or_errno(sync_file_range(file, (off64_t)offset, (off64_t)length, SYNC_FILE_RANGE_WRITE));
+}
+
+int clinux_syncfs(int file) {
+    return (int)value_or_errno(syncfs(file));
+}
+
+int clinux_filesystem(int file, uint64_t *id, uint64_t *type) {
+    struct statfs status;
+    long result = value_or_errno(fstatfs(file, &status));
+    if (result == 0) {
+        memcpy(id, &status.f_fsid, sizeof *id);
+        *type = (uint64_t)status.f_type;
+    }
+    return (int)result;
+}
+
+int clinux_eventfd(void) {
+    return (int)value_or_errno(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 }

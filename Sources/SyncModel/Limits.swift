@@ -41,7 +41,8 @@ public struct Limits: Sendable, Equatable {
 
     /// Quiet time before a file that keeps changing is looked at again.
     public var changingRetryMilliseconds: UInt64 = 250
-    /// A file read in the same breath in which it was changed is read once more after this.
+    /// A file read in the same breath in which it was changed is read once more after this at the latest; earlier where
+    /// stamps are finer (`Stat.grainMilliseconds`).
     public var racyMilliseconds: UInt64 = 2_100
     /// First and longest pause before something that failed is tried again.
     public var retryFirstMilliseconds: UInt64 = 500

@@ -93,7 +93,7 @@ public enum MessageRegistry {
     }
 
     private static let byCode: SortedMap<MessageCode, MessageKind> = {
-        let themes = [conflicts, formats, records, link, folder, paths, storage, waiting, versions, running]
+        let themes = [conflicts, formats, records, link, folder, paths, storage, waiting, versions, running, requests]
         return SortedMap(themes.joined().map { ($0.code, $0) })
     }()
 }

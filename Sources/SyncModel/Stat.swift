@@ -52,12 +52,16 @@ public struct Stat: Hashable, Sendable {
     /// True if at a look some time in `wallMilliseconds` the file was so freshly changed that one more change after it might
     /// not show in its times. A file system that stamps whole seconds or hundredths is told by its digits.
     public func isFresh(during wallMilliseconds: ClosedRange<Int64>) -> Bool {
-        let grain: Int64 =
-            changed.nanoseconds == 0 ? 2_000 : changed.nanoseconds % 10_000_000 == 0 ? 30 : 10
-        let (first, isBefore) = wallMilliseconds.lowerBound.subtractingReportingOverflow(grain)
-        let (last, isAfter) = wallMilliseconds.upperBound.addingReportingOverflow(grain)
+        let (first, isBefore) = wallMilliseconds.lowerBound.subtractingReportingOverflow(grainMilliseconds)
+        let (last, isAfter) = wallMilliseconds.upperBound.addingReportingOverflow(grainMilliseconds)
         return !isBefore && !isAfter && first < changed.milliseconds && changed.milliseconds < last
     }
+
+    /// How long two changes may carry the same stamp, generously: ticks of the kernel are 10 ms at most.
+    public var grainMilliseconds: Int64 { changed.nanoseconds == 0 ? 2_000 : isCoarse ? 30 : 10 }
+
+    /// The file system stamps whole seconds or hundredths.
+    public var isCoarse: Bool { changed.nanoseconds % 10_000_000 == 0 }
 
     /// As `isUntouched`, but forgives what a rename does to the change time.
     public func isSameContent(as other: Stat) -> Bool {

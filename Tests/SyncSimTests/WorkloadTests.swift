@@ -164,8 +164,9 @@ struct WorkloadTests {
             let person = Person("a=1")
             let file = try #require(person.hands.open(at("a"), create: false, truncate: false))
             let aside = DiskProgram([.move(.tree(at("a")), to: version1)])
+            let identity = try #require(person.world.machines[0].disk.peekStat(at("a"))?.identity)
             #expect(person.world.machines[0].disk.run(aside, now: ms(2)).failure == nil)
-            person.world.ledger.displacements[0][at("a")] = person.world.now
+            person.world.ledger.displacements[0][identity] = person.world.now
             person.world.now += milliseconds
             person.hands.write(file, at: 1, utf8("+"))
             #expect(person.world.ledger.demand(of: .text("1+"), at: at("a")) == demand)

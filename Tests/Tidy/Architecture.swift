@@ -11,11 +11,29 @@ enum Architecture {
         .init("SyncModel", .core),
         .init("SyncCore", .core, imports: ["SyncModel"]),
         .init("SyncSim", .simulation, imports: ["SyncCore", "SyncModel"]),
+        .init("EventLoop", .adapter, imports: ["CLibuv"], outside: ["Glibc", "Synchronization"]),
+        .init("Compression", .adapter, imports: ["CZstd"]),
+        .init("Crypto", .adapter, imports: ["COpenSSL"]),
+        .init("Config", .adapter, imports: ["CInih", "SyncModel"], outside: ["Glibc"]),
+        .init("Disk", .adapter, imports: ["CLinux", "Crypto", "SyncModel"], outside: ["Glibc", "Synchronization"]),
+        .init("Store", .adapter, imports: ["CSQLite", "SyncModel"], outside: ["Glibc", "Synchronization"]),
+        .init("Transport", .adapter, imports: ["EventLoop", "Crypto", "Compression"]),
+        .init("ControlProtocol", .simulation, imports: ["SyncModel"]),
+        .init(
+            "SyncDaemon", .shell,
+            imports: [
+                "SyncCore", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store", "Transport",
+                "ControlProtocol",
+            ], outside: ["Glibc"]),
+        .init("syncd", .executable, imports: ["SyncDaemon"], outside: ["Glibc"]),
+        .init(
+            "syncctl", .executable, imports: ["ControlProtocol", "SyncModel", "Config", "Crypto", "Disk"],
+            outside: ["Glibc"]),
         .init("syncsim", .executable, imports: ["SyncSim", "SyncCore", "SyncModel"], outside: ["Glibc"]),
     ]
 
     /// Folders in Tests that hold data for test targets, and what may lie in them.
-    static let dataFolders = ["Scenarios": ["txt"], "Vectors": ["bin", "txt"]]
+    static let dataFolders = ["Scenarios": ["txt"], "Vectors": ["bin", "txt"], "EndToEnd": ["story", "sh"]]
 
     struct Target {
         enum Ring {
@@ -25,6 +43,10 @@ enum Architecture {
             case core
             /// As pure as the core, but it may keep hashed collections: two runs with different hash seeds are compared.
             case simulation
+            /// One part of the world, made safe: ignorant of the core.
+            case adapter
+            /// Joins core and adapters on the loop thread.
+            case shell
             case executable
         }
 

@@ -22,6 +22,11 @@
 // not an enum: Swift gives a macro the type its number has in C, which is the type the calls below take.
 #define CLINUX_O_PATH 010000000          // a handle to a name, without opening what it names
 #define CLINUX_AT_EMPTY_PATH 0x1000      // statx of the descriptor itself
+#define CLINUX_AT_NO_AUTOMOUNT 0x800     // looking at a name mounts nothing
+#define CLINUX_SEEK_DATA 3               // lseek to the next byte that is not in a hole
+#define CLINUX_SEEK_HOLE 4               // lseek to the next hole, or to the end
+#define CLINUX_UTIME_OMIT 0x3ffffffe     // utimensat leaves this time as it is (1 << 30 less 2)
+#define CLINUX_ZFS_MAGIC 0x2fc12fc1ull   // the type of an OpenZFS file system; no header of Debian's has it
 #define CLINUX_RENAME_NOREPLACE 1u       // a new name: fails with EEXIST instead of replacing
 #define CLINUX_RENAME_EXCHANGE 2u        // swaps two names, so that what was displaced can be inspected
 #define CLINUX_DIRENT_LENGTH_OFFSET 16   // in a getdents64 record: its whole length, 16 bits
@@ -39,6 +44,18 @@ int clinux_clone(int to, int from);
 
 /// statx(2): the only stat that tells the birth time, which identifies a file across moves.
 int clinux_statx(int directory, const char *path, int flags, unsigned int mask, struct statx *result);
+
+/// sync_file_range(2) that starts writing and waits for nothing: it neither reports nor forgets an error.
+int clinux_start_writing(int file, uint64_t offset, uint64_t length);
+
+/// syncfs(2): everything on the file system of `file`. Reports write-back errors since Linux 5.8.
+int clinux_syncfs(int file);
+
+/// fstatfs(2): the file system's own id (0 where it has none) and its type.
+int clinux_filesystem(int file, uint64_t *id, uint64_t *type);
+
+/// eventfd(2), closed on exec and never blocking: a counter that poll can wait for.
+int clinux_eventfd(void);
 
 /// getdents64(2): raw records into `buffer`; bytes filled, 0 at the end. readdir allocates, and hides read errors.
 long clinux_getdents64(int directory, void *buffer, size_t size);

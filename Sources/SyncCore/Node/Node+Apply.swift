@@ -51,6 +51,8 @@ struct RunningBatch: Sendable {
     var timed: [(path: Path, identity: FileIdentity, time: Timestamp)] = []
     /// Items whose undo program runs, by index.
     var undoing: [Int] = []
+    /// Items of those whose undo program runs again without looking first.
+    var undoingBlindly: [Int] = []
     /// Items of which a stranger's file is on its way from the stage into the tree.
     var rescuing: [Int] = []
 }
@@ -73,6 +75,8 @@ struct AppliedItem: Sendable {
     var rescuedTo: Path?
     /// Something is still in the stage that only the next restart can sort out.
     var keepsIntent = false
+    /// A directory that was to be made and then, because that could not be finished, to be removed; neither could be done.
+    var standing: Stat?
     /// What came out of its place has been seen to be what was expected there.
     var isAsExpected = false
 
@@ -86,6 +90,9 @@ struct AppliedItem: Sendable {
 
         var isDone: Bool { if case .done = self { true } else { false } }
     }
+
+    /// What has to make room goes on in the tree.
+    var makesCopy: Bool { if case .conflictCopy? = displaced { true } else { false } }
 
     /// From this operation on the program only looks at what it has done.
     var lastLook: Int {
@@ -320,7 +327,8 @@ extension Node {
                 shown: Intent.Shown(wanted))
             return AppliedItem(
                 task: task, wanted: wanted, step: step, intent: intent, displaced: nil,
-                program: DiskProgram(operations), turningPoint: 2, undo: DiskProgram([.removeDirectory(place)]))
+                program: DiskProgram(operations), turningPoint: 2,
+                undo: DiskProgram([.inspect(place), .removeDirectory(place)]))
         }
         guard let stage = task.stage else { return nil }
         let staged = Place.stage(stage.name)
@@ -504,12 +512,44 @@ extension Node {
     /// What could not be finished is put back. If another hand was faster still, its file is in our stage now.
     mutating func finishUndo(_ results: [DiskResult], into effects: inout Effects) {
         guard var batch = apply.batch else { return }
-        for (index, result) in zip(batch.undoing, results) {
+        let undone = Array(zip(batch.undoing, results))
+        // A look that failed must not keep a file from going back.
+        batch.undoingBlindly = undone.filter { looksFirst(batch.items[$0]) && $1.failure?.index == 0 }.map(\.0)
+        judge(undone.filter { !batch.undoingBlindly.contains($0.0) }, &batch)
+        apply.batch = batch
+        if batch.undoingBlindly.isEmpty {
+            runRescues(into: &effects)
+        } else {
+            let programs = batch.undoingBlindly.compactMap { batch.items[$0].undo?.operations.dropFirst() }
+            effects.add(.disk(newJob(.undoingBlindly), programs.map { DiskProgram(Array($0)) }))
+        }
+    }
+
+    private func looksFirst(_ item: AppliedItem) -> Bool {
+        if case .inspect? = item.undo?.operations.first { true } else { false }
+    }
+
+    mutating func finishBlindUndo(_ results: [DiskResult], into effects: inout Effects) {
+        guard var batch = apply.batch else { return }
+        let unseen = results.map { result in
+            DiskResult(
+                inspected: [nil] + result.inspected,
+                failure: result.failure.map { DiskResult.Failure(index: $0.index + 1, error: $0.error) })
+        }
+        judge(Array(zip(batch.undoingBlindly, unseen)), &batch)
+        apply.batch = batch
+        runRescues(into: &effects)
+    }
+
+    private mutating func judge(_ undone: [(Int, DiskResult)], _ batch: inout RunningBatch) {
+        for (index, result) in undone {
             let item = batch.items[index]
             guard case .place(let identity?, _) = item.intent.action else {
-                guard result.failure != nil, case .remove = item.intent.action else { continue }
-                // Its name was taken again in that moment.
-                if item.isAsExpected {
+                guard result.failure != nil else { continue }
+                if item.step == .makeDirectory { batch.items[index].standing = result.inspected.first ?? nil }
+                guard case .remove = item.intent.action else { continue }
+                // Its name was taken again in that moment, or the disk failed once more. History can wait for the next start.
+                if item.isAsExpected, !item.makesCopy {
                     batch.items[index].keepsIntent = true
                 } else if let refuge = refuge(for: item.task.path) {
                     batch.items[index].rescuedTo = refuge
@@ -520,11 +560,10 @@ extension Node {
             let inStage = result.inspected.dropFirst().first ?? nil
             let isOurs = inStage?.identity == identity && isAsStaged(inStage, item)
             guard result.failure != nil || !isOurs else { continue }
-            if let failure = result.failure, failure.index > 1 || item.isAsExpected || isExpected(result, item) {
-                // The exchange cannot be undone, or not be seen to be. The next start clears it up, at once if a file that is
-                // to stay in the tree is in our stage.
+            let isHistory = !item.makesCopy && (item.isAsExpected || isExpected(result, item))
+            if let failure = result.failure, failure.index > 1 || isHistory {
+                // The exchange cannot be undone, or not be seen to be; nothing is owed to the tree. The next start clears it up.
                 batch.items[index].keepsIntent = true
-                if failure.index <= 1, case .conflictCopy? = item.displaced { timers.mustStop = true }
                 continue
             }
             if item.step == .replaceDirectory, let error = result.failure?.error, error != .notFound {
@@ -539,8 +578,6 @@ extension Node {
             batch.items[index].rescuedTo = refuge
             batch.rescuing.append(index)
         }
-        apply.batch = batch
-        runRescues(into: &effects)
     }
 
     /// What came out of its place could not be put back, but was seen to be what was to make room.
@@ -775,8 +812,10 @@ extension Node {
         let found = item.step.isRemoval ? nil : parents[path] ?? (stats.first ?? nil) ?? item.task.stage?.stat
         if let found {
             let ours = asWeLeftIt(found, item)
+            let isRacy = isRacy(item, old, rows) || isInTick(found, item)
+            if isRacy { readAgain(path, found) }
             row.disk = Row.DiskState(
-                entry: item.wanted.entry, stat: ours, origins: item.wanted.origins, isRacy: isRacy(item, old, rows))
+                entry: item.wanted.entry, stat: ours, origins: item.wanted.origins, isRacy: isRacy)
             if ours != found || (stats.first ?? nil) == nil { watch.deferred[path] = found.kind != .directory }
         }
         if let stage = item.task.stage, let chunks = stage.chunks, case .file(let id, _) = item.wanted.entry.content {
@@ -813,6 +852,13 @@ extension Node {
     private func isRacy(_ item: AppliedItem, _ old: Row.DiskState?, _ rows: RowMap) -> Bool {
         if let from = item.task.adoptedFrom?.path { return rows[from]?.disk?.isRacy == true }
         return item.step == .adjust && old?.isRacy == true
+    }
+
+    /// Put in place in this very tick of a file system that stamps coarsely: a save in the same tick would not show. (Where
+    /// stamps are fine the tick is over before a person can see the file.)
+    private func isInTick(_ found: Stat, _ item: AppliedItem) -> Bool {
+        found.kind == .file && item.task.stage != nil && found.isCoarse
+            && found.isFresh(during: now.wallMilliseconds...now.wallMilliseconds)
     }
 
     /// What stood there at the end of our program may already be a user's next save. Where it differs from what we put
@@ -891,6 +937,12 @@ extension Node {
         plan.someWait = true
         rest(path)
         guard var row = rows[path] else { return }
+        if let stat = item.standing, stat.kind == .directory, row.disk == nil {
+            // Found by a look, it would be a person's. It is nobody's until what it lacks has been applied.
+            row.disk = Row.DiskState(
+                entry: Entry(content: .directory, mode: stat.mode, modified: stat.modified), stat: stat,
+                origins: Resolution.nothing.origins)
+        }
         guard let reason else {
             wait(&row, .pathBusy)
             rows[path] = row
@@ -911,9 +963,12 @@ extension Node {
 
     // MARK: Programs of their own
 
-    /// A note for recovery that something is put at a path; it looks at the path and needs no more.
-    mutating func announce(_ path: Path) -> Intent {
-        Intent(stage: nextStage(), path: path, action: .rename(from: path), expected: nil, displaced: nil)
+    /// A note for recovery that a version goes back into the tree, to a path that is to be looked at; and what takes its place
+    /// among the versions, if anything does.
+    mutating func announce(_ path: Path, from version: KeptVersion, replacing expected: Stat? = nil) -> Intent {
+        Intent(
+            stage: nextStage(), path: path, action: .rename(from: path), expected: expected,
+            displaced: version.isQuarantined ? .quarantine(version) : .version(version))
     }
 
     /// Runs programs once their intent is durable.
@@ -934,6 +989,14 @@ extension Intent.Shown {
 
 extension Reconciler.Step {
     var isReplacingDirectory: Bool { self == .replaceDirectory || self == .removeDirectory }
+
+    /// A file has to make room.
+    var isDisplacing: Bool {
+        switch self {
+        case .replace, .replaceByDirectory, .remove: true
+        case .agree, .adjust, .place, .makeDirectory, .replaceDirectory, .removeDirectory: false
+        }
+    }
 
     var isRemoval: Bool {
         switch self {

@@ -143,7 +143,8 @@ extension Node {
             program = DiskProgram([.move(there, to: here), .syncParent(here), .syncParent(there)])
         }
         apply.restoring[target] = true
-        let intent = announce(target)
+        let aside = row?.disk.map { replaced(kept, by: $0, of: target) }
+        let intent = announce(target, from: aside ?? kept, replacing: row?.disk?.stat)
         run([program], for: .restoring(id, kept, target, row?.disk, intent.stage), after: intent, into: &effects)
     }
 
@@ -200,15 +201,20 @@ extension Node {
     ) {
         var batch = Batch()
         if let old, let stat {
-            let version = KeptVersion(
-                id: kept.id, path: target, entry: old.entry, stat: stat, author: old.origins.content.author,
-                keptMilliseconds: now.wallMilliseconds, reason: .versionKept, isQuarantined: kept.isQuarantined)
-            batch.add(.putVersion(version))
-            expectLateWriter(of: version.with(stat: old.stat))
+            let version = replaced(kept, by: old, of: target)
+            batch.add(.putVersion(version.with(stat: stat)))
+            expectLateWriter(of: version)
         } else {
             batch.add(.dropVersion(kept.id))
         }
         store(&batch, then: .answer(id, answer), into: &effects)
+    }
+
+    /// The file that takes the place of a version that goes back into the tree.
+    private func replaced(_ kept: KeptVersion, by old: Row.DiskState, of target: Path) -> KeptVersion {
+        KeptVersion(
+            id: kept.id, path: target, entry: old.entry, stat: old.stat, author: old.origins.content.author,
+            keptMilliseconds: now.wallMilliseconds, reason: .versionKept, isQuarantined: kept.isQuarantined)
     }
 
     /// Versions past their promise, by age first, then by size, oldest first.

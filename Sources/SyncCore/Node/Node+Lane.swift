@@ -294,10 +294,10 @@ extension Node {
         case .serve(let requests):
             return [.contents(requests.map(\.content))] + requests.map { .chunkList($0.content) }
         case .recover:
-            // Kept a moment before the last process ended, and not looked at again since. Who held it open before the
-            // machine went down writes no more.
+            // Kept a moment before the last process ended, and not looked at again since. Who held it open before a power
+            // cut writes no more. (Without one nobody asks: by a clock that was put forward the machine is younger.)
             let since = record.aliveMilliseconds - Int64(clamping: limits.lateWriterMilliseconds)
-            let young = max(since, watch.bootMilliseconds)
+            let young = record.distrustSince == nil ? since : max(since, watch.bootMilliseconds)
             return [
                 .intents, .summary(.root), .versionsKept(sinceMilliseconds: young, limit: limits.notedPathsMax),
             ]

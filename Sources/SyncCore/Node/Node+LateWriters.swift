@@ -73,7 +73,7 @@ extension Node {
         guard let refuge = refuge(for: version.path) else { return }
         effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
         let program = rescue(version, to: refuge)
-        let intent = announce(refuge)
+        let intent = announce(refuge, from: version)
         run([program], for: .lateRescue(refuge, version, intent.stage), after: intent, into: &effects)
     }
 
@@ -99,7 +99,7 @@ extension Node {
             // Its directory is gone by now: to the top of the folder, then.
             let top = Path.root.appending(name)
             let program = rescue(version, to: top)
-            let next = announce(top)
+            let next = announce(top, from: version)
             var batch = Batch()
             batch.add(.dropIntent(intent))
             batch.add(.putIntent(next))

@@ -40,6 +40,10 @@ struct WatchState: Sendable {
     /// what happened inside before must be looked for.
     var young = SortedMap<Path, UInt64>()
 
+    /// Directories in which something new was found, until a look has found them as well: if they go before that, no row of
+    /// theirs tells of it.
+    var homes = SortedMap<Path, Bool>()
+
     /// Directories that came from elsewhere and will be told path by path.
     var unmoved = SortedMap<Path, FileIdentity>()
 
@@ -140,6 +144,21 @@ struct WatchState: Sendable {
     /// Something was seen standing at the path; what it is, reading it will tell.
     func isToBeRead(_ path: Path) -> Bool {
         toHash.contains(key: path) || hashing[path] == true || emptied.contains(key: path)
+    }
+
+    mutating func noteHome(of path: Path) {
+        guard let parent = path.parent, !parent.isRoot else { return }
+        if homes.count >= WatchState.youngMax { homes.removeAll() }
+        homes[parent] = true
+    }
+
+    /// A look at the path is over. True if things were found in the directory that stood there and does no more.
+    mutating func leaveHome(_ path: Path, isDirectory: Bool) -> Bool {
+        if !isDirectory {
+            let below = hashing.range(from: path).map(\.key).prefix { $0 == path || $0.isBelow(path) }
+            for child in below where child != path { hashing[child] = false }
+        }
+        return homes.removeValue(forKey: path) != nil && !isDirectory
     }
 
     /// The path was written by us: whatever was asked before may have seen it as it was.
@@ -487,7 +506,10 @@ extension Node {
             }
             if !row.needsApply && row.condition == .normal && look.stat == nil { row.waiting = nil }
             put(row, replacing: old, in: &batch, into: &effects)
-            if look.stat.map({ $0.kind != .directory }) ?? false, old?.disk?.entry.content.isDirectory == true {
+            let isDirectory = look.stat?.kind == .directory
+            if isDirectory, old?.disk == nil { watch.noteHome(of: look.path) }
+            let wasHome = watch.leaveHome(look.path, isDirectory: isDirectory) && old?.disk == nil
+            if wasHome || look.stat != nil && !isDirectory && old?.disk?.entry.content.isDirectory == true {
                 replaced.append(look.path)
             }
             rows[look.path] = row
@@ -739,7 +761,8 @@ extension Node {
                 watch.deferred[result.path] = true
                 continue
             }
-            if isOutOfDate {
+            // (The rules may have come to cover it since it was looked at.)
+            if isOutOfDate || watch.rules.isIgnored(result.path.bytes, isDirectory: false) {
                 if case .content(let content, _, let stat) = result.outcome { noteStray(stat, content, result.path) }
                 look(at: result.path)
                 continue
@@ -753,6 +776,7 @@ extension Node {
             case .content(let content, let list, let stat):
                 if case .file(let id, _) = content { batch.add(.putChunks(id, list)) }
                 if !row.needsApply { row.waiting = nil }
+                if row.disk == nil { watch.noteHome(of: row.path) }
                 revised(
                     &row, showing: content, stat: stat, isRacy: result.isRacy, namesakes: namesakes, in: &batch)
             case .changing:
@@ -768,6 +792,14 @@ extension Node {
         if !batch.isEmpty { store(&batch, into: &effects) }
     }
 
+    /// Once a change would show in its times.
+    mutating func readAgain(_ path: Path, _ stat: Stat) {
+        let pause = min(limits.racyMilliseconds, UInt64(stat.grainMilliseconds) + Node.racyMarginMilliseconds)
+        watch.changing[path] = now.monotonicMilliseconds + pause
+    }
+
+    private static let racyMarginMilliseconds: UInt64 = 20
+
     /// Compares what was found with what the row says, and records a change of ours if there is one.
     private mutating func revised(
         _ row: inout Row, showing content: Content, stat: Stat, isRacy: Bool = false, namesakes: [Row],
@@ -780,7 +812,7 @@ extension Node {
             if stat.modified == disk.stat.modified { entry.modified = disk.entry.modified }
             if stat.mode == disk.stat.mode { entry.mode = disk.entry.mode }
         }
-        if isRacy { watch.changing[row.path] = now.monotonicMilliseconds + limits.racyMilliseconds }
+        if isRacy { readAgain(row.path, stat) }
         // A file seen missing and found again as another file was made anew, whatever it holds: whoever deletes the old one
         // elsewhere has not seen this one.
         let isMadeAnew =

@@ -26,6 +26,8 @@ struct RecoveryState: Sendable {
         var placed: [Placed] = []
         /// What it took away.
         var taken: [Taken] = []
+        /// Versions that are back in the tree.
+        var givenBack: [VersionID] = []
     }
 
     struct Taken: Sendable {
@@ -142,7 +144,10 @@ extension Node {
             let isTakenBack = inStage.map { $0.kind == .directory && !isOurs($0, intent) } ?? false
             if let atPath, !isTakenBack, let shown = intent.shown,
                 case .place(let identity, let entry) = intent.action,
-                identity == nil ? isMade(atPath, entry) : isOurs(atPath, intent) && shows(atPath, entry)
+                identity == nil
+                    ? isMade(atPath, entry)
+                    : isOurs(atPath, intent) && shows(atPath, entry)
+                        && !isAsBefore(atPath, intent)
             {
                 findings.placed.append(
                     RecoveryState.Placed(path: intent.path, entry: entry, stat: atPath, shown: shown))
@@ -196,12 +201,17 @@ extension Node {
         _ intent: Intent, _ atPath: Stat?, _ inStage: Stat?, _ aside: Stat?, _ findings: inout RecoveryState.Findings
     ) -> [DiskProgram] {
         var programs: [DiskProgram] = []
+        if let back = takingBack(moveOf: intent, atPath) { programs.append(back) }
         if let inStage {
             if isOurs(inStage, intent) {
                 programs.append(DiskProgram([.discard(.stage(intent.stage))]))
             } else {
                 programs.append(moveOut(inStage, of: intent, atPath, isFree: aside == nil, &findings))
             }
+        }
+        if case .rename(let from) = intent.action, from == intent.path {
+            settleVersion(of: intent, aside, &findings)
+            return programs
         }
         guard let aside, let expected = intent.expected else { return programs }
         switch intent.displaced {
@@ -217,6 +227,35 @@ extension Node {
         case nil: break
         }
         return programs
+    }
+
+    /// A version was on its way back into the tree. (What is neither it nor what was to take its place is a save in the very
+    /// moment of the crash: the late look finds it.)
+    private func settleVersion(of intent: Intent, _ aside: Stat?, _ findings: inout RecoveryState.Findings) {
+        switch intent.displaced {
+        case .version(let version)?, .quarantine(let version)?:
+            guard let aside else {
+                findings.givenBack.append(version.id)
+                return
+            }
+            if let expected = intent.expected, aside.isSameContent(as: expected) {
+                findings.versions.append(version.with(stat: aside))
+            }
+        case .conflictCopy?, nil: break
+        }
+    }
+
+    /// A directory that was to move for the peer, and has, while no row says so: a look would take it for a person's move. It
+    /// goes back, and the peer's entry is read once more.
+    private func takingBack(moveOf intent: Intent, _ atPath: Stat?) -> DiskProgram? {
+        guard case .rename(let from) = intent.action, let identity = intent.expected?.identity,
+            let atPath, atPath.kind == .directory, atPath.identity == identity
+        else { return nil }
+        let (here, there) = (Place.tree(intent.path), Place.tree(from))
+        return DiskProgram([
+            .expectIdentity(here, identity), .expectAbsent(there), .move(here, to: there), .syncParent(there),
+            .syncParent(here),
+        ])
     }
 
     /// The file we staged, and nobody has written to it since: only then may it be thrown away.
@@ -237,6 +276,14 @@ extension Node {
 
     private func shows(_ stat: Stat, _ entry: Entry) -> Bool {
         stat.modified.mayStand(for: entry.modified) && (stat.kind == .symlink || stat.mode == entry.mode)
+    }
+
+    /// The file was there before and still has its old time: a time that may stand for the new one, where file systems keep
+    /// less, may as well be one that nobody has set yet.
+    private func isAsBefore(_ stat: Stat, _ intent: Intent) -> Bool {
+        guard let expected = intent.expected, case .place(_, let entry) = intent.action else { return false }
+        return stat.identity == expected.identity && stat.modified == expected.modified
+            && stat.modified != entry.modified
     }
 
     /// A displaced file is still in the stage: it goes where it was meant to go, or, if it is not what was expected, into the tree.
@@ -304,6 +351,7 @@ extension Node {
             rows[row.path] = row
         }
         for (name, _) in findings.done { batch.add(.dropIntent(name)) }
+        for version in findings.givenBack { batch.add(.dropVersion(version)) }
         for version in findings.versions {
             batch.add(.putVersion(version))
             expectLateWriter(of: version)
@@ -325,14 +373,22 @@ extension Node {
         guard old.condition == .normal, old.version.covers(shown.version), !old.reflected.covers(shown.version)
         else { return nil }
         var row = old
-        var stat = placed.stat
+        var (entry, stat) = (placed.entry, placed.stat)
         if stat.kind == .directory {
             // As it was to be: what differs is for the next look to see.
-            stat.mode = placed.entry.mode
-            if !stat.modified.mayStand(for: placed.entry.modified) { stat.modified = placed.entry.modified }
+            stat.mode = entry.mode
+            if !stat.modified.mayStand(for: entry.modified) { stat.modified = entry.modified }
         }
-        row.disk = Row.DiskState(entry: placed.entry, stat: stat, origins: shown.origins, isRacy: true)
-        row.reflected = row.reflected.joined(with: shown.version)
+        let isTimed = stat.kind != .directory || stat.modified == entry.modified
+        if isTimed {
+            row.reflected = row.reflected.joined(with: shown.version)
+        } else {
+            // Where file systems keep less of a time this may be all of it, or nobody has set it yet.
+            entry.modified = stat.modified
+        }
+        // (What is not all applied is nobody's yet.)
+        let origins = isTimed ? shown.origins : Resolution.nothing.origins
+        row.disk = Row.DiskState(entry: entry, stat: stat, origins: origins, isRacy: true)
         row.waiting = nil
         row.owesCopy = false
         return row
@@ -363,6 +419,7 @@ extension Node {
         case .stagingPlain(let path, let name): finishStagingPlain(path, name, results, into: &effects)
         case .applying: finishBatch(results, into: &effects)
         case .undoing: finishUndo(results, into: &effects)
+        case .undoingBlindly: finishBlindUndo(results, into: &effects)
         case .rescuing: finishRescue(results, into: &effects)
         case .syncing: finishSync(results, into: &effects)
         case .relocating: finishRelocation(results)

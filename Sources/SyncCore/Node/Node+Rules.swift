@@ -126,7 +126,11 @@ extension Node {
     }
 
     mutating func ignore(_ row: inout Row) {
-        guard row.disk != nil || !row.heads.isEmpty else { return }
+        guard row.disk != nil || !row.heads.isEmpty else {
+            // Something that could not be read yet is not waited for any more.
+            row.waiting = nil
+            return
+        }
         if standsInTheWay(row) {
             makeStranger(&row)
             return

@@ -125,6 +125,7 @@ public struct Node: Sendable {
         case stagingPlain(Path, StageName)
         case applying
         case undoing
+        case undoingBlindly
         case rescuing
         case syncing
         case batchRootCheck

@@ -4,6 +4,8 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case clockSkew = "clock.skew"
     case clockStepped = "clock.stepped"
 
+    case configInvalid = "config.invalid"
+
     case conflictDeletedWhileEdited = "conflict.deleted-while-edited"
     case conflictFile = "conflict.file"
     case conflictIdentity = "conflict.identity"
@@ -11,6 +13,12 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
 
     case contentChanging = "content.changing"
     case contentUnavailable = "content.unavailable"
+
+    case controlLost = "control.lost"
+    case controlNotRunning = "control.not-running"
+    case controlPermission = "control.permission"
+    case controlSilent = "control.silent"
+    case controlUnreadable = "control.unreadable"
 
     case diskError = "disk.error"
     case diskFull = "disk.full"
@@ -46,6 +54,10 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case nodeHalted = "node.halted"
     case nodePaused = "node.paused"
 
+    case pairingExists = "pairing.exists"
+    case pairingFailed = "pairing.failed"
+    case pairingNone = "pairing.none"
+
     case pathBusy = "path.busy"
     case pathIgnored = "path.ignored"
     case pathInvalid = "path.invalid"
@@ -63,11 +75,20 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
 
     case repairExhausted = "repair.exhausted"
 
+    case requestInvalid = "request.invalid"
+    case requestNotFound = "request.not-found"
+    case requestOutside = "request.outside"
+    case requestRefused = "request.refused"
+    case requestUnsupported = "request.unsupported"
+
     case rootEmptied = "root.emptied"
     case rootMissing = "root.missing"
     case rootReplaced = "root.replaced"
 
     case schemaNewer = "schema.newer"
+
+    case setupExists = "setup.exists"
+    case setupFailed = "setup.failed"
 
     case stageSwept = "stage.swept"
 
@@ -80,6 +101,8 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case versionKept = "version.kept"
     case versionPruned = "version.pruned"
     case versionRestored = "version.restored"
+
+    case waitTimedOut = "wait.timed-out"
 
     case waitingChildren = "waiting.children"
     case waitingContent = "waiting.content"

@@ -31,10 +31,23 @@ package final class StaysDeleted: Invariant {
     }
 
     /// A special file was in it for a while: nobody syncs that, so its deleter cannot have seen it, and it kept its directory.
-    /// It may have come with a directory that a daemon moved here.
+    /// It may have come with a directory that a daemon moved here. Or something lived in it when it was deleted on the other
+    /// machine, and went only later.
     private func wasNeeded(_ path: Path, _ court: Court) -> Bool {
-        court.ledger.pages.range(from: path).prefix { $0.key == path || $0.key.isBelow(path) }.contains { _, page in
+        let deletions = court.ledger.pages[path]?.acts.filter { $0.after == .absent } ?? []
+        return court.ledger.pages.range(from: path).prefix { $0.key == path || $0.key.isBelow(path) }.contains {
+            below, page in
             page.acts.contains { $0.after == .special } || page.carried.contains(.special)
+                || below != path && deletions.contains { lived(page, during: $0) }
+        }
+    }
+
+    private func lived(_ page: Ledger.Page, during deletion: Ledger.Act) -> Bool {
+        page.acts.contains { made in
+            made.machine != deletion.machine && made.after != .absent && made.time <= deletion.time
+                && !page.acts.contains {
+                    $0.number > made.number && $0.before == made.after && $0.time <= deletion.time
+                }
         }
     }
 }

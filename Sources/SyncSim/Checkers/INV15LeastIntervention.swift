@@ -29,13 +29,17 @@ package final class LeastIntervention: Invariant {
             court.find(self, on: index, "\(copy) holds the same as \(head)")
         }
         for other in machine.copies(of: head) where other.path < copy && other.value == value {
+            if writes(of: value, court.ledger.pages[head]) > 1 { continue }
             if court.ledger.pages[other.path] != nil { continue }
             court.find(self, on: index, "\(copy) holds the same as \(other.path)")
         }
     }
 
     /// Written once: it cannot have lost and come back later.
-    private func isPlain(_ value: Value, _ page: Ledger.Page?) -> Bool {
-        (page?.acts.filter { $0.after == value }.count ?? 0) == 1
+    private func isPlain(_ value: Value, _ page: Ledger.Page?) -> Bool { writes(of: value, page) == 1 }
+
+    /// What was written more than once may have lost more than once.
+    private func writes(of value: Value, _ page: Ledger.Page?) -> Int {
+        page?.acts.filter { $0.after == value }.count ?? 0
     }
 }

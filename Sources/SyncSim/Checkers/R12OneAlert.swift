@@ -57,6 +57,11 @@ package final class OneAlert: Invariant {
             .rootEmptied, .rootMissing, .rootReplaced, .waitingChildren, .waitingContent, .waitingParent, .waitingPeer,
             .waitingSpace, .watchLimit, .watchOverflow:
             true
+        case .configInvalid, .controlLost, .controlNotRunning, .controlPermission, .controlSilent, .controlUnreadable,
+            .pairingExists, .pairingFailed, .pairingNone, .requestInvalid, .requestNotFound, .requestOutside,
+            .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .waitTimedOut:
+            // Said by the shell and its tools, never by a node.
+            false
         case .clockStepped, .conflictDeletedWhileEdited, .conflictFile, .conflictIdentity, .conflictSlot,
             .formatCorrupt,
             .formatDowngradeHeld, .formatNewer, .formatUnknown, .formatZeroLength, .fuseApproved, .fuseRejected,

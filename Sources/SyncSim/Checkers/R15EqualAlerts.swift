@@ -24,6 +24,11 @@ package final class EqualAlerts: Invariant {
     static func isShared(_ code: MessageCode) -> Bool {
         switch code {
         case .conflictFile, .conflictIdentity, .conflictSlot, .conflictDeletedWhileEdited: true
+        case .configInvalid, .controlLost, .controlNotRunning, .controlPermission, .controlSilent, .controlUnreadable,
+            .pairingExists, .pairingFailed, .pairingNone, .requestInvalid, .requestNotFound, .requestOutside,
+            .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .waitTimedOut:
+            // Said by the shell and its tools, never by a node.
+            false
         case .clockSkew, .clockStepped, .contentChanging, .contentUnavailable, .diskError, .diskFull, .formatCorrupt,
             .formatDowngradeHeld, .formatNewer, .formatUnknown, .formatZeroLength, .fuseApproved, .fuseDeletes,
             .fuseRejected, .ignoreInvalid, .initialMerged, .itemLateWrite, .itemPoisoned, .itemQuarantined,

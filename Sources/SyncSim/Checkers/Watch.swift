@@ -58,6 +58,8 @@ package final class Watch: Checker {
         let command: CommandID
         let path: Path
         let value: Value
+        /// The path that it is a version of.
+        let source: Path
         /// It stands there by now, but the node has not answered yet.
         var isInPlace = false
     }
@@ -87,7 +89,11 @@ package final class Watch: Checker {
         let disk = world.machines[machine].disk
         before = operation.places.map { ($0, disk.value(at: $0), disk.peekStat(VirtualDisk.path(of: $0))?.identity) }
         belowSource = [:]
-        if case .move(.tree(let source), to: .tree) = operation { belowSource = disk.values(below: source) }
+        if case .move(.tree(let source), to: .tree) = operation {
+            belowSource = disk.values(below: source)
+            let value = disk.value(at: source)
+            if isRaced(value, at: source, machine, world) { belowSource[source] = value }
+        }
     }
 
     package func didPerform(_ operation: DiskOperation, error: DiskError?, on machine: Int, in world: World) {
@@ -130,7 +136,12 @@ package final class Watch: Checker {
         judge(world) { $0.see(act, &$1) }
     }
 
-    /// A rename of a directory takes along what nobody knew of a moment before.
+    /// A person wrote to a file that the daemon was about to rename, or had just given another name and now takes back.
+    private func isRaced(_ value: Value, at path: Path, _ machine: Int, _ world: World) -> Bool {
+        world.ledger.pages[path]?.acts.last { $0.machine == machine && $0.after == value }?.isRacing == true
+    }
+
+    /// A rename takes along what nobody knew of a moment before.
     private func carry(_ source: Path, _ target: Path, _ machine: Int, _ world: World) {
         for (path, value) in belowSource {
             guard let moved = path.rebased(from: source, to: target), !world.ledger.everStood(value, at: moved) else {
@@ -147,8 +158,10 @@ package final class Watch: Checker {
             strayed[machine][name] = world.machines[machine].disk.isMounted ? nil : true
         }
         guard case .tree(let path) = touch.place, touch.before != touch.after else { return }
-        if touch.before.isContent { world.ledger.displacements[machine][path] = world.now }
+        if touch.before.isContent, let file = touch.identity { world.ledger.displacements[machine][file] = world.now }
         if touch.after != .absent { made[machine][path] = world.now }
+        let names = world.machines[machine].disk.names(ofFileAt: path).filter { !$0.isReserved }
+        if names.count > 1 { for name in names { world.ledger.linked(name) } }
         if ConflictFamily.base(of: path) != nil, touch.after.isContent {
             world.rare.hit("ledger: a conflict copy was made")
         }
@@ -157,6 +170,7 @@ package final class Watch: Checker {
         }) {
             grants[machine][index].isInPlace = true
             world.rare.hit("ledger: a version was put back by a person")
+            world.ledger.putBack(touch.after, of: grants[machine][index].source, to: path)
             world.ledger.changed(
                 path, on: machine, from: touch.before, to: touch.after, at: world.now, isRacing: true)
         }
@@ -246,7 +260,7 @@ package final class Watch: Checker {
         case .restore(let version, let target):
             guard let version = world.machines[machine].store.versions[version] else { return }
             let value = world.machines[machine].disk.value(at: version.place)
-            grants[machine].append(Grant(command: id, path: target ?? version.path, value: value))
+            grants[machine].append(Grant(command: id, path: target ?? version.path, value: value, source: version.path))
         case .status, .pause, .resume, .rescan, .history, .configure: break
         }
     }
@@ -299,6 +313,8 @@ package final class Watch: Checker {
     func forget(_ machine: Int, _ world: World) {
         let tree = world.machines[machine].disk.atHome.treeValues
         world.ledger.forgot(machine) { value in tree.contains { $0.value == value } }
+        let other = world.machines[1 - machine].disk.atHome
+        world.ledger.forgotMetadata(of: machine) { other.peekStat($0) }
     }
 
     private func struckByPower(_ machine: Int, _ world: World) {
@@ -450,6 +466,8 @@ package final class Watch: Checker {
         var present: SortedMap<Value, Bool> = [:]
         for value in world.machines[0].disk.allValues { present[value] = true }
         for duty in world.ledger.duties where duty.machine == 0 && !present.contains(key: duty.value) {
+            // What the enemy had put aside was written over by a person, through another name of the file.
+            if world.ledger.pages[duty.path]?.isEntangled == true { continue }
             world.violate(NoLostUpdate.id, "\(duty.value) written at \(duty.path) is gone from alpha, beside an enemy")
             return
         }

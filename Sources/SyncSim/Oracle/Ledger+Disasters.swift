@@ -83,6 +83,17 @@ extension Ledger {
         }
     }
 
+    /// The daemon of a machine lost what it knew: which mode and time came later, its own or what the other still shows, nobody
+    /// can say. (There is no copy of a mode or a time.)
+    package mutating func forgotMetadata(of machine: Int, other: (Path) -> Stat?) {
+        for path in pages.keys {
+            guard let left = pages[path]?.left, left.machine == machine, let found = other(path),
+                found.mode != left.mode || found.modified != left.modified
+            else { continue }
+            pages.update(path) { $0.left = nil }
+        }
+    }
+
     /// The operator put other things into the folder: for the daemon that is what any person might have done. What he laid
     /// over may end in quarantine, because a restored file looks like damage after a crash.
     package mutating func replacedTree(

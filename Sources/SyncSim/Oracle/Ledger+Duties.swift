@@ -156,6 +156,9 @@ extension Ledger {
             if page.isTouched(by: 1 - maker.machine) || page.acts.contains(where: { $0.isRacing || $0.isUndone }) {
                 return true
             }
+            // What had been deleted there is back, because of a disaster or because a person refused to let it go: it needs
+            // its directory, whatever stands in the place of that by now.
+            if page.isReverted { return true }
         }
         return false
     }

@@ -53,7 +53,7 @@ package struct Ledger: Sendable {
         var discarded: [(value: Value, time: Int64)] = []
         /// Values that may stand here though nobody wrote them here: a daemon's rename took them along.
         package internal(set) var carried: [Value] = []
-        /// Where a daemon's rename brought values of this path from.
+        /// Where a daemon's rename, or a version that was put back, brought values of this path from.
         var carriedFrom: [(value: Value, path: Path)] = []
         /// What a crash brought back after it had been deleted here: nobody can tell that from a file made anew.
         package internal(set) var revived: [Value] = []
@@ -86,8 +86,9 @@ package struct Ledger: Sendable {
     package internal(set) var pages: SortedMap<Path, Page> = [:]
     /// Mass deletions by people and by the operator, for the fuse.
     package internal(set) var bursts: [Burst] = []
-    /// When the daemon of each machine last took the file at a path away: how long a late writer is waited for.
-    package var displacements: [SortedMap<Path, Int64>] = [[:], [:]]
+    /// When the daemon of each machine last took a file away from its path: how long a late writer is waited for. By file,
+    /// because at one path there may be many, one after the other.
+    package var displacements: [SortedMap<FileIdentity, Int64>] = [[:], [:]]
     /// What people did so far, whether or not it changed anything.
     package internal(set) var doings = 0
     /// When each machine was last struck by a disaster.
@@ -184,6 +185,13 @@ package struct Ledger: Sendable {
                 page.acts[index].demand = min(page.acts[index].demand, .inTree)
             }
         }
+    }
+
+    /// A person had a version of a path put back under another name. What a late writer had put into it is there now, and
+    /// nowhere else.
+    package mutating func putBack(_ value: Value, of source: Path, to path: Path) {
+        guard source != path else { return }
+        pages[path, default: Page()].carriedFrom.append((value, source))
     }
 
     /// Everything that people ever put at a path, and what a daemon carried there.

@@ -305,7 +305,9 @@ extension Hands {
         let patience = Int64(world.plan.limits[machine].lateWriterMilliseconds)
         // He may have opened it under another name: what it was moved away from is where it goes on.
         let path = origin(of: place) ?? file.path
-        let displaced = world.ledger.displacements[machine][path]
+        let displaced = world.machines[machine].disk.peekStat(place).flatMap {
+            world.ledger.displacements[machine][$0.identity]
+        }
         world.ledger.changedAside(
             path, on: machine, from: before, to: after, at: world.now,
             demand: displaced.map { world.now - $0 < patience } == true ? .inTree : .kept)

@@ -1,0 +1,66 @@
+/// Getting at the bytes of a configuration file, or saying why not.
+import Glibc
+
+extension Configuration {
+    /// With `checkingPlaces` it is also an error if a directory it names cannot be used by this process: for
+    /// `syncd --check-config` and `syncctl doctor`. A daemon that starts does not ask: a folder that is not mounted yet
+    /// is something it waits for.
+    public static func read(
+        path: String, checkingPlaces: Bool = false
+    ) throws(ConfigurationError) -> Configuration {
+        let text: [UInt8]
+        do throws(UnreadableFile) {
+            text = try UnreadableFile.contents(path)
+        } catch {
+            throw ConfigurationError([.init(file: path, error.text)], isUnreadable: true)
+        }
+        var reader = ConfigurationReader(file: path)
+        reader.read(INIFile(text))
+        reader.checkWhole()
+        if checkingPlaces { reader.checkPlaces() }
+        return try reader.finish()
+    }
+}
+
+/// Why a file could not be read, for people.
+struct UnreadableFile: Error {
+    let text: String
+
+    /// A configuration has one or two KiB.
+    static let bytesMax = 1 << 20
+
+    static func contents(_ path: String) throws(UnreadableFile) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw UnreadableFile(errno) }
+        defer { close(descriptor) }
+        var contents: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 16 << 10)
+        while contents.count <= bytesMax {
+            let count = unsafe Glibc.read(descriptor, &block, block.count)
+            if count == 0 { return contents }
+            if count > 0 {
+                contents += block[..<count]
+            } else if errno != EINTR {
+                throw UnreadableFile(errno)
+            }
+        }
+        throw UnreadableFile(text: "The file is larger than 1 MiB, so this is no configuration. Name another file.")
+    }
+
+    private init(text: String) {
+        self.text = text
+    }
+
+    private init(_ code: Int32) {
+        switch code {
+        case ENOENT:
+            text = "There is no such file. `syncctl init` writes one; --config names another place."
+        case EACCES, EPERM:
+            text = "This user may not read the file. Let the user of syncd read it, or run this as that user."
+        case EISDIR:
+            text = "This is a directory. Name the file in it."
+        default:
+            text = "The file cannot be read: \(unsafe String(cString: strerror(code))). Mend that, then start again."
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import SyncModel
+
+/// `history --json`: earlier versions of a path that this node keeps, newest first.
+public struct HistoryDocument: ControlDocument {
+    public struct Version: Hashable, Sendable {
+        public var id: String
+        /// When it was written.
+        public var timeMilliseconds: Int64
+        /// Who wrote it.
+        public var node: [UInt8]
+        public var size: Int
+        public var sha256: String?
+        /// Why it is not at the path any more.
+        public var reason: CodeText
+
+        public init(
+            id: String, timeMilliseconds: Int64, node: [UInt8], size: Int, sha256: String? = nil, reason: CodeText
+        ) {
+            self.id = id
+            self.timeMilliseconds = timeMilliseconds
+            self.node = node
+            self.size = size
+            self.sha256 = sha256
+            self.reason = reason
+        }
+    }
+
+    public var path: [UInt8]
+    public var versions: [Version]
+    /// More follow after this one.
+    public var next: String?
+
+    public init(path: [UInt8], versions: [Version], next: String? = nil) {
+        self.path = path
+        self.versions = versions
+        self.next = next
+    }
+
+    public init(json: JSON) throws(DocumentError) {
+        let fields = try Fields(json)
+        self.init(
+            path: try fields.name("path"), versions: try fields.list("versions", Version.init),
+            next: try fields.optionalText("next"))
+    }
+
+    public var json: JSON {
+        .object(
+            JSONObject().with("path", name: path).with("versions", list: versions, \.members)
+                .with("next", next.map(JSON.string)))
+    }
+}
+
+extension HistoryDocument.Version {
+    init(_ fields: Fields) throws(DocumentError) {
+        self.init(
+            id: try fields.text("id"), timeMilliseconds: try fields.time("time"), node: try fields.name("node"),
+            size: try fields.count("size"), sha256: try fields.optionalText("sha256"),
+            reason: try fields.code("reason"))
+    }
+
+    var members: JSONObject {
+        JSONObject().with("id", .string(id)).with("time", seconds: timeMilliseconds).with("node", name: node)
+            .with("size", .count(size)).with("sha256", sha256.map(JSON.string)).with("reason", .string(reason.text))
+    }
+}

@@ -1,0 +1,165 @@
+/// The operations of a program that make and fill files, and those that bring them to stable storage.
+import Crypto
+import Glibc
+import SyncModel
+
+extension Folder {
+    // MARK: Making
+
+    func createFile(_ place: Place) throws(Failure) {
+        let slot = try slot(place)
+        let file = try OpenFile(try slot.open(.create))
+        // The umask or an inherited access list may have taken something away.
+        if file.status.mode != 0o600 { try file.descriptor.setMode(0o600) }
+        if case .stage(let name) = place {
+            pins.forget(name)
+            pins.keep(file, as: name)
+        }
+    }
+
+    func createDirectory(_ place: Place, mode: UInt16) throws(Failure) {
+        let slot = try slot(place)
+        try slot.directory.makeDirectory(slot.name, mode: 0o700)
+        if case .stage(let name) = place { pins.forget(name) }
+        try setMode(place, mode)
+    }
+
+    func createSymlink(_ place: Place, target: [UInt8]) throws(Failure) {
+        let slot = try slot(place)
+        if target.isEmpty { throw Failure(.notFound) }
+        if target.count > Limits.symlinkBytesMax { throw Failure(.nameTooLong) }
+        // C would take it for the end, and make another link than was asked for.
+        if target.contains(0) { throw Failure(.unsupported) }
+        try slot.directory.makeSymlink(slot.name, target: target)
+        if case .stage(let name) = place { pins.forget(name) }
+    }
+
+    // MARK: Filling
+
+    func write(_ bytes: [UInt8], to place: Place, at offset: UInt64) throws(Failure) {
+        let file = try openForWriting(place)
+        try Folder.checkEnd(of: UInt64(bytes.count), at: offset)
+        try file.descriptor.write(bytes[...], at: offset)
+        file.descriptor.startWriting(at: offset, count: UInt64(bytes.count))
+    }
+
+    /// What is hashed is what is written. A reflink would not be: pieces begin anywhere, blocks do not.
+    func copy(
+        _ source: Place, _ offset: UInt64, _ length: UInt64, to target: Place, at: UInt64, _ digest: Digest
+    ) throws(Failure) {
+        let from = try openForReading(source)
+        let to = try openForWriting(target)
+        try Folder.checkEnd(of: length, at: at)
+        if offset > Limits.fileBytesMax { throw Failure(.mismatch) }
+        var buffer = [UInt8](repeating: 0, count: Int(min(length, Folder.blockBytes)))
+        var hasher = SHA256Stream()
+        var done: UInt64 = 0
+        while done < length {
+            let wanted = Int(min(length - done, UInt64(buffer.count)))
+            if buffer.count > wanted { buffer.removeLast(buffer.count - wanted) }
+            let count = try from.descriptor.fill(&buffer, at: offset + done)
+            try to.descriptor.write(buffer[..<count], at: at + done)
+            hasher.update(buffer[..<count])
+            done += UInt64(count)
+            if count < wanted { break }
+        }
+        to.descriptor.startWriting(at: at, count: done)
+        let copied = Digest(sha256: hasher.finish())
+        if done < length || copied != digest { throw Failure(.mismatch) }
+    }
+
+    func truncate(_ place: Place, to size: UInt64) throws(Failure) {
+        let file = try openForWriting(place)
+        if size > Limits.fileBytesMax { throw Failure(.unsupported) }
+        try file.descriptor.truncate(to: size)
+    }
+
+    /// Bytes that are read or copied at a time.
+    static let blockBytes: UInt64 = 1 << 20
+
+    private static func checkEnd(of count: UInt64, at offset: UInt64) throws(Failure) {
+        let (end, isTooFar) = offset.addingReportingOverflow(count)
+        if isTooFar || end > Limits.fileBytesMax { throw Failure(.unsupported) }
+    }
+
+    // MARK: Mode and time
+
+    func setMode(_ place: Place, _ mode: UInt16) throws(Failure) {
+        let slot = try slot(place)
+        let file = try OpenFile(try slot.open(.handle))
+        // Linux has no call for it, and the mode of a symlink means nothing.
+        if file.status.kind == .symlink { throw Failure(.unsupported) }
+        // What makes a directory one of its group stays; no file keeps the rights of its owner over new content.
+        let kept = file.status.kind == .directory ? file.status.mode & 0o7000 : 0
+        try file.descriptor.setModeOfHandle(mode & 0o777 | kept)
+    }
+
+    func setModified(_ place: Place, _ time: Timestamp) throws(Failure) {
+        let slot = try slot(place)
+        // Two values beyond a second have a meaning of their own to the kernel.
+        if time.nanoseconds >= 1_000_000_000 {
+            _ = try slot.status()
+            throw Failure(.unsupported)
+        }
+        try slot.directory.setModified(slot.name, time)
+    }
+
+    // MARK: Stable storage
+
+    func syncFile(_ place: Place) throws(Failure) {
+        let slot = try slot(place)
+        let status = try slot.status()
+        guard case .stage(let name) = place else { return try sync(slot, status, pinned: nil) }
+        if pins.isPoisoned(name) { throw Failure(.inputOutput) }
+        do throws(Failure) {
+            try sync(slot, status, pinned: pins.file(name, status))
+        } catch {
+            pins.poison(name)
+            throw error
+        }
+        pins.release(name)
+    }
+
+    private func sync(_ slot: borrowing Slot, _ status: Status, pinned: OpenFile?) throws(Failure) {
+        switch status.kind {
+        case .file:
+            if let pinned { return try Folder.finally { () throws(Failure) in try pinned.descriptor.sync() } }
+            try sync(in: slot.directory, slot.name, opened: [.read, .write])
+        case .directory: try sync(in: slot.directory, slot.name, opened: [.list])
+        // It cannot be opened, and becomes durable with the directory it was made in.
+        case .symlink: try sync(in: slot.directory, .current, opened: [.list])
+        case .special: throw Failure(.unsupported)
+        }
+    }
+
+    func syncParent(_ place: Place) throws(Failure) {
+        try sync(in: try slot(place).directory, .current, opened: [.list])
+    }
+
+    /// Opens in one of these ways and syncs. What may not be opened, and directories on a file system that syncs none,
+    /// are synced with everything else.
+    private func sync(
+        in directory: borrowing Descriptor, _ name: CName, opened ways: [Descriptor.Purpose]
+    ) throws(Failure) {
+        for way in ways {
+            do throws(Failure) {
+                let file = try directory.openChild(name, way)
+                return try Folder.finally { () throws(Failure) in try file.sync() }
+            } catch {
+                if error.error != .permission && error.error != .unsupported { throw error }
+            }
+        }
+        try Folder.finally { () throws(Failure) in try root.syncFileSystem() }
+    }
+
+    /// Whatever the kernel says of a sync that failed: what was to be kept is lost, and asking again would only be
+    /// told of what came later.
+    private static func finally(_ sync: () throws(Failure) -> Void) throws(Failure) {
+        do throws(Failure) {
+            try sync()
+        } catch {
+            if [EINVAL, EROFS, EOPNOTSUPP].contains(error.errno) { throw error }
+            throw Failure(.inputOutput)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/// The shared folder on a real disk: everything the daemon does there goes through one descriptor of its root.
+///
+/// Programs are run by `Folder+Programs`, single looks are in `Folder+Look`, whole files are read by `Folder+Hash`, the
+/// tree is compared with the rows by `Folder+Scan`. Setting a folder up is in `Folder+SetUp`. What happens meanwhile is
+/// told by `Watcher`.
+import CLinux
+import Glibc
+public import SyncModel
+import Synchronization
+
+/// Every call blocks and may be made from any thread. Nothing in here gives an opinion about what the folder should be:
+/// it says what is there and does what it is told, or why not.
+public final class Folder: Sendable {
+    /// As it was given, to find out what it leads to now. Symlinks on the way to the root are the administrator's.
+    public let path: [UInt8]
+    public let id: FolderID
+
+    let root: Descriptor
+    let device: Device
+    /// `.syncd`; carries the lock for as long as we live.
+    private let own: Descriptor
+    private let rootStatus: Status
+
+    let pins = StagePins()
+    let walks = KeptWalks()
+    private let isEnding = Atomic(false)
+
+    /// Opens a folder that `create` has set up, and locks it against a second process.
+    public init(path: [UInt8], id: FolderID) throws(FolderError) {
+        let root = try Folder.openRoot(path)
+        let status = try step("statx", path) { () throws(Failure) in try root.status() }
+        let own = try Folder.openOwn(in: root, path)
+        let found = try Folder.readMarker(in: own, path)
+        guard found == id else {
+            throw FolderError(kind: .replaced, operation: "compare the marker", subject: Folder.markerPath(path))
+        }
+        try Folder.lock(own, path)
+        try Folder.completeOwn(own, path)
+        try Folder.probe(root: root, own: own, path)
+        device = try step("fstatfs", path) { () throws(Failure) in try Device(of: root, status) }
+        self.path = path
+        self.id = id
+        self.root = root
+        self.own = own
+        rootStatus = status
+    }
+
+    /// Whether the path still leads to the directory that was opened, with the marker in it. A root that cannot be
+    /// looked at counts as missing: either way nothing may be concluded from what is not seen in it.
+    public var rootState: RootState {
+        do throws(Failure) {
+            let there = try Folder.status(ofPath: path)
+            guard there.isSameFile(as: rootStatus) else { return .replaced }
+        } catch {
+            return .missing
+        }
+        do throws(Failure) {
+            let own = try root.openChild(Folder.ownName, .way)
+            return try Folder.markerBytes(in: own) == Folder.markerText(id) ? .healthy : .replaced
+        } catch {
+            return .unmarked
+        }
+    }
+
+    /// For an orderly end: scans, hashes and reads that are running or come later answer early, so that nobody waits
+    /// hours for a large file. Programs are never cut short.
+    public func interrupt() {
+        isEnding.store(true, ordering: .relaxed)
+    }
+
+    var isInterrupted: Bool { isEnding.load(ordering: .relaxed) }
+}

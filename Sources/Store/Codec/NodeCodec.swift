@@ -1,0 +1,103 @@
+/// What the node remembers of itself, as a blob. Version 1, in this order:
+///
+/// ```
+/// id · name (bytes) · folder · peer name (bytes)
+/// flags      bit 0 stopped cleanly · 1 paused · 2 first import done · 3 forked · 4 peer · 5 held · 6 distrust since
+///            · 7 rollback common · 8 adopt beyond · 9 adopt sparing · 10 rules considered        (a number)
+/// own head · pruned through · imported head · number of imported epochs, each a head · acknowledged
+/// applied (position) · clock (8) · alive (signed) · next stage · next version
+/// then what the flags 4 to 10 promise, in their order: id; id, signed files, signed since; signed; position; position;
+/// epoch (8); digest
+/// ```
+import SyncModel
+
+enum NodeCodec {
+    static let version: UInt8 = 1
+
+    static func encode(_ node: NodeRecord) -> [UInt8] {
+        var writer = BlobWriter()
+        writer.put(node.id.digest)
+        writer.put(node.name)
+        writer.put(node.folder.digest)
+        writer.put(node.peerName)
+        writer.put(number: flags(of: node))
+        for head in [node.ownHead, node.prunedThrough, node.importedHead] { writer.put(head) }
+        writer.put(count: node.importedEpochs.count)
+        for head in node.importedEpochs { writer.put(head) }
+        writer.put(node.acknowledged)
+        writer.put(node.applied)
+        writer.put(fixed: node.clock.raw, width: 8)
+        writer.put(signed: node.aliveMilliseconds)
+        writer.put(number: node.nextStage)
+        writer.put(number: node.nextVersion)
+        putOptionals(of: node, into: &writer)
+        return Blob.seal(writer.bytes, version: version, key: [])
+    }
+
+    private static func flags(of node: NodeRecord) -> UInt64 {
+        let flags = [
+            node.stoppedCleanly, node.isPaused, node.initialImportDone, node.isForked, node.peer != nil,
+            node.held != nil, node.distrustSince != nil, node.rollbackCommon != nil, node.adoptBeyond != nil,
+            node.adoptSparing != nil, node.rulesConsidered != nil,
+        ]
+        return flags.enumerated().reduce(0) { $1.element ? $0 | 1 << UInt64($1.offset) : $0 }
+    }
+
+    private static func putOptionals(of node: NodeRecord, into writer: inout BlobWriter) {
+        if let peer = node.peer { writer.put(peer.digest) }
+        if let held = node.held {
+            writer.put(number: held.id)
+            writer.put(signed: Int64(held.files))
+            writer.put(signed: held.sinceMilliseconds)
+        }
+        if let since = node.distrustSince { writer.put(signed: since) }
+        if let position = node.rollbackCommon { writer.put(position) }
+        if let position = node.adoptBeyond { writer.put(position) }
+        if let epoch = node.adoptSparing { writer.put(fixed: epoch.raw, width: 8) }
+        if let digest = node.rulesConsidered { writer.put(digest) }
+    }
+
+    static func decode(_ sealed: [UInt8]) throws(BlobError) -> NodeRecord {
+        var reader = try Blob.open(sealed, version: version, key: [])
+        let id = NodeID(try reader.digest())
+        let name = try reader.counted()
+        var node = NodeRecord(id: id, name: name, folder: FolderID(try reader.digest()))
+        node.peerName = try reader.counted()
+        let flags = try reader.number()
+        if flags >= 1 << 11 { throw .damaged }
+        (node.stoppedCleanly, node.isPaused) = (flags & 1 != 0, flags & 2 != 0)
+        (node.initialImportDone, node.isForked) = (flags & 4 != 0, flags & 8 != 0)
+        try readLogs(of: &node, from: &reader)
+        try readOptionals(of: &node, flags: flags, from: &reader)
+        try reader.finish()
+        return node
+    }
+
+    private static func readLogs(of node: inout NodeRecord, from reader: inout BlobReader) throws(BlobError) {
+        node.ownHead = try reader.head()
+        node.prunedThrough = try reader.head()
+        node.importedHead = try reader.head()
+        for _ in 0..<(try reader.count()) { node.importedEpochs.append(try reader.head()) }
+        node.acknowledged = try reader.head()
+        node.applied = try reader.position()
+        node.clock = HybridTime(raw: try reader.fixed(width: 8))
+        node.aliveMilliseconds = try reader.signed()
+        node.nextStage = try reader.number()
+        node.nextVersion = try reader.number()
+    }
+
+    private static func readOptionals(
+        of node: inout NodeRecord, flags: UInt64, from reader: inout BlobReader
+    ) throws(BlobError) {
+        if flags & 1 << 4 != 0 { node.peer = NodeID(try reader.digest()) }
+        if flags & 1 << 5 != 0 {
+            let (id, files) = (try reader.number(), try reader.int())
+            node.held = NodeRecord.HeldDeletes(id: id, files: files, sinceMilliseconds: try reader.signed())
+        }
+        if flags & 1 << 6 != 0 { node.distrustSince = try reader.signed() }
+        if flags & 1 << 7 != 0 { node.rollbackCommon = try reader.position() }
+        if flags & 1 << 8 != 0 { node.adoptBeyond = try reader.position() }
+        if flags & 1 << 9 != 0 { node.adoptSparing = Epoch(raw: try reader.fixed(width: 8)) }
+        if flags & 1 << 10 != 0 { node.rulesConsidered = try reader.digest() }
+    }
+}

@@ -1,0 +1,113 @@
+/// Questions about rows of the base.
+import SyncModel
+
+extension Database {
+    func row(at path: Path) throws(StoreError) -> Row? {
+        try row(key: PathKey.bytes(of: path))
+    }
+
+    func row(key: [UInt8]) throws(StoreError) -> Row? {
+        try connection.first(.row, .bytes(key)) { statement throws(StoreError) in try Database.row(in: statement) }
+    }
+
+    func rows(at paths: [Path]) throws(StoreError) -> [Row] {
+        var found: [Row] = []
+        var last: Path?
+        for path in paths.sorted() where path != last {
+            last = path
+            if let row = try row(at: path) { found.append(row) }
+        }
+        return found
+    }
+
+    func rows(below directory: Path, after: Path?, limit: Int) throws(StoreError) -> [Row] {
+        let range = PathKey.below(directory)
+        guard let after, after > directory else {
+            return try rows(.rowsFrom, .bytes(range.from), .bytes(range.upTo), .limit(limit))
+        }
+        // A zero more is the next key there can be.
+        let next = PathKey.bytes(of: after) + [0]
+        return try rows(.rowsFrom, .bytes(next), .bytes(range.upTo), .limit(limit))
+    }
+
+    /// Goes from child to child: what lies below one is stepped over, however much it is.
+    func children(of directory: Path, after: Path?, limit: Int) throws(StoreError) -> [Row] {
+        let range = PathKey.below(directory)
+        var from = range.from
+        if let after, after > directory { from = Database.next(after: PathKey.bytes(of: after), in: directory) }
+        var found: [Row] = []
+        while found.count < limit {
+            var deeper: [UInt8]?
+            try connection.each(.rowsFrom, [.bytes(from), .bytes(range.upTo), .limit(limit)]) {
+                statement throws(StoreError) in
+                let row = try Database.row(in: statement)
+                if row.path.parent == directory { found.append(row) } else { deeper = PathKey.bytes(of: row.path) }
+                return deeper == nil && found.count < limit
+            }
+            guard let deeper else { return found }
+            from = Database.next(after: deeper, in: directory)
+        }
+        return found
+    }
+
+    /// The first key behind the child of `directory` that `key` is, or is below, and everything below that child.
+    private static func next(after key: [UInt8], in directory: Path) -> [UInt8] {
+        let start = directory.isRoot ? 0 : directory.bytes.count + 1
+        return key.prefix(start) + key.dropFirst(start).prefix { $0 != 0 } + [1]
+    }
+
+    func unsettledRows(cursor: Path?, ascending: Bool, limit: Int) throws(StoreError) -> [Row] {
+        guard let cursor else { return try rows(ascending ? .unsettledFrom : .unsettledLast, .limit(limit)) }
+        let key = Value.bytes(PathKey.bytes(of: cursor))
+        return try rows(ascending ? .unsettledAfter : .unsettledBefore, .limit(limit), key)
+    }
+
+    func rows(with identities: [FileIdentity]) throws(StoreError) -> [Row] {
+        var found: [Row] = []
+        for identity in identities {
+            let sameInode = try rows(.rowsOfInode, .integer(Int64(bitPattern: identity.inode)))
+            found += sameInode.filter { $0.disk?.stat.identity == identity }
+        }
+        return Database.inOrder(found)
+    }
+
+    func rows(holding contents: [ContentID]) throws(StoreError) -> [Row] {
+        var found: [Row] = []
+        for content in contents {
+            if let row = try holder(content.searchKey, where: { $0 == content }) { found.append(row) }
+        }
+        return Database.inOrder(found)
+    }
+
+    /// The first row, in path order, whose disk holds a content with this search key that `isWanted`.
+    func holder(_ searchKey: Int64, where isWanted: (ContentID) -> Bool) throws(StoreError) -> Row? {
+        var found: Row?
+        try connection.each(.rowsOfContent, [.integer(searchKey)]) { statement throws(StoreError) in
+            let row = try Database.row(in: statement)
+            if let held = row.heldContent, isWanted(held) { found = row }
+            return found == nil
+        }
+        return found
+    }
+
+    /// All rows that a statement answers with.
+    func rows(_ sql: SQL, _ values: Value...) throws(StoreError) -> [Row] {
+        var found: [Row] = []
+        try connection.each(sql, values) { statement throws(StoreError) in
+            found.append(try Database.row(in: statement))
+            return true
+        }
+        return found
+    }
+
+    private static func inOrder(_ rows: [Row]) -> [Row] {
+        var ordered: [Row] = []
+        for row in rows.sorted(by: { $0.path < $1.path }) where row.path != ordered.last?.path { ordered.append(row) }
+        return ordered
+    }
+
+    static func row(in statement: Statement) throws(StoreError) -> Row {
+        let (key, sealed) = (statement.bytes(0), statement.bytes(1))
+        return try decoded("a row") { () throws(BlobError) in try RowCodec.decode(sealed, key: key) }
+    }
+}

@@ -1,0 +1,99 @@
+/// Rows of the base: how they change, and what hangs on a change.
+import SyncModel
+
+extension Database {
+    func put(_ row: Row) throws(StoreError) {
+        let key = PathKey.bytes(of: row.path)
+        let (replaced, sealed) = (try self.row(key: key), Value.bytes(RowCodec.encode(row, key: key)))
+        let marks = Marks(of: row)
+        if let replaced, Marks(of: replaced) == marks {
+            try connection.run(.changeRow, .bytes(key), sealed)
+        } else {
+            try connection.run(
+                .putRow, .bytes(key), sealed, Value(marks.inode), Value(marks.content), Value(mark: marks.isUnsettled),
+                Value(mark: marks.isIgnoreFile), Value(mark: marks.isConflictCopy))
+        }
+        note(row, replacing: replaced)
+    }
+
+    func dropRow(_ path: Path) throws(StoreError) {
+        let key = PathKey.bytes(of: path)
+        guard let dropped = try row(key: key) else { return }
+        try connection.run(.dropRow, .bytes(key))
+        note(nil, replacing: dropped)
+    }
+
+    /// Both halves of every row are computed from the rows as they were. That can be done page by page where neither
+    /// place is in the other: a new path is then written by one old row only, and no old row is read again.
+    func relocate(_ relocation: Relocation) throws(StoreError) {
+        let (from, to) = (relocation.from, relocation.to)
+        let isApart = from != to && !from.isBelow(to) && !to.isBelow(from)
+        var page = try rows(at: [from])
+        page += try rows(below: from, after: nil, limit: isApart ? Database.rowsPerPage : .max)
+        while let last = page.last {
+            try relocate(page, relocation)
+            page = isApart ? try rows(below: from, after: last.path, limit: Database.rowsPerPage) : []
+        }
+    }
+
+    private func relocate(_ rows: [Row], _ relocation: Relocation) throws(StoreError) {
+        var changed: [Row] = []
+        for row in rows {
+            guard let target = row.path.rebased(from: relocation.from, to: relocation.to),
+                let (old, new) = relocation.applied(to: row, replacing: try self.row(at: target))
+            else { continue }
+            changed.append(old)
+            changed.append(new)
+        }
+        for row in changed { try put(row) }
+        // Here and not at the end of the batch, so that what is remembered does not grow with the directory.
+        try settleContents()
+    }
+
+    /// What a changed row changes elsewhere is done at the end of the batch: most of it comes back in the same one.
+    private func note(_ row: Row?, replacing old: Row?) {
+        guard let path = row?.path ?? old?.path else { return }
+        for directory in Database.summed(path) {
+            pending.sums[directory, default: SumsChange(of: directory)].replace(old, by: row)
+        }
+        let (left, held) = (old?.heldContent, row?.heldContent)
+        guard left != held else { return }
+        if let left { pending.contents[left] = .unknown }
+        if let held { pending.contents[held] = .held }
+    }
+
+    private static let rowsPerPage = 256
+}
+
+/// What a row is looked for by: the columns beside it.
+private struct Marks: Equatable {
+    let inode: Int64?
+    let content: Int64?
+    let isUnsettled: Bool
+    let isIgnoreFile: Bool
+    let isConflictCopy: Bool
+
+    init(of row: Row) {
+        let disk = row.disk
+        inode = disk.map { Int64(bitPattern: $0.stat.identity.inode) }
+        content = row.heldContent?.searchKey
+        isUnsettled = row.isUnsettled
+        isIgnoreFile = disk != nil && row.path.name?.bytes == Marks.ignoreFileName
+        isConflictCopy = disk != nil && ConflictName.isConflictCopy(row.path)
+    }
+
+    private static let ignoreFileName = Array(".syncignore".utf8)
+}
+
+extension Row {
+    /// The content that can be read at this path; what is missing, damaged or ignored is not looked after any more.
+    var heldContent: ContentID? {
+        guard condition == .normal, case .file(let id, _) = disk?.entry.content else { return nil }
+        return id
+    }
+}
+
+extension ContentID {
+    /// What the index of contents holds: a quarter of the digest. Whatever it finds is compared in full.
+    var searchKey: Int64 { Int64(bitPattern: digest.words.0) }
+}

@@ -1,0 +1,145 @@
+/// What the store does, on its one connection: batches and queries of `SyncModel/Store.swift`, answered as `VirtualStore`
+/// (SyncSim) answers them. The work itself is in the files `Database+…`, one for each table or two.
+///
+/// Not thread-safe: `Store` puts a lock around it.
+import SyncModel
+
+final class Database {
+    let connection: Connection
+    /// Batches that were performed since the state was made: the clock by which chunk lists are forgotten.
+    private(set) var batches: Int64
+    /// What the running batch has to put right at its end.
+    var pending = Pending()
+    /// Directories whose sums were asked for and found stale: counted anew with the next batch.
+    var staleAsked: Set<Path> = []
+    /// The disk reported an error in a write. What was written since the last good commit cannot be known any more.
+    private var writeFault: StoreFault?
+
+    struct Pending {
+        /// Contents that came to a path, left one or had their list stored.
+        var contents: [ContentID: Holding] = [:]
+        var sums: [Path: SumsChange] = [:]
+    }
+
+    /// Whether a content is at some path now.
+    enum Holding {
+        /// The last thing that happened to it is that it came to one.
+        case held
+        case unknown
+    }
+
+    /// The connection is open, and has the schema of this program.
+    init(_ connection: Connection) throws(StoreError) {
+        self.connection = connection
+        try connection.prepareAll()
+        batches = try connection.first(.batches) { $0.integer(0) } ?? 0
+    }
+
+    func perform(_ batch: StoreBatch) throws(StoreError) {
+        try write { () throws(StoreError) in
+            batches += 1
+            for operation in batch.operations { try perform(operation) }
+            try settleContents()
+            try settleSums()
+            try forgetChunks()
+            try connection.run(.putBatches, .integer(batches))
+        }
+    }
+
+    /// Everything that is written is written in here.
+    private func write(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        if let writeFault { throw .inputOutput(writeFault) }
+        let before = batches
+        pending = Pending()
+        do throws(StoreError) {
+            try connection.transaction(body)
+            staleAsked = []
+        } catch {
+            batches = before
+            if case .inputOutput(let fault) = error {
+                writeFault = fault
+                // Nor must the journal be used up unchecked at the close: the next open reads it by its checksums.
+                connection.keepsJournal = true
+            }
+            throw error
+        }
+    }
+
+    private func perform(_ operation: StoreOperation) throws(StoreError) {
+        switch operation {
+        case .putRow(let row): try put(row)
+        case .dropRow(let path): try dropRow(path)
+        case .relocate(let relocation): try relocate(relocation)
+        case .appendLog(let record): try put(record)
+        case .dropLog(let through): try connection.run(.dropLog, .bytes(through.key))
+        case .putNode(let record): try connection.run(.putNode, .bytes(NodeCodec.encode(record)))
+        case .putIntent(let intent): try put(intent)
+        case .dropIntent(let stage): try connection.run(.dropIntent, .bytes(stage.raw.key))
+        case .putVersion(let version): try put(version)
+        case .dropVersion(let id): try connection.run(.dropVersion, .bytes(id.raw.key))
+        case .putChunks(let content, let list): try put(list, of: content)
+        }
+    }
+
+    func answer(_ query: StoreQuery) throws(StoreError) -> StoreAnswer {
+        switch query {
+        case .rows(let paths): .rows(try rows(at: paths))
+        case .below(let directory, let after, let limit):
+            .rows(try rows(below: directory, after: after, limit: limit))
+        case .unsettled(let cursor, let ascending, let limit):
+            .rows(try unsettledRows(cursor: cursor, ascending: ascending, limit: limit))
+        case .identities(let identities): .rows(try rows(with: identities))
+        case .contents(let contents): .rows(try rows(holding: contents))
+        case .ignoreFiles: .rows(try rows(.ignoreFiles))
+        case .conflictCopies(let limit): .rows(try rows(.conflictCopies, .limit(limit)))
+        case .summary(let directory): .summary(try summary(of: directory))
+        case .chunkList(let content): .chunkList(try chunkList(of: content))
+        case .chunkSources(let digests): .chunkSources(try chunkSources(of: digests))
+        case .log(let after, let limit): .log(try records(after: after, limit: limit))
+        case .logRecord(let position): .logRecord(try record(at: position))
+        case .intents: .intents(try intents())
+        case .versions(let path, let limit): .versions(try keptVersions(of: path, limit: limit))
+        case .versionsKept(let since, let limit):
+            .versions(try keptVersions(.versionsKept, .integer(since), .limit(limit)))
+        }
+    }
+
+    func setValue(_ key: String, _ value: [UInt8]?) throws(StoreError) {
+        try write { () throws(StoreError) in
+            if let value {
+                try connection.run(.putValue, .text(key), .bytes(value))
+            } else {
+                try connection.run(.dropValue, .text(key))
+            }
+        }
+    }
+
+    func value(_ key: String) throws(StoreError) -> [UInt8]? {
+        try connection.first(.value, .text(key)) { $0.bytes(0) }
+    }
+
+    func node() throws(StoreError) -> NodeRecord? {
+        let sealed = try connection.first(.node) { $0.isNull(0) ? nil : $0.bytes(0) }
+        guard let sealed = sealed ?? nil else { return nil }
+        return try decoded("the node's record") { () throws(BlobError) in try NodeCodec.decode(sealed) }
+    }
+}
+
+/// What `body` decodes; a blob that cannot be read says something of the whole state.
+func decoded<Result>(
+    _ what: String, _ body: () throws(BlobError) -> Result
+) throws(StoreError) -> Result {
+    do throws(BlobError) {
+        return try body()
+    } catch {
+        switch error {
+        case .damaged: throw .damaged(StoreFault("read \(what)", "its bytes are not what was written"))
+        case .newer: throw .newer(found: Schema.version + 1, supported: Schema.version)
+        }
+    }
+}
+
+extension Value {
+    /// SQLite takes a negative limit for none.
+    static func limit(_ limit: Int) -> Value { .integer(Int64(max(0, limit))) }
+}

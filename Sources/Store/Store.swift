@@ -1,0 +1,113 @@
+/// The node's durable state: everything `SyncModel/Store.swift` speaks of, in one SQLite database.
+///
+/// Start here: `open` makes or finds the state (`StateDirectory`, `Opening`, `Schema`), `Database` does the work,
+/// `Connection` is the wall to C. Exactly one connection is ever open, and it has the directory for itself: no second
+/// process can write beside it, and Debian 12's SQLite, which can damage a journal that two connections reset at the same
+/// moment, is not exposed to that.
+public import SyncModel
+import Synchronization
+
+/// Every function blocks until it is done and may be called from any thread. Calls are performed one after the other, so
+/// who needs them in an order makes them from one thread.
+public final class Store: Sendable {
+    private let opened: Mutex<Opened?>
+
+    private init(_ opened: sending Opened) {
+        self.opened = Mutex(opened)
+    }
+
+    /// Opens `directory`/state.db; makes it first if it is not there. The directory is the store's own until `close`:
+    /// a second open, by whatever process, throws `.busy`.
+    ///
+    /// After an end that was not orderly the whole file is checked, which takes about a second for 300 MB.
+    public static func open(directory: [UInt8]) throws(StoreError) -> Store {
+        Store(try Opened(directory))
+    }
+
+    /// True if there is a state.db, or something left of one.
+    public static func exists(in directory: [UInt8]) throws(StoreError) -> Bool {
+        try StateDirectory(directory).hasState()
+    }
+
+    /// Moves a damaged state.db, and its journal, aside under a dated name, and returns that name. Whatever had it open
+    /// must have been closed.
+    ///
+    /// The store that is opened next is empty. Nothing can be deleted for that: a node without rows has no base against
+    /// which anything could count as missing.
+    public static func setAside(directory: [UInt8]) throws(StoreError) -> [UInt8] {
+        let directory = try StateDirectory(directory)
+        try directory.lock()
+        return try directory.setAside()
+    }
+
+    /// Nil before the first `putNode`.
+    public func node() throws(StoreError) -> NodeRecord? {
+        try with { database throws(StoreError) in try database.node() }
+    }
+
+    /// Performs a batch in one transaction that is durable when this returns. If it throws, nothing of it has happened;
+    /// only after `.inputOutput` that is not known before the next `open`.
+    public func perform(_ batch: StoreBatch) throws(StoreError) {
+        try with { database throws(StoreError) in try database.perform(batch) }
+    }
+
+    public func answer(_ query: StoreQuery) throws(StoreError) -> StoreAnswer {
+        try with { database throws(StoreError) in try database.answer(query) }
+    }
+
+    /// The rows directly in a directory, of paths that are on disk and of others, in path order after `after`. What lies
+    /// deeper is stepped over.
+    public func children(of directory: Path, after: Path?, limit: Int) throws(StoreError) -> [Row] {
+        try with { database throws(StoreError) in
+            try database.children(of: directory, after: after, limit: limit)
+        }
+    }
+
+    /// A small fact of the daemon around the node; nil if it was never set.
+    public func value(_ key: String) throws(StoreError) -> [UInt8]? {
+        try with { database throws(StoreError) in try database.value(key) }
+    }
+
+    /// Durable when it returns. Nil takes the value away.
+    public func setValue(_ key: String, _ value: [UInt8]?) throws(StoreError) {
+        try with { database throws(StoreError) in try database.setValue(key, value) }
+    }
+
+    /// What the rows say is on disk, as `.summary(.root)` counts it. Looked up, not counted.
+    public func totals() throws(StoreError) -> StoreTotals {
+        try with { database throws(StoreError) in try database.totals() }
+    }
+
+    /// Brings the journal into state.db and gives the directory free. Every later call throws `.failed`.
+    public func close() {
+        opened.withLock { opened in
+            opened?.close()
+            opened = nil
+        }
+    }
+
+    deinit { close() }
+
+    private func with<Result: Sendable>(
+        _ body: (Database) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try opened.withLock { opened throws(StoreError) in
+            guard let opened else { throw .failed(StoreFault("use the state", "the store has been closed")) }
+            return try body(opened.database)
+        }
+    }
+}
+
+/// Files, directories and bytes that the rows say are on disk.
+public struct StoreTotals: Hashable, Sendable {
+    /// All that are no directories.
+    public var files: Int
+    public var directories: Int
+    public var bytes: UInt64
+
+    public init(files: Int, directories: Int, bytes: UInt64) {
+        self.files = files
+        self.directories = directories
+        self.bytes = bytes
+    }
+}

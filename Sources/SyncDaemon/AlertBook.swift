@@ -1,0 +1,125 @@
+import SyncCore
+import SyncModel
+
+/// The alerts of this node: what the core and the shell raised, since when, how often, and what a person said to it.
+/// Written down whole (`encoded`) so that a restart forgets neither when something began nor that it was seen.
+struct AlertBook {
+    struct Item: Hashable {
+        let key: AlertKey
+        var firstMilliseconds: Int64
+        var lastMilliseconds: Int64
+        var count: Int
+        var isAcknowledged: Bool
+        /// The time at which it was over.
+        var clearedMilliseconds: Int64?
+
+        /// The same for the same condition, on every run.
+        var id: String { AlertBook.id(of: key) }
+    }
+
+    private(set) var items = SortedMap<AlertKey, Item>()
+    /// Something is here that is not written down yet.
+    private(set) var isChanged = false
+
+    /// Those that are over are remembered up to so many.
+    static let clearedMax = 200
+
+    static func id(of key: AlertKey) -> String {
+        let digest = SHA256.digest(of: Array(key.code.rawValue.utf8) + [0] + key.subject)
+        return "a" + digest.hex(digits: 10)
+    }
+
+    var open: [Item] { items.map(\.value).filter { $0.clearedMilliseconds == nil } }
+
+    func item(_ id: String) -> Item? { items.map(\.value).first { $0.id == id } }
+
+    /// True if it was not open before.
+    mutating func raise(_ key: AlertKey, since: Int64, now: Int64) -> Bool {
+        isChanged = true
+        if var item = items[key], item.clearedMilliseconds == nil {
+            item.lastMilliseconds = now
+            item.count += 1
+            items[key] = item
+            return false
+        }
+        let count = (items[key]?.count ?? 0) + 1
+        items[key] = Item(
+            key: key, firstMilliseconds: since, lastMilliseconds: now, count: count, isAcknowledged: false)
+        return true
+    }
+
+    /// True if it was open.
+    mutating func clear(_ key: AlertKey, now: Int64) -> Bool {
+        guard var item = items[key], item.clearedMilliseconds == nil else { return false }
+        isChanged = true
+        item.clearedMilliseconds = now
+        items[key] = item
+        forgetOldest()
+        return true
+    }
+
+    mutating func acknowledge(_ id: String) -> Bool {
+        guard var item = item(id), item.clearedMilliseconds == nil else { return false }
+        isChanged = true
+        item.isAcknowledged = true
+        items[item.key] = item
+        return true
+    }
+
+    private mutating func forgetOldest() {
+        let cleared = items.map(\.value).filter { $0.clearedMilliseconds != nil }
+        guard cleared.count > AlertBook.clearedMax else { return }
+        let oldest = cleared.min { ($0.clearedMilliseconds ?? 0) < ($1.clearedMilliseconds ?? 0) }
+        if let oldest { items[oldest.key] = nil }
+    }
+}
+
+// MARK: On disk
+
+/// Version 1, numbers big-endian: `1 version · 4 n, n × item`; an item is
+/// `4 length, code · 4 length, subject · 8 first · 8 last · 8 count · 1 acknowledged · 1 is over · 8 over at`.
+/// A code this program does not know is left out: it was raised by another version, and what it tells of is raised again.
+extension AlertBook {
+    mutating func encoded() -> [UInt8] {
+        isChanged = false
+        var writer = ByteWriter()
+        writer.put(AlertBook.version)
+        writer.put(UInt32(items.count))
+        for (_, item) in items {
+            writer.putCounted(Array(item.key.code.rawValue.utf8))
+            writer.putCounted(item.key.subject)
+            writer.put(item.firstMilliseconds)
+            writer.put(item.lastMilliseconds)
+            writer.put(Int64(item.count))
+            writer.put(item.isAcknowledged)
+            writer.put(item.clearedMilliseconds != nil)
+            writer.put(item.clearedMilliseconds ?? 0)
+        }
+        return writer.bytes
+    }
+
+    private static let version: UInt8 = 1
+
+    /// What cannot be read counts as nothing: alerts are raised again by what they tell of.
+    init(encoded bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        guard reader.byte() == AlertBook.version, let count = reader.uint32() else { return }
+        for _ in 0..<count {
+            guard let (key, item) = AlertBook.item(from: &reader) else { return }
+            if let key { items[key] = item }
+        }
+    }
+
+    private static func item(from reader: inout ByteReader) -> (AlertKey?, Item)? {
+        guard let code = reader.counted(max: 256), let subject = reader.counted(max: Limits.pathBytesMax),
+            let first = reader.int64(), let last = reader.int64(), let count = reader.int64(),
+            let isAcknowledged = reader.byte(), let isOver = reader.byte(), let over = reader.int64()
+        else { return nil }
+        let known = MessageCode(rawValue: String(decoding: code, as: UTF8.self))
+        let key = AlertKey(code: known ?? .stateDamaged, subject: subject)
+        let item = Item(
+            key: key, firstMilliseconds: first, lastMilliseconds: last, count: Int(clamping: max(1, count)),
+            isAcknowledged: isAcknowledged != 0, clearedMilliseconds: isOver != 0 ? over : nil)
+        return (known == nil ? nil : key, item)
+    }
+}

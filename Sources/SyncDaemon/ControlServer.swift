@@ -1,0 +1,124 @@
+import ControlProtocol
+import EventLoop
+import SyncModel
+
+/// The control socket: who may speak, and what they ask, line by line. What is asked is answered by `Daemon+Requests`.
+final class ControlServer {
+    /// What a client may do, by who it is.
+    enum Right: Comparable {
+        case nothing
+        case read
+        case change
+    }
+
+    private let loop: Loop
+    private var listener: Listener?
+    private var clients: [UInt64: ControlClient] = [:]
+    private var lastClient: UInt64 = 0
+    private let rights: (PeerCredentials) -> Right
+    private let answer: (ControlCall, ControlClient) -> Void
+
+    /// More at once are turned away, so that a script in a loop cannot take all descriptors.
+    private static let clientsMax = 256
+
+    init(
+        loop: Loop, path: [UInt8], rights: @escaping (PeerCredentials) -> Right,
+        answer: @escaping (ControlCall, ControlClient) -> Void
+    ) throws(LoopError) {
+        self.loop = loop
+        self.rights = rights
+        self.answer = answer
+        listener = nil
+        // Anybody may connect: who it is decides what is answered.
+        listener = try Listener(loop: loop, endpoint: .unix(path: path), mode: 0o666) { [unowned self] in accept($0) }
+    }
+
+    private func accept(_ stream: Stream) {
+        guard clients.count < ControlServer.clientsMax, let credentials = stream.peerCredentials() else {
+            return stream.close()
+        }
+        lastClient += 1
+        let id = lastClient
+        let client = ControlClient(id: id, stream: stream, right: rights(credentials), user: credentials.user)
+        clients[id] = client
+        client.begin(
+            answer: { [unowned self] in answer($0, client) },
+            end: { [unowned self] in clients[id] = nil })
+    }
+
+    func close() {
+        listener?.close()
+        listener = nil
+        for client in clients.values { client.close() }
+        clients = [:]
+    }
+}
+
+/// One connection to the control socket.
+final class ControlClient {
+    let id: UInt64
+    let right: ControlServer.Right
+    let user: UInt32
+    private let stream: Stream
+    private var lines = LineBuffer()
+    private var isOpen = true
+    /// Called once, when the connection is over: what it waited for is forgotten.
+    private var endings: [() -> Void] = []
+
+    /// A client that reads slower than this behind what is sent to it is let go.
+    private static let pendingBytesMax = 16 << 20
+
+    init(id: UInt64, stream: Stream, right: ControlServer.Right, user: UInt32) {
+        self.id = id
+        self.stream = stream
+        self.right = right
+        self.user = user
+    }
+
+    func begin(answer: @escaping (ControlCall) -> Void, end: @escaping () -> Void) {
+        endings.append(end)
+        stream.onRead = { [unowned self] bytes in
+            lines.append(bytes)
+            takeLines(answer)
+        }
+        stream.onEnd = { [unowned self] _ in close() }
+        stream.startReading()
+    }
+
+    /// Runs when the client goes away, or at once if it has gone.
+    func whenOver(_ body: @escaping () -> Void) {
+        if isOpen { endings.append(body) } else { body() }
+    }
+
+    func reply(_ reply: ControlReply) {
+        guard isOpen else { return }
+        stream.write(reply.bytes)
+        if stream.pendingBytes > ControlClient.pendingBytesMax { close() }
+    }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        stream.close()
+        let endings = endings
+        self.endings = []
+        for ending in endings { ending() }
+    }
+
+    private func takeLines(_ answer: (ControlCall) -> Void) {
+        while isOpen {
+            switch lines.next() {
+            case .none: return
+            case .tooLong:
+                reply(.refusal(.lineTooLong))
+                return close()
+            case .line(let line):
+                do throws(ControlRefusal) {
+                    answer(try ControlCall(line: line))
+                } catch {
+                    reply(.refusal(error))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Config
+import ControlProtocol
+import Disk
+import EventLoop
+import SyncCore
+import SyncModel
+import Transport
+
+/// Looking after a running node: new settings, findings of `doctor`, figures for machines.
+extension Daemon {
+    // MARK: Reload
+
+    /// Reads the configuration again and applies what can change live; says, line by line, what was done and what was not.
+    func reload() -> [String] {
+        let wanted: Configuration
+        do throws(ConfigurationError) {
+            wanted = try Configuration.read(path: configurationPath)
+        } catch {
+            journal.problem("the configuration was not changed: \(error)")
+            return error.problems.map(\.description) + ["nothing was changed"]
+        }
+        let keys = wanted.keysThatDiffer(from: configuration)
+        guard !keys.isEmpty else { return ["nothing differs from what is in use"] }
+        configuration.safety = wanted.safety
+        configuration.alerts = wanted.alerts
+        if keys.contains(.rateLimit) {
+            configuration.link.rateLimitBytesPerSecond = wanted.link.rateLimitBytesPerSecond
+            link.setRateLimit(bytesPerSecond: wanted.link.rateLimitBytesPerSecond)
+        }
+        host.ask(.configure(wanted.safety.settings)) { _ in }
+        let notes = keys.map {
+            "\($0.rawValue): \(Daemon.liveKeys.contains($0) ? "in use from now on" : "needs a restart of syncd")"
+        }
+        for note in notes { journal.say("reload: \(note)") }
+        return notes
+    }
+
+    /// What takes effect without a restart.
+    private static let liveKeys: Set<ConfigurationKey> = [
+        .rateLimit, .deleteFuseFiles, .deleteFusePercent, .keepVersionsDays, .keepVersionsSize, .reserve, .hook,
+    ]
+
+    // MARK: Doctor
+
+    func doctor(_ asker: Asker) {
+        host.ask(.status) { [unowned self] answer in
+            var findings = [finding(rootIs: host.rootState), watchFinding, spaceFinding]
+            if case .status(let status) = answer {
+                findings.append(
+                    .init(
+                        check: "peer", grade: status.isConnected ? .ok : .warning,
+                        text: status.isConnected ? "the other node is connected" : "the other node is away",
+                        cure: status.isConnected ? nil : MessageCode.peerAway.kind.cure))
+            }
+            for item in alerts.open where item.key.code.severity != .info {
+                findings.append(
+                    .init(
+                        check: item.key.code.rawValue, grade: item.key.code.severity == .serious ? .problem : .warning,
+                        text: item.key.code.kind.meaning, cure: item.key.code.kind.cure))
+            }
+            asker.finish(DoctorDocument(findings: findings))
+        }
+    }
+
+    private func finding(rootIs state: RootState) -> DoctorDocument.Finding {
+        let code: MessageCode? =
+            switch state {
+            case .healthy: nil
+            case .missing: .rootMissing
+            case .replaced, .unmarked: .rootReplaced
+            }
+        guard let code else {
+            return .init(check: "folder", grade: .ok, text: "the folder is where it belongs", cure: nil)
+        }
+        return .init(check: "folder", grade: .problem, text: code.kind.meaning, cure: code.kind.cure)
+    }
+
+    private var watchFinding: DoctorDocument.Finding {
+        let watched = "\(host.watchCount) directories are watched"
+        guard host.isWatchLimited else { return .init(check: "watch", grade: .ok, text: watched, cure: nil) }
+        return .init(
+            check: "watch", grade: .warning, text: "\(watched); \(MessageCode.watchLimit.kind.meaning)",
+            cure: MessageCode.watchLimit.kind.cure)
+    }
+
+    private var spaceFinding: DoctorDocument.Finding {
+        guard let space = host.space else {
+            return .init(
+                check: "space", grade: .warning, text: "the free space of the folder cannot be told", cure: nil)
+        }
+        let isLow = space.freeBytes < configuration.safety.reserve.bytes(of: space.totalBytes)
+        return .init(
+            check: "space", grade: isLow ? .problem : .ok,
+            text: "\(space.freeBytes >> 20) MiB of \(space.totalBytes >> 20) MiB are free",
+            cure: isLow ? MessageCode.diskFull.kind.cure : nil)
+    }
+
+    // MARK: Metrics
+
+    func metrics(_ asker: Asker) {
+        host.ask(.status) { [unowned self] answer in
+            guard case .status(let status) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
+            statusDocument(status) { [unowned self] document in
+                asker.finish(MetricsDocument(text: Metrics.text(document, traffic)))
+            }
+        }
+    }
+}
+
+/// Figures in the text format of Prometheus. Names are stable.
+enum Metrics {
+    static func text(_ status: StatusDocument, _ traffic: Traffic) -> String {
+        var lines: [String] = []
+        func gauge(_ name: String, _ help: String, _ value: Int, kind: String = "gauge") {
+            lines += ["# HELP syncd_\(name) \(help)", "# TYPE syncd_\(name) \(kind)", "syncd_\(name) \(value)"]
+        }
+        gauge("in_sync", "1 when both folders are the same.", status.inSync ? 1 : 0)
+        gauge("peer_connected", "1 while the other node is connected.", status.peer?.isConnected == true ? 1 : 0)
+        gauge("files", "Files in the folder.", status.folder.files)
+        gauge("directories", "Directories in the folder.", status.folder.directories)
+        gauge("folder_bytes", "Bytes of all files.", status.folder.bytes)
+        gauge("to_send", "Changes the other node has not applied.", status.peer?.toSend ?? 0)
+        gauge("to_apply", "Paths here that do not show yet what is known.", status.pendingTotal)
+        gauge("conflicts", "Open conflicts.", status.conflicts)
+        gauge("quarantined", "Files in quarantine.", status.quarantined)
+        gauge("held", "Mass deletions waiting for approval.", status.held)
+        gauge("uptime_seconds", "Seconds since the start.", status.node.uptimeSeconds, kind: "counter")
+        gauge("sent_bytes_total", "Bytes given to the link.", Int(clamping: traffic.bytesSent), kind: "counter")
+        gauge(
+            "received_bytes_total", "Bytes taken from the link.", Int(clamping: traffic.bytesReceived), kind: "counter")
+        let alerts = [
+            ("serious", status.alerts.serious), ("warning", status.alerts.warning), ("info", status.alerts.info),
+        ]
+        lines += ["# HELP syncd_alerts Open alerts by severity.", "# TYPE syncd_alerts gauge"]
+        lines += alerts.map { "syncd_alerts{severity=\"\($0.0)\"} \($0.1)" }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

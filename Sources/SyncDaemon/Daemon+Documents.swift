@@ -1,0 +1,198 @@
+import Config
+import ControlProtocol
+import EventLoop
+import Store
+import SyncCore
+import SyncModel
+import Transport
+
+/// What people and programs are told: the documents of the contract, made of what core, store and shell know.
+extension Daemon {
+    // MARK: Status
+
+    /// The core's word, completed by what only the store can count.
+    func statusDocument(_ status: Status, then: @escaping (StatusDocument) -> Void) {
+        host.tally { [unowned self] tally in then(statusDocument(status, tally)) }
+    }
+
+    private func statusDocument(_ status: Status, _ tally: NodeHost.Tally) -> StatusDocument {
+        let now = Clock.monotonicMilliseconds()
+        let open = alerts.open.filter { !$0.isAcknowledged }
+        let count = { (severity: Severity) in open.count { $0.key.code.severity == severity } }
+        return StatusDocument(
+            node: .init(
+                name: record.name, id: record.id, program: Program.version,
+                uptimeSeconds: Int((now - startedMilliseconds) / 1_000)),
+            peer: peerDocument(status),
+            folder: .init(
+                path: configuration.folder.path, state: Daemon.state(status.state), files: status.files,
+                directories: status.directories, bytes: Int(clamping: tally.bytes)),
+            inSync: status.inSync,
+            pending: status.pending.map {
+                .init(path: $0.path.bytes, reason: CodeText($0.reason), sinceMilliseconds: $0.sinceMilliseconds)
+            },
+            pendingTotal: max(status.toApply, status.pending.count),
+            alerts: .init(serious: count(.serious), warning: count(.warning), info: count(.info)),
+            conflicts: tally.conflicts, quarantined: quarantine.count, held: status.heldDeletes == nil ? 0 : 1,
+            locks: 0,
+            progress: progress.take(status, bytesPerSecond: traffic.bytesPerSecond(at: now)),
+            heldDeletes: status.heldDeletes.map {
+                .init(id: String($0.id), files: $0.files, sinceMilliseconds: $0.sinceMilliseconds)
+            })
+    }
+
+    private func peerDocument(_ status: Status) -> StatusDocument.Peer? {
+        guard let pin, let digest = Digest(bytes: pin) else { return nil }
+        return .init(
+            name: status.peerName, id: NodeID(digest), isConnected: status.isConnected,
+            address: connection.address ?? configuration.link.peer,
+            program: status.peerProgram.isEmpty ? nil : String(decoding: status.peerProgram, as: UTF8.self),
+            toSend: Int(clamping: status.toSend), toApply: status.toApply,
+            lastContactMilliseconds: traffic.lastContactMilliseconds)
+    }
+
+    private static func state(_ state: Status.FolderState) -> StatusDocument.FolderState {
+        switch state {
+        case .starting: .starting
+        case .scanning: .scanning
+        case .syncing: .syncing
+        case .inSync: .inSync
+        case .waiting: .waiting
+        case .paused: .paused
+        case .halted: .halted
+        }
+    }
+
+    // MARK: Alerts
+
+    func alertsDocument(all: Bool, _ page: Page) -> AlertsDocument {
+        let items = all ? alerts.items.map(\.value) : alerts.open
+        let sorted = items.sorted {
+            ($0.key.code.severity, $0.lastMilliseconds) > ($1.key.code.severity, $1.lastMilliseconds)
+        }
+        let (shown, next) = Daemon.cut(sorted, page) { $0.id }
+        return AlertsDocument(alerts: shown.map(Daemon.alertDocument), next: next)
+    }
+
+    private static func alertDocument(_ item: AlertBook.Item) -> AlertDocument {
+        let state: AlertDocument.State =
+            item.clearedMilliseconds != nil ? .cleared : item.isAcknowledged ? .acknowledged : .open
+        return AlertDocument(
+            id: item.id, code: item.key.code, subject: item.key.subject, state: state,
+            firstSeenMilliseconds: item.firstMilliseconds, lastSeenMilliseconds: item.lastMilliseconds,
+            count: item.count)
+    }
+
+    func showAlert(_ id: String, _ asker: Asker) {
+        guard let item = alerts.item(id) else { return asker.refuse(ControlError(.requestNotFound)) }
+        asker.finish(Daemon.alertDocument(item))
+    }
+
+    func acknowledge(_ id: String, _ asker: Asker) {
+        guard alerts.acknowledge(id), let item = alerts.item(id) else {
+            return asker.refuse(ControlError(.requestNotFound))
+        }
+        saveAlerts()
+        asker.finish(Daemon.alertDocument(item))
+    }
+
+    // MARK: Conflicts
+
+    /// A file conflict is open as long as its copy lies in the folder.
+    func conflicts(_ page: Page, _ asker: Asker) {
+        host.conflictCopies { rows in
+            let documents = rows.compactMap(ConflictReading.document)
+            let (shown, next) = Daemon.cut(documents, page) { $0.id }
+            asker.finish(ConflictsDocument(conflicts: shown, next: next))
+        }
+    }
+
+    func showConflict(_ id: String, _ asker: Asker) {
+        host.conflictCopies { rows in
+            let documents = rows.compactMap(ConflictReading.document)
+            guard let found = documents.first(where: { $0.id == id }) else {
+                return asker.refuse(ControlError(.requestNotFound))
+            }
+            asker.finish(found)
+        }
+    }
+
+    // MARK: Versions
+
+    static func text(of id: VersionID) -> String { String(id.raw, radix: 16) }
+
+    func historyDocument(_ path: Path, _ versions: [KeptVersion], _ page: Page) -> HistoryDocument {
+        let (shown, next) = Daemon.cut(versions, page) { Daemon.text(of: $0.id) }
+        return HistoryDocument(path: path.bytes, versions: shown.map(versionDocument), next: next)
+    }
+
+    private func versionDocument(_ version: KeptVersion) -> HistoryDocument.Version {
+        var digest: String?
+        if case .file(let id, _) = version.entry.content { digest = id.digest.hex(digits: 64) }
+        return .init(
+            id: Daemon.text(of: version.id), timeMilliseconds: version.keptMilliseconds,
+            node: version.author == .own ? record.name : record.peerName,
+            size: Int(clamping: version.entry.content.size),
+            sha256: digest, reason: CodeText(version.reason))
+    }
+
+    // MARK: The log
+
+    func logLine(_ record: LogRecord) -> LogLine {
+        let (kind, path, from): (String, Path, Path?) =
+            switch record.change {
+            case .put(let path, let revision): (Daemon.kind(of: revision), path, revision.movedFrom)
+            case .relocate(let relocation): ("move-directory", relocation.to, relocation.from)
+            }
+        return LogLine(
+            node: self.record.name, epoch: record.head.position.epoch.raw, seq: record.head.position.seq,
+            timeMilliseconds: Int64(clamping: record.time.wallMilliseconds), kind: kind, path: path.bytes, ops: 1,
+            from: from?.bytes)
+    }
+
+    private static func kind(of revision: Revision) -> String {
+        switch revision.entry.content {
+        case .absent: revision.movedTo == nil ? "delete" : "move-away"
+        case .directory: "directory"
+        case .file: "file"
+        case .symlink: "symlink"
+        }
+    }
+
+    // MARK: Why a path is as it is
+
+    func explain(_ subject: PathArgument, _ asker: Asker) {
+        if let item = alerts.item(String(decoding: subject.typed, as: UTF8.self)) {
+            var document = ExplainDocument(code: item.key.code)
+            document.kind = .alert
+            document.subject = item.key.subject
+            return asker.finish(document)
+        }
+        guard let path = path(of: subject) else { return asker.refuse(ControlError(.requestOutside)) }
+        host.row(at: path) { [unowned self] row in
+            guard let row else { return asker.refuse(ControlError(.requestNotFound)) }
+            asker.finish(PathReading.document(row, node: record.name, peer: record.peerName))
+        }
+    }
+
+    // MARK: The program
+
+    var versionDocument: VersionDocument {
+        VersionDocument(
+            program: Program.version, wire: Int(Hello.protocolMin)...Int(Hello.protocolMax))
+    }
+
+    /// The part of a list that a page asks for, and where the next one begins.
+    static func cut<Item>(_ items: [Item], _ page: Page, id: (Item) -> String) -> ([Item], String?) {
+        var rest = items[...]
+        if let after = page.after, let index = rest.firstIndex(where: { id($0) == after }) {
+            rest = rest[(index + 1)...]
+        }
+        let limit = min(page.limit ?? pageMax, pageMax)
+        let shown = Array(rest.prefix(limit))
+        return (shown, shown.count < rest.count && page.limit == nil ? shown.last.map(id) : nil)
+    }
+
+    /// A page of so many documents fits one line of the control protocol.
+    private static let pageMax = 2_000
+}

@@ -1,0 +1,94 @@
+import ControlProtocol
+import EventLoop
+import Store
+import SyncCore
+import SyncModel
+import Transport
+
+/// The connection to the other node, and how the two come to know each other.
+extension Daemon {
+    func take(_ event: LinkEvent) {
+        switch event {
+        case .connected(let life, let address): connected(life, address)
+        case .frame(let life, let bytes):
+            traffic.received(
+                bytes.count, at: Clock.monotonicMilliseconds(), wallMilliseconds: Clock.wallMilliseconds())
+            host.post(.received(LinkID(raw: life), bytes))
+        case .sent(let life, let bytes):
+            traffic.sent(bytes, at: Clock.monotonicMilliseconds())
+            host.post(.sent(LinkID(raw: life), bytes))
+        case .disconnected(let life, let reason): disconnected(life, reason)
+        case .rejected(let address, _, let reason):
+            raise(.peerRejected)
+            journal.tell(.peerRejected, detail: "\(address): \(reason)")
+        case .unreachable(let reason, _):
+            journal.say("the other node cannot be reached: \(reason)", at: .changes)
+        }
+    }
+
+    private func connected(_ life: UInt64, _ address: String) {
+        connection = Connection(life: life, address: address)
+        let now = Clock.wallMilliseconds()
+        traffic.met(wallMilliseconds: now)
+        clear(AlertKey(code: .peerRejected))
+        journal.say("connected with \(address)")
+        feed.tell(.peerConnected(at: now, name: record.peerName, address: address))
+        host.post(.connected(LinkID(raw: life)))
+    }
+
+    private func disconnected(_ life: UInt64, _ reason: LinkEnd) {
+        if connection.life == life { connection = Connection() }
+        journal.say("the connection is over: \(reason)")
+        feed.tell(.peerDisconnected(at: Clock.wallMilliseconds(), name: record.peerName, reason: nil))
+        host.post(.disconnected(LinkID(raw: life)))
+    }
+
+    /// The core will have no more of this connection.
+    func close(_ link: LinkID, because code: MessageCode) {
+        journal.say("the connection is closed: \(code.rawValue)", at: .decisions)
+        self.link.close(life: link.raw)
+    }
+
+    // MARK: Pairing
+
+    /// Another node has proved that it knows our token. It is told only when the pin is durable here.
+    func paired(_ other: Paired, stored: @escaping () -> Void) {
+        remember(other) { [unowned self] in
+            stored()
+            settleInvites(.success(other))
+            meet(other)
+        }
+    }
+
+    /// Writes down whom we are paired with.
+    func remember(_ other: Paired, then: @escaping () -> Void) {
+        host.keep(Opening.Fact.peerName, other.name)
+        host.keep(Opening.Fact.peerPin, other.fingerprint)
+        host.query({ (_: Store) throws(StoreError) in true }) { _ in then() }
+    }
+
+    /// From now on the other node is the peer.
+    func meet(_ other: Paired) {
+        let words = other.words.joined(separator: " ")
+        journal.say("paired with \"\(Path.escape(other.name))\"; both nodes show the same six words: \(words)")
+        record.peerName = other.name
+        guard other.fingerprint != pin else { return }
+        pin = other.fingerprint
+        link.setPin(other.fingerprint)
+        restartNode()
+    }
+
+    func settleInvites(_ result: Result<Paired, PairingError>) {
+        let waiting = inviteWaiters.sorted { $0.key < $1.key }
+        inviteWaiters = [:]
+        for (_, then) in waiting { then(result) }
+    }
+
+    func forgetPeer() {
+        pin = nil
+        host.keep(Opening.Fact.peerPin, nil)
+        link.setPin(nil)
+        journal.say("unpaired; the folder stays as it is")
+        restartNode()
+    }
+}

@@ -1,0 +1,85 @@
+import ControlProtocol
+import EventLoop
+import Store
+import SyncCore
+import SyncModel
+
+/// What the node reports: alerts that last, notes that are over once they are told.
+extension Daemon {
+    func take(_ report: Report) {
+        switch report {
+        case .raised(let alert): raise(alert.key.code, subject: alert.key.subject, since: alert.sinceMilliseconds)
+        case .cleared(let key): clear(key)
+        case .note(let note):
+            journal.tell(note.code, note.subject)
+            feed.tell(.note(at: Clock.wallMilliseconds(), code: note.code, subject: note.subject))
+        }
+    }
+
+    func raise(_ code: MessageCode, subject: [UInt8] = [], since: Int64? = nil) {
+        let now = Clock.wallMilliseconds()
+        let key = AlertKey(code: code, subject: subject)
+        guard alerts.raise(key, since: since ?? now, now: now) else { return }
+        journal.tell(code, subject)
+        feed.tell(.alertRaised(at: now, code: code, subject: subject))
+        saveAlerts()
+    }
+
+    func clear(_ key: AlertKey) {
+        let now = Clock.wallMilliseconds()
+        guard alerts.clear(key, now: now) else { return }
+        journal.tellOver(key.code, key.subject)
+        feed.tell(.alertCleared(at: now, code: key.code, subject: key.subject))
+        saveAlerts()
+    }
+
+    func noteWatchLimit(_ isLimited: Bool) {
+        if isLimited { raise(.watchLimit) } else { clear(AlertKey(code: .watchLimit)) }
+    }
+
+    // MARK: Over a restart
+
+    /// What was open when the last process ended counts as open until this one has looked.
+    func loadAlerts() {
+        do throws(StoreError) {
+            if let bytes = try store.value(Opening.Fact.alerts) { alerts = AlertBook(encoded: bytes) }
+        } catch {
+            journal.problem(
+                "the alerts of the last run cannot be read: \(error). They are raised again as they are met.")
+        }
+    }
+
+    func saveAlerts() {
+        guard alerts.isChanged else { return }
+        host.keep(Opening.Fact.alerts, alerts.encoded())
+    }
+
+    /// Once the node knows its folder: what the last process had open and this one does not raise is over.
+    func settleAlerts(_ status: Status) {
+        let raised = Set(status.alerts.map(\.key))
+        for item in alerts.open where !raised.contains(item.key) && !Daemon.shellCodes.contains(item.key.code) {
+            clear(item.key)
+        }
+    }
+
+    /// Raised and cleared here, not by the core.
+    private static let shellCodes: Set<MessageCode> = [.stateDamaged, .watchLimit, .peerRejected]
+
+    // MARK: Changes as they are written down
+
+    func noteStored(_ batch: StoreBatch) {
+        for operation in batch.operations {
+            switch operation {
+            case .putVersion(let version) where version.isQuarantined: quarantine.insert(version.id)
+            case .dropVersion(let id): quarantine.remove(id)
+            default: break
+            }
+        }
+        guard journal.level >= .changes || feed.isFollowed else { return }
+        for case .appendLog(let record) in batch.operations {
+            let line = logLine(record)
+            journal.say("change \(line.seq): \(line.kind) \"\(Path.escape(line.path))\"", at: .changes)
+            feed.change(line)
+        }
+    }
+}

@@ -1,0 +1,309 @@
+import Config
+import ControlProtocol
+import EventLoop
+import Store
+import SyncCore
+import SyncModel
+import Transport
+
+/// What people and programs ask over the control socket, each by its own verb.
+extension Daemon {
+    func answer(_ call: ControlCall, to client: ControlClient) {
+        let asker = Asker(call: call, client: client)
+        guard client.right >= (call.request.changesSomething ? .change : .read) else {
+            return asker.refuse(ControlError(.controlPermission))
+        }
+        switch call.request {
+        case .status(let watches): status(watches: watches, asker)
+        case .wait(let condition, let timeout): wait(for: condition, timeout, asker)
+        case .invite: invite(asker)
+        case .inviteWait: waitForJoin(asker)
+        case .join(let token): join(token, asker)
+        case .unpair: unpair(asker)
+        case .alerts(let all, let page): asker.finish(alertsDocument(all: all, page))
+        case .alertShow(let id): showAlert(id, asker)
+        case .alertAcknowledge(let id): acknowledge(id, asker)
+        case .conflicts(_, let page): conflicts(page, asker)
+        case .conflictShow(let id): showConflict(id, asker)
+        case .history(let path, let page): history(path, page, asker)
+        case .restore(let path, let version, let target): restore(path, version, to: target, asker)
+        case .explain(let subject): explain(subject, asker)
+        case .log(let count, let follows, let node): log(count, follows: follows, node, asker)
+        case .logVerify: verifyLog(asker)
+        case .events(let follows): events(follows: follows, asker)
+        case .locks: asker.finish(LocksDocument(locks: []))
+        case .pause: tell(.pause, asker)
+        case .resume: tell(.resume, asker)
+        case .rescan(let path): rescan(path, asker)
+        case .reload: asker.finish(DoneDocument(notes: reload()))
+        case .logLevel(let level, let milliseconds): setLevel(level, milliseconds, asker)
+        case .approve(let id): decide(.approve, id, asker)
+        case .reject(let id): decide(.reject, id, asker)
+        case .doctor: doctor(asker)
+        case .metrics: metrics(asker)
+        case .version: asker.finish(versionDocument)
+        case .conflictTake, .conflictDiscard, .conflictRestore, .documentCheck, .documentShow, .lock, .unlock, .verify:
+            asker.refuse(ControlError(.requestUnsupported))
+        }
+    }
+
+    /// Who asked, and how to answer.
+    struct Asker {
+        let call: ControlCall
+        let client: ControlClient
+
+        func finish(_ document: some ControlDocument) { client.reply(.result(call.id, document.json)) }
+        func item(_ document: some ControlDocument) {
+            client.reply(.item(call.id, method: call.request.method, document.json))
+        }
+        func refuse(_ error: ControlError) {
+            client.reply(.refusal(ControlRefusal(id: call.id, error: error)))
+        }
+    }
+
+    // MARK: How things stand
+
+    private func status(watches: Bool, _ asker: Asker) {
+        var last: StatusDocument?
+        var lastMilliseconds: UInt64 = 0
+        let listener = board.add { [unowned self] status in
+            if !watches {
+                statusDocument(status) { document in asker.finish(document) }
+                return false
+            }
+            let now = Clock.monotonicMilliseconds()
+            guard last == nil || now >= lastMilliseconds + Daemon.watchPauseMilliseconds else { return true }
+            lastMilliseconds = now
+            statusDocument(status) { document in
+                if last.map({ !$0.shows(the: document) }) ?? true { asker.item(document) }
+                last = document
+            }
+            return true
+        }
+        asker.client.whenOver { [board] in board.remove(listener) }
+    }
+
+    private static let watchPauseMilliseconds: UInt64 = 250
+
+    private func wait(for condition: WaitCondition, _ timeout: UInt64?, _ asker: Asker) {
+        let timer = Timer(loop: loop)
+        var latest: Status?
+        var isOver = false
+        let listener = board.add { [unowned self] status in
+            latest = status
+            guard !isOver, Daemon.holds(condition, status) else { return !isOver }
+            isOver = true
+            timer.close()
+            statusDocument(status) { asker.finish($0) }
+            return false
+        }
+        if let timeout {
+            timer.start(afterMilliseconds: timeout) { [unowned self] in
+                isOver = true
+                board.remove(listener)
+                timer.close()
+                asker.refuse(ControlError(.waitTimedOut, text: Daemon.reason(latest, condition)))
+            }
+        }
+        asker.client.whenOver { [board] in
+            guard !isOver else { return }
+            isOver = true
+            board.remove(listener)
+            timer.close()
+        }
+    }
+
+    private static func holds(_ condition: WaitCondition, _ status: Status) -> Bool {
+        switch condition {
+        case .inSync: status.inSync
+        case .connected: status.isConnected
+        case .initialImport: status.initialImportDone
+        }
+    }
+
+    /// Why what was waited for has not come, in words.
+    private static func reason(_ status: Status?, _ condition: WaitCondition) -> String {
+        guard let status else { return "the node has not answered in time" }
+        if condition != .connected, !status.isConnected { return "the other node is away" }
+        if condition == .connected { return "the other node has not been reached" }
+        if let held = status.heldDeletes { return "\(held.files) deletions wait for approval: see syncctl status" }
+        if let first = status.pending.first {
+            return "\(status.toApply) paths wait, the first is \"\(first.path)\": \(first.reason.rawValue)"
+        }
+        return "the node is \(status.state): \(status.toSend) changes to send, \(status.toApply) to apply"
+    }
+
+    // MARK: Pairing
+
+    private func invite(_ asker: Asker) {
+        guard pin == nil else { return asker.refuse(ControlError(.pairingExists)) }
+        let invitation = link.invite()
+        let life = max(0, invitation.expiresWallMilliseconds - Clock.wallMilliseconds())
+        inviteTimer.start(afterMilliseconds: UInt64(life)) { [unowned self] in settleInvites(.failure(.expired)) }
+        asker.finish(
+            InviteDocument(token: invitation.token, expiresMilliseconds: invitation.expiresWallMilliseconds))
+    }
+
+    private func waitForJoin(_ asker: Asker) {
+        let id = asker.client.id
+        inviteWaiters[id] = { result in Daemon.answerPairing(result, asker) }
+        asker.client.whenOver { [unowned self] in inviteWaiters[id] = nil }
+    }
+
+    private func join(_ token: String, _ asker: Asker) {
+        guard pin == nil else { return asker.refuse(ControlError(.pairingExists)) }
+        link.join(token) { [unowned self] result in
+            guard case .success(let other) = result else { return Daemon.answerPairing(result, asker) }
+            remember(other) { [unowned self] in
+                Daemon.answerPairing(result, asker)
+                meet(other)
+            }
+        }
+    }
+
+    private static func answerPairing(_ result: Result<Paired, PairingError>, _ asker: Asker) {
+        switch result {
+        case .success(let other): asker.finish(PairedDocument(words: other.words, peer: other.name))
+        case .failure(let error): asker.refuse(ControlError(.pairingFailed, text: "\(error)"))
+        }
+    }
+
+    private func unpair(_ asker: Asker) {
+        guard pin != nil else { return asker.refuse(ControlError(.pairingNone)) }
+        forgetPeer()
+        asker.finish(DoneDocument())
+    }
+
+    // MARK: Orders
+
+    private func tell(_ command: Command, _ asker: Asker) {
+        host.ask(command) { answer in
+            switch answer {
+            case .refused(let code): asker.refuse(ControlError(code))
+            case .done, .status, .history: asker.finish(DoneDocument())
+            }
+        }
+    }
+
+    private func rescan(_ argument: PathArgument?, _ asker: Asker) {
+        guard let path = argument.map({ path(of: $0) }) ?? .root else {
+            return asker.refuse(ControlError(.requestOutside))
+        }
+        tell(.rescan(path), asker)
+    }
+
+    private func decide(_ command: Command, _ id: String?, _ asker: Asker) {
+        guard let id else { return tell(command, asker) }
+        host.ask(.status) { [unowned self] answer in
+            guard case .status(let status) = answer, let held = status.heldDeletes, String(held.id) == id else {
+                return asker.refuse(ControlError(.requestNotFound))
+            }
+            tell(command, asker)
+        }
+    }
+
+    private func setLevel(_ level: Int, _ milliseconds: UInt64?, _ asker: Asker) {
+        guard let wanted = Journal.Level(rawValue: level) else { return asker.refuse(ControlError(.requestInvalid)) }
+        let usual = usualLevel
+        journal.level = wanted
+        levelTimer.stop()
+        if let milliseconds {
+            levelTimer.start(afterMilliseconds: milliseconds) { [journal] in journal.level = usual }
+        } else {
+            usualLevel = wanted
+        }
+        asker.finish(DoneDocument())
+    }
+
+    // MARK: Versions
+
+    private func history(_ argument: PathArgument, _ page: Page, _ asker: Asker) {
+        guard let path = path(of: argument) else { return asker.refuse(ControlError(.requestOutside)) }
+        host.ask(.history(path)) { [unowned self] answer in
+            switch answer {
+            case .history(let versions): asker.finish(historyDocument(path, versions, page))
+            case .refused(let code): asker.refuse(ControlError(code))
+            case .done, .status: asker.refuse(ControlError(.nodeHalted))
+            }
+        }
+    }
+
+    private func restore(_ argument: PathArgument, _ version: String?, to target: PathArgument?, _ asker: Asker) {
+        let other = target.map { path(of: $0) }
+        guard let path = path(of: argument), other != .some(nil) else {
+            return asker.refuse(ControlError(.requestOutside))
+        }
+        host.ask(.history(path)) { [unowned self] answer in
+            guard case .history(let versions) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
+            let chosen = versions.first { version == nil || Daemon.text(of: $0.id) == version }
+            guard let chosen else { return asker.refuse(ControlError(.requestNotFound)) }
+            tell(.restore(chosen.id, to: other ?? path), asker)
+        }
+    }
+
+    // MARK: Logs and events
+
+    private func log(_ count: Int?, follows: Bool, _ node: String?, _ asker: Asker) {
+        if let node, Array(node.utf8) != record.name {
+            let text =
+                "only the log of this node, \"\(Path.escape(record.name))\", is kept here; ask syncctl on the other node"
+            return asker.refuse(ControlError(.requestUnsupported, text: text))
+        }
+        host.ownLog(last: count) { [unowned self] records in
+            for record in records { asker.item(logLine(record)) }
+            guard follows else { return asker.finish(DoneDocument()) }
+            feed.followLog(asker.client.id) { asker.item($0) }
+            asker.client.whenOver { [feed] in feed.unfollowLog(asker.client.id) }
+        }
+    }
+
+    private func verifyLog(_ asker: Asker) {
+        let (name, id) = (record.name, record.id)
+        host.ownLog(last: nil) { records in
+            let broken = LogCheck.firstBreak(in: records, of: id)
+            let text = broken.map { "the chain breaks at \($0.epoch.raw)/\($0.seq)" } ?? "the chain is whole"
+            asker.finish(
+                LogVerifyDocument(logs: [.init(node: name, records: records.count, isIntact: broken == nil, text: text)]
+                ))
+        }
+    }
+
+    private func events(follows: Bool, _ asker: Asker) {
+        for line in feed.latest { asker.item(line) }
+        guard follows else { return asker.finish(DoneDocument()) }
+        let id = asker.client.id
+        feed.follow(id) { asker.item($0) }
+        asker.client.whenOver { [feed] in feed.unfollow(id) }
+    }
+
+    // MARK: Helpers
+
+    /// The path in the folder that a person means; nil if it lies outside.
+    func path(of argument: PathArgument) -> Path? {
+        argument.path(in: [configuration.folder.path])
+    }
+}
+
+extension ControlRequest {
+    /// Needs more than the right to look.
+    var changesSomething: Bool {
+        switch self {
+        case .status, .wait, .alerts, .alertShow, .conflicts, .conflictShow, .history, .documentCheck, .documentShow,
+            .explain, .log, .logVerify, .events, .locks, .doctor, .metrics, .version:
+            false
+        case .invite, .inviteWait, .join, .unpair, .alertAcknowledge, .conflictTake, .conflictDiscard, .conflictRestore,
+            .restore, .lock, .unlock, .pause, .resume, .rescan, .reload, .logLevel, .approve, .reject, .verify:
+            true
+        }
+    }
+}
+
+extension StatusDocument {
+    /// The same but for the time that has passed.
+    func shows(the other: StatusDocument) -> Bool {
+        var other = other
+        other.node.uptimeSeconds = node.uptimeSeconds
+        other.peer?.lastContactMilliseconds = peer?.lastContactMilliseconds
+        return self == other
+    }
+}

@@ -1,0 +1,275 @@
+import Config
+import ControlProtocol
+import EventLoop
+import Store
+import SyncCore
+import SyncModel
+import Transport
+
+/// One node of a pair on a real machine. Joins the core (`NodeHost`) with the link, people and the service manager;
+/// everything here runs on the loop thread. By theme: what the node reports (`Daemon+Reports`), the link and pairing
+/// (`Daemon+Link`), what people ask (`Daemon+Requests`) and what they are told (`Daemon+Documents`).
+final class Daemon {
+    let loop: Loop
+    let journal: Journal
+    let configurationPath: String
+    var configuration: Configuration
+    let store: Store
+    let host: NodeHost
+    let link: PeerLink
+    let board: StatusBoard
+    let feed = EventFeed()
+    private let notifier = ServiceNotifier()
+    private var server: ControlServer?
+    private var signals: [SignalWatch] = []
+    private let stopTimer: Timer
+    private let watchdog: Timer
+    let levelTimer: Timer
+
+    var record: NodeRecord
+    var pin: [UInt8]?
+    private var powerWasLost: Bool
+    var alerts: AlertBook
+    var traffic = Traffic()
+    /// What lies in quarantine, kept up to date with each batch.
+    var quarantine = Set<VersionID>()
+    var connection = Connection()
+    var progress = ProgressTracker()
+    /// Who waits for a pairing to be completed.
+    var inviteWaiters: [UInt64: (Result<Paired, PairingError>) -> Void] = [:]
+    let inviteTimer: Timer
+    /// What `--log-level` says, or a person has said without a time.
+    var usualLevel: Journal.Level
+    let startedMilliseconds = Clock.monotonicMilliseconds()
+
+    /// What happens when the node says that it has stopped.
+    enum AfterFinish {
+        case endProcess
+        /// The same folder with another peer.
+        case startAgain
+    }
+    private var afterFinish = AfterFinish.endProcess
+    private(set) var exit = Refusal.Exit.stopped
+    private var isStopping = false
+    private var isReady = false
+
+    /// A stop that takes longer is cut short: everything acknowledged is durable anyway.
+    private static let stopMillisecondsMax: UInt64 = 4_500
+
+    /// What is known of the connection that is up, if one is.
+    struct Connection {
+        var life: UInt64?
+        var address: String?
+    }
+
+    /// Events of the link begin to flow before this object is whole.
+    private final class Relay {
+        var take: (LinkEvent) -> Void = { _ in }
+    }
+    private let relay: Relay
+
+    init(
+        loop: Loop, journal: Journal, configuration: Configuration, configurationPath: String,
+        opened: Opening.Opened, host: NodeHost
+    ) throws(LoopError) {
+        self.loop = loop
+        self.journal = journal
+        self.configuration = configuration
+        self.configurationPath = configurationPath
+        self.host = host
+        let relay = Relay()
+        self.relay = relay
+        link = try PeerLink(
+            loop: loop, identity: opened.key, name: opened.record.name, pin: opened.pin,
+            settings: try Daemon.linkSettings(configuration), onEvent: { relay.take($0) })
+        store = opened.store
+        record = opened.record
+        pin = opened.pin
+        powerWasLost = opened.powerWasLost
+        alerts = AlertBook()
+        board = StatusBoard(loop: loop) { [host] in host.ask(.status, then: $0) }
+        stopTimer = Timer(loop: loop)
+        watchdog = Timer(loop: loop)
+        levelTimer = Timer(loop: loop)
+        inviteTimer = Timer(loop: loop)
+        usualLevel = journal.level
+    }
+
+    private static func linkSettings(_ configuration: Configuration) throws(LoopError) -> LinkSettings {
+        do throws(EndpointError) {
+            var settings = LinkSettings(
+                listen: try configuration.link.listen.map { (text) throws(EndpointError) in try Endpoint.parse(text) },
+                peer: try configuration.link.peer.map { (text) throws(EndpointError) in try Endpoint.parse(text) })
+            settings.rateLimitBytesPerSecond = configuration.link.rateLimitBytesPerSecond
+            return settings
+        } catch {
+            throw LoopError(operation: "\(error)", code: 0)
+        }
+    }
+
+    /// Wires everything together and starts the node.
+    func begin(opened: Opening.Opened) throws(Refusal) {
+        relay.take = { [unowned self] in take($0) }
+        link.onPaired = { [unowned self] in paired($0, stored: $1) }
+        host.onReport = { [unowned self] in take($0) }
+        host.onFinish = { [unowned self] in nodeFinished($0) }
+        host.onSend = { [unowned self] in link.send(life: $0.raw, frame: $1) }
+        host.onClose = { [unowned self] in close($0, because: $1) }
+        host.onStored = { [unowned self] in noteStored($0) }
+        host.onStoreFailure = { [unowned self] in journal.problem("state.db: \($0). The node stops; files are safe.") }
+        host.onFolderFailure = { [unowned self] in journal.problem("the folder's own stage: \($0). The node stops.") }
+        host.onWatchLimit = { [unowned self] in noteWatchLimit($0) }
+        loop.onTurn = { [host] in host.turn() }
+        try openSocket()
+        try listenToSignals()
+        loadAlerts()
+        if let name = opened.setAside { raise(.stateDamaged, subject: name) }
+        host.quarantined { [unowned self] in quarantine.formUnion($0) }
+        pat()
+        startNode()
+        journal.say(
+            """
+            node "\(Path.escape(record.name))" shares "\(Path.escape(configuration.folder.path))"; \
+            \(pin == nil ? "not paired yet: syncctl invite, then syncctl join on the other node" : "paired")
+            """)
+    }
+
+    // MARK: The node
+
+    private func startNode() {
+        var start = record
+        start.peer = pin.flatMap { Digest(bytes: $0) }.map { NodeID($0) }
+        host.start(
+            Start(
+                node: start, settings: configuration.safety.settings, limits: Limits(),
+                program: Array(Program.version.utf8),
+                nonce: Program.nonce(), powerWasLost: powerWasLost))
+        powerWasLost = false
+        if let life = connection.life { host.post(.connected(LinkID(raw: life))) }
+        board.add { [unowned self] status in announce(status) }
+    }
+
+    /// Ends the node and starts it anew, as after pairing with another.
+    func restartNode() {
+        guard !isStopping else { return }
+        afterFinish = .startAgain
+        host.post(.stopRequested)
+    }
+
+    private func nodeFinished(_ reason: FinishReason) {
+        if reason == .stopped, afterFinish == .startAgain, !isStopping {
+            afterFinish = .endProcess
+            return reopenNode()
+        }
+        if reason != .stopped { exit = .storage }
+        end()
+    }
+
+    private func reopenNode() {
+        do throws(StoreError) {
+            if let stored = try store.node() { record = stored }
+        } catch {
+            journal.problem("state.db: \(error). The node stops; files are safe.")
+            exit = .storage
+            return end()
+        }
+        startNode()
+    }
+
+    // MARK: The end
+
+    func requestStop() {
+        guard !isStopping else { return }
+        isStopping = true
+        notifier?.send("STOPPING=1")
+        journal.say("stopping")
+        guard host.isAlive else { return end() }
+        host.post(.stopRequested)
+        stopTimer.start(afterMilliseconds: Daemon.stopMillisecondsMax) { [unowned self] in
+            journal.say("the stop took too long and is cut short; what is unfinished is finished after the next start")
+            end()
+        }
+    }
+
+    private func end() {
+        saveAlerts()
+        loop.stop()
+    }
+
+    func close() {
+        server?.close()
+        board.close()
+        link.shutDown()
+        host.close()
+        store.close()
+        journal.say("stopped")
+    }
+
+    // MARK: Doors
+
+    private func openSocket() throws(Refusal) {
+        do throws(LoopError) {
+            server = try ControlServer(
+                loop: loop, path: configuration.node.control,
+                rights: { [unowned self] in rights(of: $0) }, answer: { [unowned self] in answer($0, to: $1) })
+        } catch {
+            let isTaken = error.code == LoopError.addressInUse
+            let cure =
+                isTaken
+                ? "Another syncd answers there; stop it first."
+                : "Make its directory, or choose another place with control = in the section [node]."
+            throw Refusal(
+                exit: isTaken ? .inUse : .permission,
+                text: """
+                    the control socket "\(Path.escape(configuration.node.control))" cannot be opened: \(error.text). \
+                    \(cure)
+                    """)
+        }
+    }
+
+    /// Read for everybody in the daemon's group; change for root, the daemon's own user and the group of administrators.
+    private func rights(of credentials: PeerCredentials) -> ControlServer.Right {
+        if credentials.user == 0 || credentials.user == System.userID { return .change }
+        if System.isMember(user: credentials.user, ofGroup: "syncd-admin") { return .change }
+        let isOfGroup = credentials.group == System.groupID
+        return isOfGroup || System.isMember(user: credentials.user, ofGroup: System.groupID) ? .read : .nothing
+    }
+
+    private func listenToSignals() throws(Refusal) {
+        do throws(LoopError) {
+            for signal in [System.terminate, System.interrupt] {
+                signals.append(try SignalWatch(loop: loop, signal: signal) { [unowned self] in requestStop() })
+            }
+            signals.append(
+                try SignalWatch(loop: loop, signal: System.hangUp) { [unowned self] in _ = reload() })
+        } catch {
+            throw Refusal(exit: .storage, text: "signals cannot be watched: \(error)")
+        }
+    }
+
+    // MARK: The service manager
+
+    /// Ready when the rows are known and the folder is watched.
+    private func announce(_ status: Status) -> Bool {
+        guard status.state != .starting else { return true }
+        if !isReady {
+            isReady = true
+            notifier?.send("READY=1")
+            journal.say("ready")
+        }
+        notifier?.send("STATUS=\(Daemon.line(of: status))")
+        return false
+    }
+
+    private static func line(of status: Status) -> String {
+        let link = status.isConnected ? "connected" : "the other node is away"
+        return
+            "\(status.files) files, \(status.inSync ? "in sync" : "\(status.toApply) to apply, \(status.toSend) to send"), \(link)"
+    }
+
+    private func pat() {
+        guard let interval = notifier?.watchdogMicroseconds else { return }
+        notifier?.send("WATCHDOG=1")
+        watchdog.start(afterMilliseconds: max(1, interval / 2_000)) { [unowned self] in pat() }
+    }
+}

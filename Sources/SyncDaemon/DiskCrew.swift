@@ -1,0 +1,103 @@
+import Disk
+import EventLoop
+import Store
+import SyncCore
+import SyncModel
+
+/// Disk work of the core, done by a few threads; each answer becomes an event.
+final class DiskCrew {
+    private let folder: Folder
+    private let watcher: Watcher
+    private let store: Store
+    private let pool: WorkerPool
+    private let threads: Int
+    private let chunking: ChunkerParameters
+    private let post: (Event) -> Void
+    var onFailure: (FolderError) -> Void = { _ in }
+
+    /// Fewer files than this are not worth a second thread.
+    private static let pathsPerThreadMin = 8
+
+    init(
+        folder: Folder, watcher: Watcher, store: Store, pool: WorkerPool, threads: Int, chunking: ChunkerParameters,
+        post: @escaping (Event) -> Void
+    ) {
+        self.folder = folder
+        self.watcher = watcher
+        self.store = store
+        self.pool = pool
+        self.threads = threads
+        self.chunking = chunking
+        self.post = post
+    }
+
+    func inspect(_ job: JobID, _ paths: [Path]) {
+        let folder = folder
+        pool.run({ folder.inspect(paths) }) { [post] in post(.inspected(job, $0)) }
+    }
+
+    func read(_ job: JobID, _ requests: [ReadRequest]) {
+        let folder = folder
+        pool.run({ folder.read(requests) }) { [post] in post(.readFinished(job, $0)) }
+    }
+
+    func run(_ job: JobID, _ programs: [DiskProgram]) {
+        let folder = folder
+        pool.run({ folder.run(programs) }) { [post] in post(.diskFinished(job, $0)) }
+    }
+
+    /// A stage that cannot be listed may hold the only copy of a file: only another start can tell.
+    func listStage(_ job: JobID) {
+        let folder = folder
+        pool.run({ DiskCrew.staged(in: folder) }) { [self] in
+            switch $0 {
+            case .success(let files): post(.stageListed(job, files))
+            case .failure(let error): onFailure(error)
+            }
+        }
+    }
+
+    private static func staged(in folder: Folder) -> Result<[StagedFile], FolderError> {
+        Result { () throws(FolderError) in try folder.stagedFiles() }
+    }
+
+    /// The listing of the folder meets the rows of the store page by page. A store that fails ends the chunk where it
+    /// stands; the next question to the store tells the core.
+    func scan(_ job: JobID, _ request: ScanRequest, _ rules: IgnoreRules) {
+        let (folder, watcher, store) = (folder, watcher, store)
+        pool.run({
+            folder.scan(request, rules: rules, watcher: watcher) { directory, after in
+                DiskCrew.rows(below: directory, after: after, in: store)
+            }
+        }) { [post] in post(.scanned(job, $0)) }
+    }
+
+    private static let rowsPerPage = 512
+
+    private static func rows(below directory: Path, after: Path?, in store: Store) -> [Row]? {
+        do throws(StoreError) {
+            guard case .rows(let rows) = try store.answer(.below(directory, after: after, limit: rowsPerPage)) else {
+                return nil
+            }
+            return rows
+        } catch {
+            return nil
+        }
+    }
+
+    /// Reading is most of the work, so many files are shared out among the threads.
+    func hash(_ job: JobID, _ paths: [Path]) {
+        let (folder, chunking) = (folder, chunking)
+        let share = max(DiskCrew.pathsPerThreadMin, (paths.count + threads - 1) / threads)
+        let parts = stride(from: 0, to: paths.count, by: share).map { Array(paths[$0..<min($0 + share, paths.count)]) }
+        var outcomes = [[HashOutcome]?](repeating: nil, count: parts.count)
+        guard !parts.isEmpty else { return post(.hashed(job, [])) }
+        for (index, part) in parts.enumerated() {
+            pool.run({ folder.hash(part, chunking: chunking) }) { [post] in
+                outcomes[index] = $0
+                let done = outcomes.compactMap(\.self)
+                if done.count == outcomes.count { post(.hashed(job, done.flatMap(\.self))) }
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import ControlProtocol
+import SyncModel
+
+/// What happens, for `syncctl events`: the latest are kept, and whoever follows is told each.
+final class EventFeed {
+    private var recent = Deque<EventLine>()
+    private var followers: [UInt64: (EventLine) -> Void] = [:]
+
+    /// Own log entries as they are written, for `syncctl log --follow`.
+    private var logFollowers: [UInt64: (LogLine) -> Void] = [:]
+
+    private static let recentMax = 1_000
+
+    func tell(_ line: EventLine) {
+        recent.append(line)
+        if recent.count > EventFeed.recentMax { _ = recent.popFirst() }
+        for follower in followers.values { follower(line) }
+    }
+
+    func change(_ line: LogLine) {
+        for follower in logFollowers.values { follower(line) }
+    }
+
+    var isFollowed: Bool { !logFollowers.isEmpty }
+
+    func followLog(_ id: UInt64, _ body: @escaping (LogLine) -> Void) { logFollowers[id] = body }
+    func unfollowLog(_ id: UInt64) { logFollowers[id] = nil }
+
+    var latest: [EventLine] { Array(recent) }
+
+    func follow(_ id: UInt64, _ body: @escaping (EventLine) -> Void) { followers[id] = body }
+    func unfollow(_ id: UInt64) { followers[id] = nil }
+}

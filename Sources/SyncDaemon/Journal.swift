@@ -1,0 +1,65 @@
+import SyncModel
+
+/// What syncd says on stderr: one message a line, with its stable code, in words for people. When the service manager
+/// reads it, each line begins with its priority.
+final class Journal {
+    /// What is said, by `--log-level` and `syncctl log-level`.
+    enum Level: Int, Comparable {
+        case problems = 0
+        case decisions = 1
+        case changes = 2
+        case operations = 3
+
+        static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    var level: Level
+    private let hasPriorities: Bool
+    private let write: (String) -> Void
+
+    init(level: Level, hasPriorities: Bool, write: @escaping (String) -> Void = System.tell) {
+        self.level = level
+        self.hasPriorities = hasPriorities
+        self.write = write
+    }
+
+    /// A message of the registry: what happened, to what, and what is safe and to do.
+    func tell(_ code: MessageCode, _ subject: [UInt8] = [], detail: String = "") {
+        guard level >= Journal.level(of: code.severity) else { return }
+        let about = subject.isEmpty ? "" : " \"\(Path.escape(subject))\""
+        let more = detail.isEmpty ? "" : " (\(Path.escape(Array(detail.utf8))))"
+        let cure = code.severity == .info ? "" : " \(code.kind.cure)"
+        line("\(code.rawValue)\(about)\(more): \(code.kind.meaning)\(cure)", priority: Journal.priority(code.severity))
+    }
+
+    /// That a condition of the registry is over.
+    func tellOver(_ code: MessageCode, _ subject: [UInt8]) {
+        guard level >= .decisions else { return }
+        let about = subject.isEmpty ? "" : " \"\(Path.escape(subject))\""
+        line("\(code.rawValue)\(about): over", priority: 6)
+    }
+
+    /// A line about the program itself: that it started, whom it meets, that it stops.
+    func say(_ text: @autoclosure () -> String, at level: Level = .decisions) {
+        guard self.level >= level else { return }
+        line(text(), priority: level == .problems ? 3 : level == .decisions ? 6 : 7)
+    }
+
+    /// Something is wrong with the program's own means.
+    func problem(_ text: String) { line(text, priority: 3) }
+
+    private func line(_ text: String, priority: Int) {
+        write((hasPriorities ? "<\(priority)>" : "syncd: ") + text + "\n")
+    }
+
+    private static func level(of severity: Severity) -> Level { severity == .info ? .decisions : .problems }
+
+    /// As syslog counts: 3 error, 4 warning, 6 information.
+    private static func priority(_ severity: Severity) -> Int {
+        switch severity {
+        case .serious: 3
+        case .warning: 4
+        case .info: 6
+        }
+    }
+}

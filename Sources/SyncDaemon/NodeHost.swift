@@ -1,0 +1,148 @@
+import Disk
+import EventLoop
+import Store
+import SyncCore
+import SyncModel
+
+/// A node with a disk, a store and a clock: performs what the core asks of them and turns what comes back into events.
+/// The link and people are not its business: they are told through `on…`.
+final class NodeHost {
+    private let loop: Loop
+    private let store: Store
+    private let folder: Folder
+    private let watcher: Watcher
+    private let storeWorker: WorkerPool
+    private let diskPool: WorkerPool
+    private let watchWorker: WorkerPool
+    private let deadline: Timer
+    private let driver: NodeDriver
+    private let storeLine: StoreLine
+    private let crew: DiskCrew
+    private let keeper: WatchKeeper
+    private let commands = PendingCommands()
+
+    var onSend: (LinkID, [UInt8]) -> Void = { _, _ in }
+    var onClose: (LinkID, MessageCode) -> Void = { _, _ in }
+    var onReport: (Report) -> Void = { _ in }
+    var onFinish: (FinishReason) -> Void = { _ in }
+    var onStoreFailure: (StoreError) -> Void = { _ in }
+    var onFolderFailure: (FolderError) -> Void = { _ in }
+    /// The kernel watches no more directories for us, or does again.
+    var onWatchLimit: (Bool) -> Void = { _ in }
+    /// A batch is durable.
+    var onStored: (StoreBatch) -> Void = { _ in }
+
+    /// Disk work waits more than it computes, so there are more threads than processors on a small machine.
+    private static let diskThreads = 4
+
+    init(loop: Loop, store: Store, folder: Folder, watcher: Watcher, chunking: ChunkerParameters) throws(LoopError) {
+        self.loop = loop
+        self.store = store
+        self.folder = folder
+        self.watcher = watcher
+        storeWorker = try WorkerPool(loop: loop, name: "store", threads: 1)
+        diskPool = try WorkerPool(loop: loop, name: "disk", threads: NodeHost.diskThreads)
+        watchWorker = try WorkerPool(loop: loop, name: "watch", threads: 1)
+        deadline = Timer(loop: loop)
+        let driver = NodeDriver()
+        self.driver = driver
+        storeLine = StoreLine(store, worker: storeWorker) { driver.post($0) }
+        crew = DiskCrew(
+            folder: folder, watcher: watcher, store: store, pool: diskPool, threads: NodeHost.diskThreads,
+            chunking: chunking
+        ) { driver.post($0) }
+        keeper = WatchKeeper(watcher, worker: watchWorker) { driver.post($0) }
+        driver.perform = { [unowned self] in perform($0) }
+        crew.onFailure = { [unowned self] in
+            onFolderFailure($0)
+            finish(.diskFailed)
+        }
+        storeLine.onFailure = { [unowned self] in onStoreFailure($0) }
+        keeper.onLimit = { [unowned self] in onWatchLimit($0) }
+    }
+
+    func start(_ start: Start) {
+        keeper.begin()
+        driver.start(start)
+    }
+
+    func post(_ event: Event) { driver.post(event) }
+
+    func ask(_ command: Command, then: @escaping (Answer) -> Void) {
+        guard driver.isAlive else { return then(.refused(.nodeHalted)) }
+        driver.post(.command(commands.add(then), command))
+    }
+
+    /// Writes down a small fact of the shell, after everything that was given to the store before.
+    func keep(_ key: String, _ value: [UInt8]?) { storeLine.keep(key, value) }
+
+    /// Asks the store after everything the core has given to it; nil if it fails.
+    func query<Value: Sendable>(
+        _ body: @escaping @Sendable (Store) throws(StoreError) -> Value, then: @escaping (Value?) -> Void
+    ) {
+        let store = store
+        storeWorker.run({ NodeHost.attempt(body, store) }, then: then)
+    }
+
+    private static func attempt<Value>(_ body: (Store) throws(StoreError) -> Value, _ store: Store) -> Value? {
+        do throws(StoreError) { return try body(store) } catch { return nil }
+    }
+
+    var rootState: RootState { folder.rootState }
+    var watchCount: Int { watcher.count }
+    var isWatchLimited: Bool { watcher.isLimited }
+
+    var space: Folder.Space? {
+        do throws(FolderError) { return try folder.space() } catch { return nil }
+    }
+
+    /// To be called before each poll; true if more is waiting.
+    func turn() -> Bool { driver.turn() }
+
+    var isAlive: Bool { driver.isAlive }
+
+    /// Waits for what the workers are doing.
+    func close() {
+        driver.retire()
+        commands.abandon()
+        deadline.close()
+        keeper.close()
+        watchWorker.close()
+        diskPool.close()
+        storeWorker.close()
+    }
+
+    private func perform(_ effect: Effect) {
+        switch effect {
+        case .load(let job, let queries): storeLine.load(job, queries)
+        case .store(let job, let batch):
+            storeLine.store(job, batch)
+            onStored(batch)
+        case .scan(let job, let request, let rules): crew.scan(job, request, rules)
+        case .inspect(let job, let paths): crew.inspect(job, paths)
+        case .hash(let job, let paths): crew.hash(job, paths)
+        case .read(let job, let requests): crew.read(job, requests)
+        case .disk(let job, let programs): crew.run(job, programs)
+        case .listStage(let job): crew.listStage(job)
+        case .send(let link, let frame): onSend(link, frame)
+        case .close(let link, let code): onClose(link, code)
+        case .wake(let milliseconds): wake(at: milliseconds)
+        case .report(let report): onReport(report)
+        case .answer(let command, let answer): commands.settle(command, answer)
+        case .finish(let reason): finish(reason)
+        }
+    }
+
+    private func wake(at milliseconds: UInt64) {
+        let now = Clock.monotonicMilliseconds()
+        let pause = milliseconds > now ? milliseconds - now : 0
+        deadline.start(afterMilliseconds: pause) { [driver] in driver.post(.deadline) }
+    }
+
+    private func finish(_ reason: FinishReason) {
+        driver.retire()
+        commands.abandon()
+        deadline.stop()
+        onFinish(reason)
+    }
+}

@@ -1,0 +1,210 @@
+import Config
+import Crypto
+import Disk
+import EventLoop
+import Store
+import SyncModel
+
+/// Opens everything a node needs, in the order in which a refusal harms least: nothing is written before it is sure that
+/// this key, this state and this folder belong together and to nobody else.
+struct Opening {
+    /// What is open afterwards.
+    struct Opened {
+        let key: IdentityKey
+        let store: Store
+        let folder: Folder
+        /// The record to start with.
+        var record: NodeRecord
+        /// The key of the node we are paired with.
+        var pin: [UInt8]?
+        /// The machine went down since this node was last alive.
+        let powerWasLost: Bool
+        /// The state was damaged and put aside under this name.
+        let setAside: [UInt8]?
+    }
+
+    let configuration: Configuration
+
+    func open() throws(Refusal) -> Opened {
+        let key = try readKey()
+        let (store, setAside) = try openStore()
+        do throws(Refusal) {
+            return try finish(key, store, setAside)
+        } catch {
+            store.close()
+            throw error
+        }
+    }
+
+    private func finish(_ key: IdentityKey, _ store: Store, _ setAside: [UInt8]?) throws(Refusal) -> Opened {
+        let stored = try stored { () throws(StoreError) in try store.node() }
+        let folder = try openFolder(known: stored?.folder)
+        let record = try record(stored, key, folder)
+        let pin = try self.stored { () throws(StoreError) in try store.value(Fact.peerPin) }
+        return Opened(
+            key: key, store: store, folder: folder, record: record, pin: pin,
+            powerWasLost: try noteBoot(store, isFirst: stored == nil), setAside: setAside)
+    }
+
+    /// Names of the small facts that the shell keeps in the store.
+    enum Fact {
+        static let peerPin = "peer.pin"
+        static let peerName = "peer.name"
+        static let boot = "boot.id"
+        static let alerts = "alerts"
+    }
+
+    // MARK: Key
+
+    private var keyPath: [UInt8] { configuration.node.state + Array("/identity/key.pem".utf8) }
+    private var shownKeyPath: String { Path.escape(keyPath) }
+    private var shownState: String { Path.escape(configuration.node.state) }
+    private var shownFolder: String { "the shared folder \"\(Path.escape(configuration.folder.path))\"" }
+    private static let keyBytesMax = 64 << 10
+
+    private func readKey() throws(Refusal) -> IdentityKey {
+        guard let pem = System.contents(of: keyPath, limit: Opening.keyBytesMax) else {
+            throw Refusal(
+                exit: .configuration,
+                text: """
+                    the key of this node, "\(shownKeyPath)", cannot be read. If the node is new, set it up with \
+                    syncctl init; otherwise put the key back from a backup or mend its permissions. Nothing was touched.
+                    """)
+        }
+        do throws(CryptoError) {
+            return try IdentityKey(pem: pem)
+        } catch {
+            throw Refusal(
+                exit: .configuration,
+                text: """
+                    "\(shownKeyPath)" does not hold the key of a node: \(error.reason). Put it back from a backup. Nothing \
+                    was touched.
+                    """)
+        }
+    }
+
+    // MARK: Store
+
+    private func openStore() throws(Refusal) -> (Store, [UInt8]?) {
+        let directory = configuration.node.state
+        do throws(StoreError) {
+            return (try Store.open(directory: directory), nil)
+        } catch {
+            guard case .damaged = error else { throw refusal(error) }
+        }
+        // What the folder holds is the truth: a fresh state is built from it and from the peer, without a single delete.
+        do throws(StoreError) {
+            let name = try Store.setAside(directory: directory)
+            return (try Store.open(directory: directory), name)
+        } catch {
+            throw refusal(error)
+        }
+    }
+
+    private func stored<Value>(_ body: () throws(StoreError) -> Value) throws(Refusal) -> Value {
+        do throws(StoreError) { return try body() } catch { throw refusal(error) }
+    }
+
+    private func refusal(_ error: StoreError) -> Refusal {
+        let place = "\"\(shownState)/state.db\""
+        switch error {
+        case .newer(let found, let supported):
+            return Refusal(
+                exit: .refusedData,
+                text: """
+                    \(place) was written by a newer syncd (format \(found); this one knows up to \(supported)). \
+                    Nothing was touched. Upgrade syncd on this machine.
+                    """)
+        case .notOurs:
+            return Refusal(
+                exit: .refusedData,
+                text: """
+                    \(place) is a database of another program. Nothing was touched. Give this node a state directory of \
+                    its own.
+                    """)
+        case .busy:
+            return Refusal(
+                exit: .inUse,
+                text: """
+                    another syncd uses \(place). Stop it first, or give this node a state directory of its own.
+                    """)
+        case .damaged, .full, .inputOutput, .failed:
+            return Refusal(
+                exit: .storage, text: "\(place) cannot be used: \(error). Your files were not touched.")
+        }
+    }
+
+    // MARK: Folder
+
+    private func openFolder(known: FolderID?) throws(Refusal) -> Folder {
+        do throws(FolderError) {
+            let bytes = configuration.folder.path
+            let id: FolderID
+            if let known { id = known } else { id = try Folder.marker(at: bytes) }
+            return try Folder(path: bytes, id: id)
+        } catch {
+            throw refusal(error)
+        }
+    }
+
+    private func refusal(_ error: FolderError) -> Refusal {
+        let place = shownFolder
+        switch error.kind {
+        case .inUse:
+            return Refusal(exit: .inUse, text: "another syncd works in \(place). Stop it first.")
+        case .permission:
+            return Refusal(
+                exit: .permission,
+                text:
+                    "\(place) cannot be used: \(error). Give the user that runs syncd access to it. Nothing was touched."
+            )
+        case .missing, .notSetUp, .notDirectory:
+            return Refusal(
+                exit: .configuration,
+                text: """
+                    \(place) is not there or not set up: \(error). If it lies on a disk that is not mounted, mount it; \
+                    if it is new, run syncctl init. Nothing was touched, and nothing counts as deleted.
+                    """)
+        case .replaced:
+            return Refusal(
+                exit: .configuration,
+                text: """
+                    \(place) is another folder than the one this node was set up with. If a disk is not mounted, mount \
+                    it. Nothing was touched, and nothing counts as deleted.
+                    """)
+        default:
+            return Refusal(exit: .storage, text: "\(place) cannot be used: \(error). Nothing was touched.")
+        }
+    }
+
+    // MARK: Record
+
+    private func record(_ stored: NodeRecord?, _ key: IdentityKey, _ folder: Folder) throws(Refusal) -> NodeRecord {
+        guard let digest = Digest(bytes: key.fingerprint) else {
+            throw Refusal(exit: .configuration, text: "the key in \"\(shownKeyPath)\" has no fingerprint of 32 bytes")
+        }
+        let id = NodeID(digest)
+        guard var record = stored else {
+            return NodeRecord(id: id, name: Array(configuration.node.name.utf8), folder: folder.id)
+        }
+        guard record.id == id else {
+            throw Refusal(
+                exit: .refusedData,
+                text: """
+                    the state in "\(shownState)" belongs to another key than "\(shownKeyPath)". Put the right key \
+                    back, or give this node a state directory of its own. Nothing was touched.
+                    """)
+        }
+        record.name = Array(configuration.node.name.utf8)
+        return record
+    }
+
+    /// True if the machine was started anew since the last time.
+    private func noteBoot(_ store: Store, isFirst: Bool) throws(Refusal) -> Bool {
+        let boot = System.bootID()
+        let last = try stored { () throws(StoreError) in try store.value(Fact.boot) }
+        if boot != last { try stored { () throws(StoreError) in try store.setValue(Fact.boot, boot) } }
+        // A machine that does not tell is taken for one that went down: that costs time, never a file.
+        return !isFirst && (boot == nil || boot != last)
+    }
+}

@@ -1,0 +1,91 @@
+import Config
+import Disk
+import EventLoop
+import Store
+import SyncModel
+import Transport
+
+/// From the configuration to the end of the process.
+public enum SyncDaemon {
+    /// What the command line asks for.
+    public struct Options: Sendable {
+        /// Nil for the usual place.
+        public var configurationPath: String?
+        public var logLevel: Int?
+        public var onlyChecks = false
+
+        public init() {}
+    }
+
+    /// The exit status for a command line that cannot be understood.
+    public static var usageStatus: Int32 { Refusal.Exit.usage.rawValue }
+
+    /// Says on stderr what is wrong.
+    public static func tellProblem(_ text: String) { System.tell("syncd: \(text)\n") }
+
+    /// Runs until it is told to stop; the result is the exit status of the process.
+    public static func run(_ options: Options) -> Int32 {
+        let journal = Journal(
+            level: options.logLevel.flatMap(Journal.Level.init) ?? .decisions,
+            hasPriorities: System.environment("JOURNAL_STREAM") != nil)
+        do throws(Refusal) {
+            let path = options.configurationPath ?? Configuration.defaultFile
+            let configuration = try read(path)
+            guard !options.onlyChecks else { return Refusal.Exit.stopped.rawValue }
+            return try serve(configuration, path, journal).rawValue
+        } catch {
+            journal.problem(error.text)
+            return error.exit.rawValue
+        }
+    }
+
+    private static func read(_ path: String) throws(Refusal) -> Configuration {
+        do throws(ConfigurationError) {
+            return try Configuration.read(path: path)
+        } catch {
+            throw Refusal(exit: .configuration, text: error.problems.map(\.description).joined(separator: "\n"))
+        }
+    }
+
+    private static func serve(
+        _ configuration: Configuration, _ path: String, _ journal: Journal
+    ) throws(Refusal) -> Refusal.Exit {
+        let opened = try Opening(configuration: configuration).open()
+        let loop: Loop
+        let daemon: Daemon
+        do throws(LoopError) {
+            loop = try Loop()
+            daemon = try assemble(loop, configuration, path, opened, journal)
+        } catch {
+            opened.store.close()
+            throw Refusal(exit: error.code == LoopError.addressInUse ? .inUse : .storage, text: "\(error)")
+        }
+        do throws(Refusal) {
+            try daemon.begin(opened: opened)
+        } catch {
+            daemon.close()
+            throw error
+        }
+        loop.run()
+        daemon.close()
+        do throws(LoopError) { try loop.close() } catch { journal.problem("\(error)") }
+        return daemon.exit
+    }
+
+    private static func assemble(
+        _ loop: Loop, _ configuration: Configuration, _ path: String, _ opened: Opening.Opened, _ journal: Journal
+    ) throws(LoopError) -> Daemon {
+        let watcher: Watcher
+        do throws(FolderError) {
+            watcher = try Watcher(folder: opened.folder)
+        } catch {
+            throw LoopError(
+                operation: "watch \(Path.escape(configuration.folder.path)): \(error.operation)", code: -error.errno)
+        }
+        let host = try NodeHost(
+            loop: loop, store: opened.store, folder: opened.folder, watcher: watcher, chunking: Limits().chunking)
+        return try Daemon(
+            loop: loop, journal: journal, configuration: configuration, configurationPath: path,
+            opened: opened, host: host)
+    }
+}

@@ -1,0 +1,44 @@
+import Disk
+import EventLoop
+import SyncCore
+import SyncModel
+
+/// Carries the watcher's news to the core. A thread of its own waits for them.
+final class WatchKeeper {
+    private let watcher: Watcher
+    private let worker: WorkerPool
+    private let post: (Event) -> Void
+    var onLimit: (Bool) -> Void = { _ in }
+    private var isListening = false
+    private var isClosed = false
+
+    init(_ watcher: Watcher, worker: WorkerPool, post: @escaping (Event) -> Void) {
+        self.watcher = watcher
+        self.worker = worker
+        self.post = post
+    }
+
+    /// Harmless when it listens already.
+    func begin() {
+        guard !isListening else { return }
+        isListening = true
+        listen()
+    }
+
+    /// Ends the waiting thread; afterwards `worker` can be closed.
+    func close() {
+        isClosed = true
+        watcher.interrupt()
+    }
+
+    private func listen() {
+        let watcher = watcher
+        worker.run({ watcher.next() }) { [self] news in
+            guard !isClosed else { return }
+            if news.hasOverflowed { post(.overflowed) }
+            if !news.notices.isEmpty { post(.noticed(news.notices)) }
+            onLimit(news.limitReached)
+            listen()
+        }
+    }
+}

@@ -1,0 +1,111 @@
+/// The format of what flows inside TLS, on the link and while pairing; numbers big-endian.
+///
+/// ```
+/// 4  length of what follows, 1 to the limit of the protocol
+/// 1  kind
+///    payload
+///
+/// syncd/1       limit 1 MiB + 64
+///   0 frame             as the core wrote it
+///   1 compressed frame  one zstd frame that states its size; at most 4 MiB come out of it
+///   2 keep-alive        to be answered; the side that accepted the connection speaks first, with one of these
+///   3 keep-alive answer
+///
+/// syncd-pair/1  limit 256
+///   1 proof     32 HMAC · name of the joining node, 1 to 64 bytes
+///   2 answer    32 HMAC · name of the inviting node, 1 to 64 bytes
+///   3 refusal   1 reason: see `PairingRefusal`
+/// ```
+/// A record of a kind that is not listed is skipped: a later version may send it. A payload is empty unless stated, and
+/// more than is stated is no error for the same reason.
+struct Record: Equatable {
+    let kind: UInt8
+    let payload: [UInt8]
+
+    static let headerBytes = 5
+    static let linkLimit = (1 << 20) + 64
+    static let pairingLimit = 256
+    static let plainFrameBytesMax = 4 << 20
+
+    enum LinkKind: UInt8 {
+        case frame = 0
+        case compressedFrame = 1
+        case keepAlive = 2
+        case keepAliveAnswer = 3
+    }
+
+    enum PairingKind: UInt8 {
+        case proof = 1
+        case answer = 2
+        case refusal = 3
+    }
+
+    static func encode(kind: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        let length = UInt32(payload.count + 1)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(headerBytes + payload.count)
+        bytes.append(UInt8(truncatingIfNeeded: length >> 24))
+        bytes.append(UInt8(truncatingIfNeeded: length >> 16))
+        bytes.append(UInt8(truncatingIfNeeded: length >> 8))
+        bytes.append(UInt8(truncatingIfNeeded: length))
+        bytes.append(kind)
+        bytes += payload
+        return bytes
+    }
+
+    static func link(_ kind: LinkKind, _ payload: [UInt8] = []) -> [UInt8] { encode(kind: kind.rawValue, payload) }
+
+    static func pairing(_ kind: PairingKind, _ payload: [UInt8]) -> [UInt8] { encode(kind: kind.rawValue, payload) }
+}
+
+/// Cuts a stream of bytes into records. Total: whatever comes in, it answers with records, with "not yet", or with the
+/// one error there is. It never holds more than one record and what came with it.
+struct RecordReader {
+    /// A length of nothing, or beyond the limit. Nothing was allocated for it.
+    struct BadLength: Error, Hashable {
+        let length: UInt32
+        let limit: Int
+    }
+
+    private let limit: Int
+    private var buffer: [UInt8] = []
+    /// Bytes before this one have been read.
+    private var start = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Bytes that are here and belong to no record yet.
+    var waitingBytes: Int { buffer.count - start }
+
+    mutating func append(_ bytes: [UInt8]) {
+        if start == buffer.count {
+            buffer = bytes
+        } else {
+            buffer.removeSubrange(..<start)
+            buffer += bytes
+        }
+        start = 0
+    }
+
+    /// Nil when the next record is not whole yet.
+    mutating func next() throws(BadLength) -> Record? {
+        guard waitingBytes >= 4 else { return nil }
+        let length = buffer[start..<(start + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        guard length >= 1, length <= limit else { throw BadLength(length: length, limit: limit) }
+        let end = start + 4 + Int(length)
+        guard buffer.count >= end else { return nil }
+        let record = Record(kind: buffer[start + 4], payload: Array(buffer[(start + Record.headerBytes)..<end]))
+        start = end
+        if start == buffer.count {
+            buffer = []
+            start = 0
+        }
+        return record
+    }
+}
+
+extension RecordReader.BadLength: CustomStringConvertible {
+    var description: String { "a record of \(length) bytes, where 1 to \(limit) are allowed" }
+}

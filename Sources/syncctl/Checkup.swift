@@ -1,0 +1,157 @@
+import Config
+import ControlProtocol
+import Crypto
+import Disk
+
+/// What `doctor` can see without the daemon: the places the configuration names, and the limits of this machine.
+struct Checkup {
+    typealias Finding = DoctorDocument.Finding
+
+    let configuration: Configuration
+
+    var findings: [Finding] {
+        [
+            Finding(check: "configuration", grade: .ok, text: "It can be read, and every key in it is understood."),
+            state, key, folder, space,
+        ]
+    }
+
+    private var statePath: [UInt8] { configuration.node.state }
+    private var keyPath: [UInt8] { statePath + Array("/identity/key.pem".utf8) }
+    private var folderPath: [UInt8] { configuration.folder.path }
+
+    private var state: Finding {
+        directory("state", statePath, whatIfMissing: "Make the node with syncctl init, or mount the disk it is on.")
+    }
+
+    private func directory(_ check: String, _ path: [UInt8], whatIfMissing: String) -> Finding {
+        let name = NameText.printable(path)
+        do throws(System.FileError) {
+            guard let status = try System.status(of: path) else {
+                return Finding(check: check, grade: .problem, text: "\(name) is not there.", cure: whatIfMissing)
+            }
+            guard status.kind == .directory else {
+                return Finding(check: check, grade: .problem, text: "\(name) is no directory.", cure: whatIfMissing)
+            }
+            return rights(check, path, status, wanted: 0o700)
+        } catch {
+            return unseen(check, path, error)
+        }
+    }
+
+    /// Only its owner may get at what is secret.
+    private func rights(_ check: String, _ path: [UInt8], _ status: System.FileStatus, wanted: UInt32) -> Finding {
+        let name = NameText.printable(path)
+        if status.mode & 0o077 == 0 {
+            return Finding(check: check, grade: .ok, text: "\(name) is there and closed to others.")
+        }
+        return Finding(
+            check: check, grade: .problem,
+            text: "\(name) is open to other users (mode \(String(status.mode, radix: 8))).",
+            cure: "Run: chmod \(String(wanted, radix: 8)) \(Style.plain.argument(path))")
+    }
+
+    private var key: Finding {
+        do throws(System.FileError) {
+            guard let status = try System.status(of: keyPath) else {
+                return Finding(
+                    check: "key", grade: .problem, text: "\(NameText.printable(keyPath)) is not there.",
+                    cure: "Bring it back from a backup; a new node with syncctl init has to be paired anew.")
+            }
+            let rights = rights("key", keyPath, status, wanted: 0o600)
+            guard rights.grade == .ok else { return rights }
+            return readable(try System.contents(keyPath)) ?? rights
+        } catch {
+            return unseen("key", keyPath, error)
+        }
+    }
+
+    /// Nil if it is a key.
+    private func readable(_ pem: [UInt8]) -> Finding? {
+        do throws(CryptoError) {
+            _ = try IdentityKey(pem: pem)
+            return nil
+        } catch {
+            return Finding(
+                check: "key", grade: .problem, text: "\(NameText.printable(keyPath)) is no key: \(error.reason).",
+                cure: "Bring it back from a backup; a new node with syncctl init has to be paired anew.")
+        }
+    }
+
+    private var folder: Finding {
+        let name = NameText.printable(folderPath)
+        do throws(FolderError) {
+            _ = try Folder.marker(at: folderPath)
+            return Finding(check: "folder", grade: .ok, text: "\(name) is there and has its mark.")
+        } catch {
+            switch error.kind {
+            case .missing, .notDirectory:
+                return Finding(
+                    check: "folder", grade: .problem, text: "\(name) is not there.",
+                    cure: "Mount or restore it; nothing is deleted on the other node meanwhile.")
+            case .notSetUp:
+                return Finding(
+                    check: "folder", grade: .problem, text: "\(name) has no mark (.syncd/folder-id).",
+                    cure: "If this is not the right directory, mount the right one. Otherwise bring .syncd back, or "
+                        + "make the node anew with syncctl init.")
+            case .permission:
+                return Finding(
+                    check: "folder", grade: .warning, text: "\(name) cannot be looked at by this user.",
+                    cure: "Run: sudo syncctl doctor")
+            default:
+                return Finding(
+                    check: "folder", grade: .problem, text: Setup.failure("look at the folder", folderPath, error).text,
+                    cure: "Look at the disk it is on with dmesg.")
+            }
+        }
+    }
+
+    private var space: Finding {
+        do throws(System.FileError) {
+            let space = try System.space(at: folderPath)
+            let reserve = configuration.safety.reserve.bytes(of: space.total)
+            let text =
+                "\(Words.bytes(Int(clamping: space.free))) free, \(Words.bytes(Int(clamping: reserve))) kept in reserve."
+            if space.free > reserve { return Finding(check: "disk", grade: .ok, text: text) }
+            return Finding(
+                check: "disk", grade: .problem, text: text + " Nothing more is fetched from the other node.",
+                cure: "Free some space in the file system of \(NameText.printable(folderPath)).")
+        } catch {
+            return unseen("disk", folderPath, error)
+        }
+    }
+
+    private func unseen(_ check: String, _ path: [UInt8], _ error: System.FileError) -> Finding {
+        let text = "\(NameText.printable(path)) cannot be looked at: \(error.text)."
+        return error.isRefused
+            ? Finding(check: check, grade: .warning, text: text, cure: "Run: sudo syncctl doctor")
+            : Finding(check: check, grade: .problem, text: text, cure: "Look at the disk it is on with dmesg.")
+    }
+
+    // MARK: The machine
+
+    /// Whatever the node.
+    static func machine() -> [Finding] {
+        [
+            limit("max_user_watches", least: 65_536, better: 524_288, "directories that can be watched"),
+            limit("max_user_instances", least: 16, better: 128, "programs that can watch"),
+            limit("max_queued_events", least: 16_384, better: 65_536, "changes that can wait to be told"),
+        ].compactMap(\.self)
+    }
+
+    /// Nil where Linux does not tell.
+    private static func limit(_ name: String, least: Int, better: Int, _ what: String) -> Finding? {
+        let path = Array("/proc/sys/fs/inotify/\(name)".utf8)
+        guard let text = try? System.contents(path), let value = number(text) else { return nil }
+        let told = "\(Words.grouped(value)) \(what) (fs.inotify.\(name))."
+        if value >= least { return Finding(check: "inotify", grade: .ok, text: told) }
+        return Finding(
+            check: "inotify", grade: .warning, text: told + " With many directories changes arrive later.",
+            cure: "Run: sysctl -w fs.inotify.\(name)=\(better), and write the same line without sysctl -w into "
+                + "/etc/sysctl.d/60-syncd.conf")
+    }
+
+    private static func number(_ text: [UInt8]) -> Int? {
+        Int(String(decoding: text.prefix { $0 > 0x20 }, as: UTF8.self))
+    }
+}

@@ -1,0 +1,35 @@
+import ControlProtocol
+
+/// `doc check` and `doc show`: files under the models.
+extension Command {
+    static let docCheck = Command(
+        "doc check", "FILE…", summary: "whether files load under the models; exit 1 if one does not",
+        operands: 1...Int.max, operandName: "A file"
+    ) { (session) throws(Failure) in
+        var files: [PathArgument] = []
+        for operand in session.invocation.operands { files.append(try session.path(operand)) }
+        let checks = try session.show(.documentCheck(files), as: DocumentChecks.self, patience: nil) { document in
+            document.files.map { checkText($0, session.style) }
+        }
+        return checks.isSuccess ? .done : .refused
+    }
+
+    static func checkText(_ file: DocumentChecks.File, _ style: Style) -> String {
+        let outcome = file.outcome == .success ? style.green("success") : style.red(file.outcome.rawValue)
+        var text = "\(style.name(file.path)): \(outcome)"
+        if let model = file.model { text += ", model \(style.foreign(model))" }
+        if let found = file.found { text += ", version \(String(decoding: found.bytes, as: UTF8.self))" }
+        if let supported = file.supported { text += ", understood \(String(decoding: supported.bytes, as: UTF8.self))" }
+        if let offset = file.offset { text += ", at byte \(offset)" }
+        if let detail = file.detail { text += ": \(style.foreign(detail))" }
+        return text
+    }
+
+    static let docShow = Command(
+        "doc show", "FILE", summary: "the records in a file", operands: 1...1, operandName: "A file"
+    ) { (session) throws(Failure) in
+        let document = try session.ask(.documentShow(try session.path(session.invocation.operands[0])))
+        if session.wantsJSON { session.output.say(document) } else { session.output.say(document.prettyText) }
+        return .done
+    }
+}

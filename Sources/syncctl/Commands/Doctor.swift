@@ -1,0 +1,67 @@
+import Config
+import ControlProtocol
+import SyncModel
+
+/// `doctor`: what can be seen from here (`Checkup`), then what the daemon sees.
+extension Command {
+    static let doctor = Command(
+        "doctor", summary: "look for what is wrong, and say the command that cures it",
+        details: "Works without the daemon for what can be seen without it. Exit 1 if there is a problem."
+    ) { (session) throws(Failure) in
+        var findings = localFindings(session)
+        findings += daemonFindings(session)
+        let document = DoctorDocument(findings: findings)
+        try session.show(document.json, as: DoctorDocument.self) { doctorLines($0, session.style) }
+        return document.isHealthy ? .done : .refused
+    }
+
+    /// Where only a socket is named, the configuration of that daemon is not known.
+    private static func localFindings(_ session: Session) -> [DoctorDocument.Finding] {
+        if session.has("--socket") { return Checkup.machine() }
+        do throws(Failure) {
+            let configuration = try session.configuration()
+            return Checkup(configuration: configuration).findings + Checkup.machine()
+        } catch {
+            guard case .refused(let refusal) = error else { return Checkup.machine() }
+            return [problem("configuration", refusal)] + Checkup.machine()
+        }
+    }
+
+    private static func daemonFindings(_ session: Session) -> [DoctorDocument.Finding] {
+        do throws(Failure) {
+            let document = try session.read(try session.ask(.doctor), as: DoctorDocument.self)
+            return [.init(check: "daemon", grade: .ok, text: "syncd is running and answers.")] + document.findings
+        } catch {
+            guard case .refused(let refusal) = error else { return [] }
+            // What is wrong with the configuration has been told above.
+            if refusal.code.known == .configInvalid { return [] }
+            if refusal.code.known == .requestUnsupported {
+                return [.init(check: "daemon", grade: .ok, text: "syncd is running and answers.")]
+            }
+            return [problem("daemon", refusal)]
+        }
+    }
+
+    private static func problem(_ check: String, _ error: ControlError) -> DoctorDocument.Finding {
+        DoctorDocument.Finding(check: check, grade: .problem, text: error.text, cure: error.cure)
+    }
+
+    static func doctorLines(_ document: DoctorDocument, _ style: Style) -> [String] {
+        var lines: [String] = []
+        for finding in document.findings {
+            let mark =
+                switch finding.grade {
+                case .ok: style.green("ok     ")
+                case .warning: style.yellow("warning")
+                case .problem: style.red("problem")
+                }
+            let texts = finding.text.split(separator: "\n").map { style.foreign(String($0)) }
+            lines.append("\(mark)  \(style.foreign(finding.check)): \(texts.first ?? "")")
+            lines += texts.dropFirst().map { "         " + $0 }
+            if let cure = finding.cure, finding.grade != .ok { lines += style.wrapped(style.foreign(cure), indent: 9) }
+        }
+        let problems = document.findings.count { $0.grade == .problem }
+        let end = problems == 0 ? "Nothing stands in the way." : "\(Words.count(problems, "problem")) found."
+        return lines + ["", end]
+    }
+}

@@ -1,0 +1,33 @@
+import ControlProtocol
+
+/// `history`: earlier versions of a file.
+extension Command {
+    static let history = Command(
+        "history", "PATH [--limit N]", summary: "earlier versions of a file that this node keeps, newest first",
+        options: [.limit], operands: 1...1, operandName: "The path of a file in the folder"
+    ) { (session) throws(Failure) in
+        let path = try session.path(session.invocation.operands[0])
+        let list = try session.askForAll("versions") { .history(path: path, page: $0) }
+        try session.show(list, as: HistoryDocument.self) {
+            historyLines($0, style: session.style, again: session.again)
+        }
+        return .done
+    }
+
+    static func historyLines(
+        _ history: HistoryDocument, style: Style, again: (String) -> String
+    ) -> [String] {
+        let path = style.name(history.path)
+        guard !history.versions.isEmpty else { return ["No earlier versions of \(path) are kept here."] }
+        let rows = history.versions.map { version in
+            [
+                style.foreign(version.id), Words.time(version.timeMilliseconds), style.name(version.node),
+                Words.bytes(version.size), style.foreign(version.reason.text),
+            ]
+        }
+        let more = history.next == nil ? [] : ["There are more: leave out --limit."]
+        return ["Earlier versions of \(style.bold(path)):"]
+            + style.table(["VERSION", "WRITTEN (UTC)", "BY", "SIZE", "WHY IT WAS REPLACED"], rows) + more
+            + ["", "\(again("restore PATH --version VERSION")) brings one back.", "What is there now is kept in turn."]
+    }
+}

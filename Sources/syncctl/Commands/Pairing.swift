@@ -1,0 +1,44 @@
+import ControlProtocol
+
+/// `invite`, `join`, `unpair`: how two nodes come to know each other, and part.
+extension Command {
+    static let invite = Command(
+        "invite", "[--no-wait]", summary: "print a token that the other node joins with, and wait for it",
+        details: "The token is good for one pairing within 15 minutes. Keep it secret until it is used.",
+        options: [Option("--no-wait", "print the token and go; pairing goes on without this command")]
+    ) { (session) throws(Failure) in
+        let client = try session.connect()
+        let json = try session.ask(.invite, over: client)
+        try session.show(json, as: InviteDocument.self) { [session.style.foreign($0.token)] }
+        if session.has("--no-wait") { return .done }
+        if !session.wantsJSON {
+            session.output.say(["Run on the other node: syncctl join TOKEN", "Waiting for it …"])
+        }
+        let paired = try session.ask(.inviteWait, over: client, patience: nil)
+        try session.show(paired, as: PairedDocument.self) { pairedLines($0, session.style) }
+        return .done
+    }
+
+    static let join = Command(
+        "join", "TOKEN", summary: "pair with the node that printed the token", operands: 1...1,
+        operandName: "The token that syncctl invite printed on the other node"
+    ) { (session) throws(Failure) in
+        try session.show(.join(token: try session.operand(0)), as: PairedDocument.self, patience: nil) {
+            pairedLines($0, session.style)
+        }
+        return .done
+    }
+
+    static let unpair = Command("unpair", summary: "forget the other node; all files stay") {
+        (session) throws(Failure) in
+        try session.perform(.unpair, "Not paired any more. All files stay as they are on both nodes.")
+    }
+
+    static func pairedLines(_ paired: PairedDocument, _ style: Style) -> [String] {
+        let words = paired.words.map(style.foreign).joined(separator: " ")
+        return [
+            "Paired with \(style.name(paired.peer)).", "", "  \(style.bold(words))", "",
+            "Both nodes show these same words; if the other shows others, run syncctl unpair on both.",
+        ]
+    }
+}

@@ -1,0 +1,66 @@
+import ControlProtocol
+import SyncModel
+
+/// From the command line to an exit code.
+enum Program {
+    static func run(_ arguments: [[UInt8]]) -> ExitCode {
+        var output = Output(style: System.style)
+        do throws(Failure) {
+            let invocation = try Arguments.read(arguments)
+            output.wantsJSON = invocation.wantsJSON
+            return try perform(invocation, output)
+        } catch {
+            // What was asked for cannot always be understood; whoever wants JSON gets it all the same.
+            output.wantsJSON =
+                output.wantsJSON || arguments.prefix { $0 != Array("--".utf8) }.contains(Array("--json".utf8))
+            output.complain(error)
+            return error.exitCode
+        }
+    }
+
+    private static func perform(_ invocation: Invocation, _ output: Output) throws(Failure) -> ExitCode {
+        switch invocation.wish {
+        case .help(nil): output.say(Help.program(output.style))
+        case .help(let command?): output.say(Help.command(command, output.style))
+        case .version: output.say("syncctl \(VersionDocument.thisProgram)")
+        case .command(let command): return try command.run(Session(invocation: invocation, output: output))
+        }
+        return .done
+    }
+}
+
+/// The contract's exit codes of every command but `status`, which has its own meaning for 1 and 2, and `lock`, which
+/// passes on that of the command it runs.
+struct ExitCode: RawRepresentable, Hashable, Sendable {
+    let rawValue: Int32
+
+    static let done = ExitCode(rawValue: 0)
+    static let refused = ExitCode(rawValue: 1)
+    static let timedOut = ExitCode(rawValue: 2)
+    static let notRunning = ExitCode(rawValue: 3)
+    static let usage = ExitCode(rawValue: 64)
+}
+
+/// Why a command did not do what it should.
+enum Failure: Error, Hashable {
+    /// The command line is wrong. The text says what to write.
+    case usage(String)
+    case refused(ControlError)
+
+    var exitCode: ExitCode {
+        switch self {
+        case .usage: .usage
+        case .refused(let error): ExitCode(error)
+        }
+    }
+}
+
+extension ExitCode {
+    init(_ error: ControlError) {
+        switch error.code.known {
+        case .waitTimedOut: self = .timedOut
+        case .controlNotRunning: self = .notRunning
+        default: self = .refused
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Config
+import ControlProtocol
+import Crypto
+import Disk
+import SyncModel
+
+/// Makes a node: looks at everything first, then makes it, and takes away again what it has made if a step fails. The
+/// configuration comes last: a node that has one is whole. See `Making` for the steps back.
+struct Setup {
+    let file: [UInt8]
+    let configuration: Configuration
+
+    struct Node: Hashable {
+        let id: NodeID
+        let folder: FolderID
+        /// In the order in which it was made.
+        let made: [[UInt8]]
+    }
+
+    private var state: [UInt8] { configuration.node.state }
+    private var identity: [UInt8] { state + Array("/identity".utf8) }
+    private var key: [UInt8] { identity + Array("/key.pem".utf8) }
+    private var folder: [UInt8] { configuration.folder.path }
+
+    func perform() throws(ControlError) -> Node {
+        try check()
+        var making = Making()
+        do throws(ControlError) {
+            return try make(&making)
+        } catch {
+            let left = making.undo()
+            guard !left.isEmpty else { throw error }
+            let names = left.map { NameText.printable($0) }.joined(separator: ", ")
+            throw ControlError(.setupFailed, text: "\(error.text) Could not be taken away again: \(names).")
+        }
+    }
+
+    // MARK: Looking
+
+    /// Everything that stands in the way, not only the first thing.
+    private func check() throws(ControlError) {
+        var there: [String] = []
+        if try status(file) != nil { there.append("The configuration \(quoted(file)) is there already.") }
+        if let status = try status(state) {
+            if status.kind != .directory {
+                there.append("\(quoted(state)) is there already and is no directory.")
+            } else if try !isEmpty(state) {
+                there.append("The state directory \(quoted(state)) is there already and not empty.")
+            }
+        }
+        do throws(FolderError) {
+            _ = try Folder.marker(at: folder)
+            there.append("\(quoted(folder)) is the folder of a node already.")
+        } catch {
+            if let text = try obstacle(error) { there.append(text) }
+        }
+        if !there.isEmpty { throw ControlError(.setupExists, text: there.joined(separator: "\n")) }
+    }
+
+    /// Nil for a folder without a mark, as it should be.
+    private func obstacle(_ error: FolderError) throws(ControlError) -> String? {
+        switch error.kind {
+        case .notSetUp: return nil
+        case .damaged, .alreadySetUp, .replaced, .inUse:
+            return "\(quoted(folder + Array("/.syncd".utf8))) is there already, and its mark cannot be read."
+        case .missing:
+            throw ControlError(
+                .setupFailed, text: "The folder \(quoted(folder)) is not there.",
+                cure: "Mount it, or make it with: mkdir -p \(Style.plain.argument(folder))")
+        case .notDirectory:
+            throw ControlError(
+                .setupFailed, text: "\(quoted(folder)) is no directory.", cure: "Name a directory with --folder.")
+        default: throw Setup.failure("look at the folder", folder, error)
+        }
+    }
+
+    private func status(_ path: [UInt8]) throws(ControlError) -> System.FileStatus? {
+        do throws(System.FileError) {
+            return try System.status(of: path)
+        } catch {
+            throw Setup.failure("look at", path, error)
+        }
+    }
+
+    private func isEmpty(_ path: [UInt8]) throws(ControlError) -> Bool {
+        do throws(System.FileError) {
+            return try System.isEmpty(path)
+        } catch {
+            throw Setup.failure("list", path, error)
+        }
+    }
+
+    // MARK: Making
+
+    private func make(_ making: inout Making) throws(ControlError) -> Node {
+        let identityKey = try newKey()
+        try making.directory(state, mode: 0o700)
+        try making.directory(identity, mode: 0o700)
+        try making.file(key, identityKey.pem, mode: 0o600)
+        let id = try making.marker(of: folder)
+        try making.parents(of: file)
+        try making.file(file, configuration.text, mode: 0o644)
+        try making.sync()
+        guard let digest = Digest(bytes: identityKey.fingerprint) else {
+            throw ControlError(.setupFailed, text: "The key that was drawn has no fingerprint of 32 bytes.")
+        }
+        return Node(id: NodeID(digest), folder: id, made: making.made)
+    }
+
+    private func newKey() throws(ControlError) -> IdentityKey {
+        do throws(CryptoError) {
+            return try IdentityKey.generate()
+        } catch {
+            throw ControlError(.setupFailed, text: "The key of the node could not be drawn: \(error.reason).")
+        }
+    }
+
+    // MARK: Telling
+
+    func lines(of node: Node, style: Style, again: (String) -> String) -> [String] {
+        let rows = [
+            ("configuration", file), ("state and key", state), ("mark of the folder", folder + Array("/.syncd".utf8)),
+        ]
+        return ["Made the node \(style.bold(style.foreign(configuration.node.name))):"]
+            + rows.map { "  \($0.0): \(style.name($0.1))" }
+            + [
+                "  its id is \(node.id.text)", "", "Next: start it with", "  \(startCommand(style))",
+                "and pair it: run",
+            ]
+            + ["  \(again("invite"))", "here and syncctl join TOKEN on the other node, or the other way round."]
+    }
+
+    func json(of node: Node) -> JSON {
+        JSON.object([
+            "node": ["name": .string(configuration.node.name), "id": .string(node.id.text)],
+            "config": .string(NameText.text(of: file)),
+            "state": .string(NameText.text(of: state)),
+            "key": .string(NameText.text(of: key)),
+            "control": .string(NameText.text(of: configuration.node.control)),
+            "folder": .string(NameText.text(of: folder)),
+            "folderId": .string(node.folder.digest.hex()),
+            "made": .array(node.made.map { .string(NameText.text(of: $0)) }),
+        ])
+    }
+
+    private func startCommand(_ style: Style) -> String {
+        let isDefault = file == Array(Configuration.defaultFile.utf8)
+        return isDefault ? "systemctl start syncd" : "syncd --config \(style.argument(file))"
+    }
+
+    private func quoted(_ path: [UInt8]) -> String { "\"\(NameText.printable(path))\"" }
+
+    static func failure(_ what: String, _ path: [UInt8], _ error: System.FileError) -> ControlError {
+        let cure =
+            error.isRefused
+            ? "Run it with sudo, or choose places of your own with --config, --state and --control." : nil
+        return ControlError(
+            .setupFailed, text: "Could not \(what) \"\(NameText.printable(path))\": \(error.text).", cure: cure)
+    }
+
+    static func failure(_ what: String, _ path: [UInt8], _ error: FolderError) -> ControlError {
+        let place = NameText.printable(error.subject.isEmpty ? path : error.subject)
+        let cause = error.errno == 0 ? "\(error.kind)" : System.text(of: error.errno)
+        return ControlError(.setupFailed, text: "Could not \(what) (\(error.operation) of \"\(place)\"): \(cause).")
+    }
+}

@@ -1,0 +1,44 @@
+import ControlProtocol
+import SyncModel
+
+/// Conflicts for people: a table of what there is, and one conflict with its versions.
+struct ConflictsView {
+    let style: Style
+    let nowMilliseconds: Int64
+    let again: (String) -> String
+
+    func lines(_ document: ConflictsDocument) -> [String] {
+        guard !document.conflicts.isEmpty else { return ["No conflicts."] }
+        let rows = document.conflicts.map { conflict in
+            [
+                style.foreign(conflict.id), conflict.kind.rawValue, conflict.isOpen ? "open" : "settled",
+                Words.duration(milliseconds: nowMilliseconds - conflict.sinceMilliseconds), style.name(conflict.path),
+            ]
+        }
+        let more = document.next == nil ? [] : ["There are more: leave out --limit."]
+        return style.table(["ID", "KIND", "STATE", "FOR", "PATH"], rows) + more
+            + ["", "Nothing is lost: every version is kept. \(again("conflicts show ID")) shows them."]
+    }
+
+    func lines(_ conflict: ConflictDocument) -> [String] {
+        var lines = ["\(style.bold(style.name(conflict.path)))  \(style.foreign(conflict.code.text))"]
+        if conflict.subject != conflict.path { lines.append("  about \(style.name(conflict.subject))") }
+        if let kind = conflict.code.known?.kind { lines += [""] + style.wrapped(kind.meaning, indent: 2) }
+        lines.append("")
+        lines += style.table(["VERSION", "", "WRITTEN (UTC)", "BY", "SIZE", "WHERE"], conflict.versions.map(row))
+        guard conflict.isOpen else { return lines + ["", "This conflict is settled."] }
+        return lines + [
+            "", again("conflicts take \(style.foreign(conflict.id)) VERSION") + "  puts that version in the place;",
+            again("conflicts discard \(style.foreign(conflict.id))")
+                + "  leaves it as it is. The others stay in history.",
+        ]
+    }
+
+    private func row(_ version: ConflictDocument.Version) -> [String] {
+        let place = version.path.map(style.name) ?? version.record.map(style.foreign) ?? "kept"
+        return [
+            style.foreign(version.id), version.isCurrent ? "current" : "", Words.time(version.timeMilliseconds),
+            style.name(version.node), version.size.map(Words.bytes) ?? "", place,
+        ]
+    }
+}

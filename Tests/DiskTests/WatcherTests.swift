@@ -1,0 +1,260 @@
+/// The watcher: a change may be told needlessly, never missed (INV-11).
+import Glibc
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import Disk
+
+/// Collects what a watcher tells, on a thread of its own.
+final class Listener: Sendable {
+    struct Heard: Sendable {
+        var notices: [Notice] = []
+        var overflows = 0
+        var limits = 0
+    }
+
+    let watcher: Watcher
+    private let heard: Mutex<Heard>
+    private let thread: Mutex<Background?>
+    private let isEnding = Flag()
+    private let marks = Atomic(0)
+
+    static func isMark(_ path: Path) -> Bool { path.bytes.starts(with: utf8("mark-")) }
+
+    /// With a scan first, so that every directory is watched.
+    init(_ folder: Folder, ignoring patterns: String = "") throws {
+        let watcher = try Watcher(folder: folder)
+        self.watcher = watcher
+        heard = Mutex(Heard())
+        thread = Mutex(nil)
+        _ = WholeScan(folder, ignoring: patterns, watcher: watcher)
+        let background = try Background { [self] in listen() }
+        thread.withLock { $0 = background }
+    }
+
+    private func listen() {
+        while !isEnding.isSet {
+            let news = watcher.next()
+            heard.withLock { heard in
+                heard.notices += news.notices
+                heard.overflows += news.hasOverflowed ? 1 : 0
+                heard.limits += news.limitReached ? 1 : 0
+            }
+        }
+    }
+
+    var now: Heard { heard.withLock { $0 } }
+
+    func forget() { heard.withLock { $0 = Heard() } }
+
+    /// Waits until everything that has happened is told: until a file that appears now is noticed. False after ten
+    /// seconds.
+    func isUpToDate(_ scratch: Scratch) throws -> Bool {
+        let mark = "mark-\(marks.add(1, ordering: .relaxed).newValue)"
+        try scratch.write(mark)
+        let isMarked = holds { $0.notices.contains { $0.path == at(mark) } || $0.overflows > 0 }
+        try scratch.unlink(mark)
+        return isMarked
+    }
+
+    func holds(_ condition: (Heard) -> Bool) -> Bool {
+        for _ in 0..<5_000 {
+            if condition(now) { return true }
+            usleep(2_000)
+        }
+        return condition(now)
+    }
+
+    func stop() {
+        isEnding.set()
+        watcher.interrupt()
+        let background = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        background?.join()
+    }
+}
+
+@Suite("the watcher misses nothing")
+struct WatcherTests {
+    /// What is told of some acts, in order, without the mark that ends it.
+    private func told(
+        _ scratch: Scratch, ignoring patterns: String = "", _ acts: (Scratch) throws -> Void
+    ) throws -> [Notice] {
+        let listener = try Listener(scratch.folder, ignoring: patterns)
+        defer { listener.stop() }
+        try acts(scratch)
+        #expect(try listener.isUpToDate(scratch))
+        #expect(listener.now.overflows == 0)
+        return listener.now.notices.filter { !Listener.isMark($0.path) }
+    }
+
+    private func has(_ notices: [Notice], _ kind: Notice.Kind, _ path: String) -> Bool {
+        notices.last { $0.path == at(path) }?.kind == kind
+    }
+
+    @Test("files that are made, written, changed, moved and removed") func files() throws {
+        let scratch = try Scratch()
+        try scratch.makeDirectory("d")
+        let notices = try told(scratch) { scratch in
+            try scratch.write("d/a", utf8("1"))
+            try scratch.write("b")
+            try scratch.setMode("b", 0o600)
+            try scratch.rename("b", "d/c")
+            try scratch.symlink("link", to: "a")
+            try scratch.unlink("d/a")
+        }
+        #expect(has(notices, .gone, "d/a"))
+        #expect(has(notices, .gone, "b"))
+        #expect(has(notices, .touched, "d/c"))
+        #expect(has(notices, .touched, "link"))
+    }
+
+    @Test("a file that is still open for writing is told as such, and told again when it is closed") func writing()
+        throws
+    {
+        let scratch = try Scratch()
+        try scratch.write("a", utf8("1"))
+        let listener = try Listener(scratch.folder)
+        defer { listener.stop() }
+        let file = try unsafe Scratch.check(open(scratch.path + "/a", O_WRONLY))
+        try Scratch.check(unsafe Glibc.write(file, "22", 2))
+        #expect(listener.holds { $0.notices.last?.kind == .writing })
+        close(file)
+        #expect(listener.holds { $0.notices.last == Notice(path: at("a"), kind: .touched) })
+    }
+
+    @Test("equal news is told once") func coalesced() throws {
+        let scratch = try Scratch()
+        try scratch.write("a")
+        let watcher = try Watcher(folder: scratch.folder)
+        for _ in 0..<50 { try scratch.write("a", utf8("1")) }
+        #expect(watcher.next().notices == [Notice(path: at("a"), kind: .touched)])
+    }
+
+    @Test("nothing is told of our own directory") func own() throws {
+        let scratch = try Scratch()
+        let notices = try told(scratch) { scratch in
+            let stage = Place.stage(StageName(raw: 1))
+            _ = scratch.folder.run([
+                DiskProgram([.createFile(stage), .write(stage, offset: 0, bytes: [1]), .discard(stage)])
+            ])
+            try scratch.setMode(".syncd", 0o700)
+        }
+        #expect(notices == [])
+    }
+
+    @Test("a tree that is made at once is known to its leaves", arguments: 1...5) func mkdirParents(turn: Int) throws {
+        let scratch = try Scratch()
+        let notices = try told(scratch) { scratch in
+            try scratch.makeDirectory("a")
+            try scratch.makeDirectory("a/b")
+            try scratch.makeDirectory("a/b/c")
+            try scratch.write("a/b/c/f", utf8("1"))
+        }
+        for path in ["a", "a/b", "a/b/c", "a/b/c/f"] { #expect(has(notices, .touched, path)) }
+    }
+
+    @Test("a tree that is moved in is known to its leaves, and one that is moved out is let go") func movedInAndOut()
+        throws
+    {
+        let scratch = try Scratch()
+        let outside = scratch.above + "/outside"
+        unsafe mkdir(outside, 0o755)
+        unsafe mkdir(outside + "/d", 0o755)
+        unsafe close(open(outside + "/d/f", O_CREAT | O_WRONLY, 0o644))
+        let listener = try Listener(scratch.folder)
+        defer { listener.stop() }
+        unsafe rename(outside, scratch.path + "/in")
+        #expect(try listener.isUpToDate(scratch))
+        for path in ["in", "in/d", "in/d/f"] { #expect(has(listener.now.notices, .touched, path)) }
+        #expect(listener.watcher.count == 3)
+        unsafe rename(scratch.path + "/in", outside)
+        #expect(try listener.isUpToDate(scratch))
+        #expect(has(listener.now.notices, .gone, "in"))
+        #expect(listener.watcher.count == 1)
+        listener.forget()
+        unsafe close(open(outside + "/d/g", O_CREAT | O_WRONLY, 0o644))
+        #expect(try listener.isUpToDate(scratch))
+        #expect(listener.now.notices.allSatisfy { Listener.isMark($0.path) })
+    }
+
+    @Test("what happens in a directory that was renamed is told under its new name") func renamed() throws {
+        let scratch = try Scratch()
+        for name in ["a", "a/b", "c"] { try scratch.makeDirectory(name) }
+        let notices = try told(scratch) { scratch in
+            try scratch.rename("a", "c/moved")
+            try scratch.write("c/moved/b/f")
+        }
+        #expect(has(notices, .gone, "a"))
+        #expect(has(notices, .touched, "c/moved"))
+        #expect(has(notices, .touched, "c/moved/b/f"))
+    }
+
+    @Test("two directories that change places are not mistaken for each other") func exchanged() throws {
+        let scratch = try Scratch()
+        for name in ["a", "a/x", "b", "b/y"] { try scratch.makeDirectory(name) }
+        let notices = try told(scratch) { scratch in
+            #expect(scratch.folder.run([DiskProgram([.exchange(.tree(at("a")), .tree(at("b")))])]) == [DiskResult()])
+            try scratch.write("a/y/f")
+            try scratch.write("b/x/g")
+        }
+        #expect(has(notices, .touched, "a/y/f"))
+        #expect(has(notices, .touched, "b/x/g"))
+        #expect(!notices.contains { $0.path == at("b/y/f") || $0.path == at("a/x/g") })
+    }
+
+    @Test("a directory that the rules ignore is not watched when it appears") func ignored() throws {
+        let scratch = try Scratch()
+        let notices = try told(scratch, ignoring: "skip/") { scratch in
+            try scratch.makeDirectory("skip")
+            try scratch.makeDirectory("keep")
+            try scratch.write("skip/f")
+            try scratch.write("keep/f")
+        }
+        #expect(has(notices, .touched, "keep/f"))
+        #expect(!notices.contains { $0.path == at("skip/f") })
+    }
+
+    @Test("names of any bytes come as they are") func oddNames() throws {
+        let scratch = try Scratch()
+        let names: [[UInt8]] = [[0xFF, 0x0A, 0x80], [UInt8](repeating: 0xC3, count: 255), utf8(".syncd-not")]
+        let notices = try told(scratch) { scratch in
+            for name in names { try scratch.write(bytes: name) }
+        }
+        #expect(Set(notices.map(\.path.bytes)) == Set(names))
+    }
+
+    @Test("a root that is moved away is told as a loss") func rootMoved() throws {
+        let scratch = try Scratch()
+        let listener = try Listener(scratch.folder)
+        defer { listener.stop() }
+        unsafe rename(scratch.path, scratch.above + "/away")
+        #expect(listener.holds { $0.overflows > 0 })
+    }
+
+    @Test("an interruption ends the wait, and each one only once") func interrupts() throws {
+        let scratch = try Scratch()
+        let watcher = try Watcher(folder: scratch.folder)
+        watcher.interrupt()
+        #expect(watcher.next().isInterrupted)
+        try scratch.write("a")
+        let news = watcher.next()
+        #expect(!news.isInterrupted)
+        #expect(news.notices == [Notice(path: at("a"), kind: .touched)])
+        let waiting = try Background { _ = watcher.next() }
+        watcher.interrupt()
+        waiting.join()
+    }
+
+    @Test("bytes that are no events are left out") func parser() {
+        #expect(WatchEvent.all(in: []) == [])
+        #expect(WatchEvent.all(in: [UInt8](repeating: 0xFF, count: 40)[...]) == [])
+        let event: [UInt8] = [1, 0, 0, 0, 0, 1, 0, 0, 9, 9, 9, 9, 4, 0, 0, 0, 0x61, 0, 0, 0]
+        let expected = WatchEvent(watch: 1, mask: UInt32(IN_CREATE), name: [0x61])
+        #expect(WatchEvent.all(in: (event + event)[...]) == [expected, expected])
+        #expect(WatchEvent.all(in: (event + event.dropLast())[...]) == [expected])
+    }
+}

@@ -1,0 +1,18 @@
+# kill -9 at random moments of both daemons under load loses nothing
+paired_world
+rounds=${KILLS:-10}
+for ((round = 0; round < rounds; round++)); do
+    for ((n = 0; n < 20; n++)); do
+        mkdir -p "$alpha/d$((n % 4))" "$beta/d$((n % 4))"
+        head -c $((RANDOM * 4)) /dev/urandom >"$alpha/d$((n % 4))/a$round-$n"
+        head -c $((RANDOM * 4)) /dev/urandom >"$beta/d$((n % 4))/b$round-$n"
+        [ $((n % 5)) -eq 4 ] && mv "$alpha/d$((n % 4))/a$round-$n" "$alpha/moved$round-$n"
+    done
+    sleep "0.$((RANDOM % 10))"
+    if ((round % 2)); then node=alpha; else node=beta; fi
+    down $node KILL
+    up $node
+done
+settle
+count=$(find "$alpha" -path "$alpha/.syncd" -prune -o -type f -name '[ab]*' -print -o -type f -name 'moved*' -print | wc -l)
+[ "$count" -eq $((rounds * 40)) ] || fail "$count files of $((rounds * 40)) are there"

@@ -1,0 +1,253 @@
+import ControlProtocol
+import SyncModel
+import Testing
+
+@testable import syncctl
+
+/// What people see, letter by letter.
+struct ViewTests {
+    static func again(_ command: String) -> String { "syncctl \(command)" }
+
+    private func status(_ status: StatusDocument, _ style: Style = .plain) -> StatusView {
+        StatusView(status: status, style: style, nowMilliseconds: Sample.newYear, again: ViewTests.again)
+    }
+
+    private func expect(_ lines: [String], _ text: String, at place: SourceLocation = #_sourceLocation) {
+        #expect(lines.joined(separator: "\n") == text, sourceLocation: place)
+        for line in lines { #expect(Style.columns(line) <= 80, "\(line)", sourceLocation: place) }
+    }
+
+    @Test("in sync") func inSync() {
+        expect(
+            status(Sample.inSync).lines,
+            """
+            alpha  in sync, connected with beta
+
+              folder  /srv/shared: 1,203 files, 1 directory, 4.1 MiB
+              peer    beta at 127.0.0.1:7420, connected, syncd 0.1.0
+              syncd   0.1.0, up for 1 min
+            """)
+    }
+
+    @Test("working") func working() {
+        expect(
+            status(Sample.working).lines,
+            #"""
+            alpha  syncing, connected with beta
+
+              folder  /srv/shared: 1,203 files, 1 directory, 4.1 MiB
+              peer    beta at 127.0.0.1:7420, connected, syncd 0.1.0
+              changes 12 to send, 1,000 to apply
+              now     receiving 5 of 1,000, 2.0 MiB/s
+              syncd   0.1.0, up for 1 min
+
+            30 paths not in sync:
+              REASON           SINCE    PATH
+              path.busy        5 s ago  docs/plan.odt
+              waiting.content  1 h ago  bad\x1b[31mname
+              and 28 more; syncctl --json status lists what is known
+              syncctl explain REASON tells what a reason means.
+            """#)
+        #expect(
+            status(Sample.working).line == """
+                2026-01-01 00:00:00  syncing, connected with beta, 12 to send, 1,000 to apply, \
+                receiving 5 of 1,000, 2.0 MiB/s
+                """)
+    }
+
+    @Test("what needs somebody is told with the command that helps") func needy() {
+        expect(
+            status(Sample.needy).lines,
+            """
+            alpha  in sync, beta is away
+
+              folder  /srv/shared: 1,203 files, 1 directory, 4.1 MiB
+              peer    beta, not connected, last heard of 2 h ago, syncd 0.1.0
+              locks   2 locks held: syncctl locks
+              syncd   0.1.0, up for 1 min
+
+            What needs you:
+              1 serious alert: syncctl alerts
+              2 warnings: syncctl alerts
+              3 conflicts: syncctl conflicts
+              1 item in quarantine: syncctl conflicts
+              60 deletes held for 1 min: syncctl approve or syncctl reject
+            """)
+    }
+
+    @Test("before pairing") func unpaired() {
+        expect(
+            status(Sample.unpaired).lines,
+            """
+            alpha  waiting, not paired
+
+              folder  /srv/shared: 1,203 files, 1 directory, 4.1 MiB
+              syncd   0.1.0, up for 1 min
+
+            What needs you:
+              not paired yet: syncctl invite here, syncctl join TOKEN on the other
+            """)
+    }
+
+    @Test("a node that stands still says why and how it goes on") func states() {
+        var paused = Sample.inSync
+        paused.inSync = false
+        paused.folder.state = .paused
+        #expect(status(paused).lines.last == "  paused: syncctl resume goes on")
+        for state in StatusDocument.FolderState.allCases {
+            paused.folder.state = state
+            #expect(status(paused).lines[0].hasPrefix("alpha  "))
+        }
+        #expect(status(Sample.needy, Style(usesColor: true)).lines[0].contains("\u{1B}[31min sync"))
+    }
+
+    @Test("history") func history() {
+        expect(
+            Command.historyLines(Sample.history, style: .plain, again: ViewTests.again),
+            """
+            Earlier versions of plan.odt:
+            VERSION  WRITTEN (UTC)        BY     SIZE     WHY IT WAS REPLACED
+            7        2026-01-01 00:00:00  beta   42 B     version.kept
+            12       2025-12-31 23:59:59  alpha  1.0 MiB  item.late-write
+
+            syncctl restore PATH --version VERSION brings one back.
+            What is there now is kept in turn.
+            """)
+        let none = HistoryDocument(path: [0x61, 0xFF], versions: [])
+        #expect(
+            Command.historyLines(none, style: .plain, again: ViewTests.again)
+                == [#"No earlier versions of a\xff are kept here."#])
+    }
+
+    @Test("lines of log and events hold what other lines cannot forge") func lines() {
+        let line = LogLine(
+            node: Array("beta".utf8), epoch: 1, seq: 7, timeMilliseconds: Sample.newYear, kind: "move",
+            path: Array("a\nb".utf8), ops: 2, from: Array("old".utf8))
+        #expect(
+            Command.logText(line, .plain)
+                == #"2026-01-01 00:00:00  beta/7  move  old -> a\x0ab (2 operations)"#)
+        let event = EventLine.note(at: Sample.newYear, code: .versionKept, subject: Array("x\u{1B}y".utf8))
+        #expect(
+            Command.eventText(event, .plain)
+                == #"2026-01-01 00:00:00  note code=version.kept severity=info subject=x\x1by"#)
+    }
+
+    @Test("pairing shows the six words") func pairing() {
+        let paired = PairedDocument(words: ["ash", "bee", "cat", "dog", "elm", "fox"], peer: Array("beta".utf8))
+        #expect(Command.pairedLines(paired, .plain)[..<3] == ["Paired with beta.", "", "  ash bee cat dog elm fox"])
+    }
+
+    @Test("locks, checks, versions and findings") func others() {
+        let lock = LockDocument(
+            id: "l1", paths: [Array("a".utf8), Array("b c".utf8)], isRead: false, mode: .pair, holder: "make",
+            process: 42, node: Array("alpha".utf8), sinceMilliseconds: Sample.newYear - 5_000)
+        expect(
+            Command.locksLines(LocksDocument(locks: [lock]), .plain, Sample.newYear),
+            """
+            ID  FOR    MODE  NODE   HOLDER     SINCE  PATHS
+            l1  write  pair  alpha  make (42)  5 s    a b c
+            """)
+        let corrupt = DocumentChecks.File(
+            path: Array("/x".utf8), outcome: .corrupt, model: "m", offset: 7, detail: "a comma is expected")
+        #expect(Command.checkText(corrupt, .plain) == "/x: corrupt, model m, at byte 7: a comma is expected")
+        let version = VersionDocument(
+            program: "0.1.0", wire: 1...2, libraries: [.init(name: "SQLite", version: "3.40.1", floor: "3.40.0")])
+        expect(
+            Command.versionLines(version, .plain),
+            """
+            syncctl \(VersionDocument.thisProgram)
+            syncd 0.1.0, exchange format 1 to 2
+            WITH    VERSION  AT LEAST
+            SQLite  3.40.1   3.40.0
+            """)
+        let findings = DoctorDocument(findings: [
+            .init(check: "folder", grade: .ok, text: "There."),
+            .init(check: "state", grade: .problem, text: "Open.\nVery.", cure: "Run: chmod 700 /x"),
+        ])
+        expect(
+            Command.doctorLines(findings, .plain),
+            """
+            ok       folder: There.
+            problem  state: Open.
+                     Very.
+                     Run: chmod 700 /x
+
+            1 problem found.
+            """)
+    }
+
+    @Test("an error tells what happened, what to do, and its code") func errors() {
+        let error = ControlError(.pathBusy, text: "\"a\u{1B}b\\xff\" is busy.\nSo is c.", cure: "Wait a little.")
+        expect(
+            Output.lines(error, .plain),
+            #"""
+            syncctl: "a\x1bb\xff" is busy.
+              So is c.
+              Wait a little.
+              (path.busy)
+            """#)
+    }
+
+    @Test("alerts") func alerts() {
+        let view = AlertsView(style: .plain, nowMilliseconds: Sample.newYear, again: ViewTests.again)
+        var node = Sample.alert
+        node.subject = []
+        node.state = .acknowledged
+        expect(
+            view.lines(AlertsDocument(alerts: [Sample.alert, node])),
+            """
+            ID  SEVERITY      CODE          FOR    ABOUT
+            a1  warning       format.newer  2 min  x.proj.json
+            a1  acknowledged  format.newer  2 min  the node
+
+            syncctl alerts show ID tells what is safe and what to do.
+            """)
+        expect(
+            view.lines(Sample.alert),
+            """
+            warning  format.newer: "x.proj.json"
+
+              This file is in a newer format than this node understands. It is stored and
+              passed on byte for byte, and this node never changes, merges, moves or deletes
+              it; other files go on.
+
+              version found: 2, understood here: 1, written by beta
+
+            What to do:
+              Upgrade the program or the models on this node; the message goes by itself
+              once the format is understood.
+
+            First seen 2025-12-31 23:58:00 UTC, last 2026-01-01 00:00:00 UTC, 3 times.
+            """)
+        #expect(view.lines(AlertsDocument(alerts: [])) == ["No alerts."])
+    }
+
+    @Test("conflicts") func conflicts() {
+        let view = ConflictsView(style: .plain, nowMilliseconds: Sample.newYear, again: ViewTests.again)
+        expect(
+            view.lines(ConflictsDocument(conflicts: [Sample.conflict])),
+            """
+            ID  KIND  STATE  FOR    PATH
+            c1  file  open   1 min  plan.odt
+
+            Nothing is lost: every version is kept. syncctl conflicts show ID shows them.
+            """)
+        expect(
+            view.lines(Sample.conflict),
+            #"""
+            plan.odt  conflict.file
+
+              Both nodes changed this file before they heard of each other. The later
+              version keeps the name and the other is beside it as a conflict copy; both are
+              on both nodes and nothing is paused.
+
+            VERSION           WRITTEN (UTC)        BY     SIZE  WHERE
+            1        current  2026-01-01 00:00:00  alpha  42 B  plan.odt
+            2                 2026-01-01 00:00:00  beta   41 B  bad\x1b[31mname
+
+            syncctl conflicts take c1 VERSION  puts that version in the place;
+            syncctl conflicts discard c1  leaves it as it is. The others stay in history.
+            """#)
+        #expect(view.lines(ConflictsDocument(conflicts: [])) == ["No conflicts."])
+    }
+}
