@@ -5,10 +5,13 @@ SCRATCH ?= .build
 export SEEDS SCRATCH
 
 .DEFAULT_GOAL := help
-.PHONY: help test build sim bench lint format clean
+.PHONY: help run test build sim bench lint format clean
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## two paired nodes on this machine, demo/alpha and demo/beta, until Ctrl-C
+	@.ci/demo
 
 test: ## everything a pull request needs; the last line counts what passed
 	@.ci/test

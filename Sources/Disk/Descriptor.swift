@@ -109,6 +109,11 @@ struct Descriptor: ~Copyable {
         return true
     }
 
+    /// Closing alone would leave the lock to a child that was forked meanwhile, until it has executed something else.
+    borrowing func unlock() {
+        _ = flock(raw, LOCK_UN)
+    }
+
     /// A name for this very file or directory, whatever becomes of the one it was opened by.
     borrowing func alias() -> CName {
         CName(Array("/proc/self/fd/\(raw)".utf8))

@@ -37,7 +37,7 @@ extension Folder {
         try look(.tree(path))?.isUntouched(since: stat) ?? false
     }
 
-    /// Nil if the file is not the one that was looked at, or did not stay so.
+    /// Nil if the file is not the one that was looked at. Whether it stayed so, a look afterwards tells.
     private func chunks(of path: Path, _ stat: Stat, _ chunking: ChunkerParameters) throws(Failure) -> ChunkList? {
         let file: OpenFile
         do throws(Failure) {
@@ -52,7 +52,6 @@ extension Folder {
         while try reading.advance() {
             if isInterrupted { throw Failure(.busy) }
         }
-        guard try device.stat(try file.descriptor.status()).isUntouched(since: stat) else { return nil }
         let chunks = reading.finish()
         return chunks.size == stat.size ? chunks : nil
     }

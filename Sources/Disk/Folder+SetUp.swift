@@ -21,6 +21,7 @@ extension Folder {
         try makeDirectory(ownName, in: root, subject: path + Array("/.syncd".utf8))
         let own = try openOwn(in: root, path)
         try lock(own, path)
+        defer { own.unlock() }
         if try hasMarker(own, path) {
             throw FolderError(kind: .alreadySetUp, operation: "create the marker", subject: markerPath(path))
         }

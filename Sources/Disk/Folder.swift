@@ -45,6 +45,10 @@ public final class Folder: Sendable {
         rootStatus = status
     }
 
+    deinit {
+        own.unlock()
+    }
+
     /// Whether the path still leads to the directory that was opened, with the marker in it. A root that cannot be
     /// looked at counts as missing: either way nothing may be concluded from what is not seen in it.
     public var rootState: RootState {

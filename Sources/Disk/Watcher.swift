@@ -92,11 +92,11 @@ public final class Watcher: Sendable {
 
     /// Watches a directory that is about to be listed. `isPartly`: the scan skips what comes first in it.
     func arm(_ path: Path, _ status: Status, isPartly: Bool) {
-        let hasNews = state.withLock { state in
+        let needsAttention = state.withLock { state in
             state.arm(path, status, isPartly: isPartly)
-            return state.hasNews
+            return state.needsAttention
         }
-        if hasNews { bell.ring() }
+        if needsAttention { bell.ring() }
     }
 
     /// The scan has gone through the directory.

@@ -171,4 +171,32 @@ struct ReadTests {
         let plain = ReadRequest(place: place, expected: nil, offset: 0, length: 1)
         #expect(scratch.folder.read([plain]) == [.failed(.isDirectory)])
     }
+
+    @Test("bytes that were written while the piece was read are never handed out") func torn() throws {
+        let scratch = try Scratch(in: Scratch.fastDirectory)
+        let size = 4 << 20
+        var refused = 0
+        for turn in 0..<40 {
+            try scratch.write("a", [UInt8](repeating: 0, count: size))
+            // Longer than the tick of a kernel that stamps files coarsely.
+            usleep(12_000)
+            guard case .found(let stat) = scratch.folder.inspect([at("a")]).results[0] else { continue }
+            let writer = try Background {
+                let file = unsafe open(scratch.path + "/a", O_WRONLY)
+                usleep(UInt32(turn * 40))
+                var byte: UInt8 = 1
+                _ = unsafe pwrite(file, &byte, 1, size - 1)
+                close(file)
+            }
+            let request = ReadRequest(place: .tree(at("a")), expected: stat, offset: 0, length: size)
+            let outcome = scratch.folder.read([request])[0]
+            writer.join()
+            if outcome == .failed(.mismatch) {
+                refused += 1
+            } else if case .bytes(let bytes) = outcome {
+                #expect(bytes.last == 0)
+            }
+        }
+        #expect(refused > 0)
+    }
 }

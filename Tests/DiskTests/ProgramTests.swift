@@ -94,18 +94,20 @@ struct ProgramTests {
 
     @Test("no way leads through a symlink, wherever it points") func throughLinks() throws {
         let scratch = try Scratch()
-        unsafe mkdir(scratch.above + "/outside", 0o755)
-        try scratch.makeDirectory("real")
+        for name in ["/outside", "/outside/stage"] { unsafe mkdir(scratch.above + name, 0o755) }
+        for name in ["real", "real/stage"] { try scratch.makeDirectory(name) }
         for (name, target) in [
-            ("in", "real"), ("up", ".."), ("out", "../outside"), ("root", "/"), ("own", ".syncd/stage"),
+            ("in", "real"), ("out", "../outside"), ("far", scratch.above + "/outside"), ("own", ".syncd"),
         ] {
             try scratch.symlink(name, to: target)
-            let place = Place.tree(at("\(name)/f"))
-            #expect(scratch.folder.error(.createFile(place)) == .notDirectory)
-            #expect(scratch.folder.error(.createDirectory(place, mode: 0o755)) == .notDirectory)
-            #expect(scratch.folder.error(.expectAbsent(place)) == nil)
-            #expect(scratch.folder.error(.createFile(staged), .move(staged, to: place)) == .notDirectory)
-            #expect(scratch.folder.error(.discard(staged)) == nil)
+            // A link that is the directory itself, and one on the way to it.
+            for place in [Place.tree(at("\(name)/f")), Place.tree(at("\(name)/stage/f"))] {
+                #expect(scratch.folder.error(.createFile(place)) == .notDirectory)
+                #expect(scratch.folder.error(.createDirectory(place, mode: 0o755)) == .notDirectory)
+                #expect(scratch.folder.error(.expectAbsent(place)) == nil)
+                #expect(scratch.folder.error(.createFile(staged), .move(staged, to: place)) == .notDirectory)
+                #expect(scratch.folder.error(.discard(staged)) == nil)
+            }
             #expect(scratch.folder.error(.write(.tree(at(name)), offset: 0, bytes: [1])) == .unsupported)
             #expect(scratch.folder.error(.setMode(.tree(at(name)), 0o777)) == .unsupported)
             #expect(scratch.folder.error(.setModified(.tree(at(name)), .zero)) == nil)
@@ -114,7 +116,8 @@ struct ProgramTests {
                     .failed(.unsupported)
                 ])
         }
-        #expect(Scratch.names(in: utf8(scratch.above + "/outside")) == [])
+        #expect(Scratch.names(in: utf8(scratch.above + "/outside")) == [utf8("stage")])
+        #expect(Scratch.names(in: utf8(scratch.above + "/outside/stage")) == [])
         #expect(Scratch.status(utf8(scratch.above + "/outside"))?.st_mtim.tv_sec != 0)
     }
 

@@ -232,6 +232,46 @@ struct ScanTests {
         #expect(!scan.told.contains("-d/"))
     }
 
+    @Test("a directory that has made way for another between two chunks is listed anew") func replacedBetween() throws {
+        let scratch = try folder()
+        let rows = scratch.rows()
+        try scratch.unlink("a")
+        let watcher = try Watcher(folder: scratch.folder)
+        var isFirst = true
+        let scan = WholeScan(scratch.folder, rows, limit: 1, watcher: watcher) {
+            // Once, when the scan has come to d and stopped at its first difference; the old one keeps its files.
+            if isFirst {
+                do { try scratch.setMode("d/e/f", 0o600) } catch { Issue.record("\(error)") }
+            } else if Scratch.status(utf8(scratch.above + "/old")) == nil {
+                unsafe rename(scratch.path + "/d", scratch.above + "/old")
+                unsafe mkdir(scratch.path + "/d", 0o755)
+            }
+            isFirst = false
+        }
+        #expect(scan.told.contains("-d/g"))
+    }
+
+    @Test("a directory that is replaced while it is being scanned is not told to be empty") func replacedMeanwhile()
+        throws
+    {
+        let scratch = try folder()
+        let rows = scratch.rows()
+        let request = ScanRequest(directory: .root, after: nil, limit: 99)
+        let chunk = scratch.folder.scan(request, rules: IgnoreRules(), watcher: nil) { directory, after in
+            if after == at("d") {
+                unsafe rename(scratch.path + "/d", scratch.above + "/old")
+                for name in ["d", "d/e"] { unsafe mkdir(scratch.path + "/" + name, 0o755) }
+                for name in ["d/g", "d/e/f"] {
+                    unsafe close(open("\(scratch.path)/\(name)", O_CREAT | O_WRONLY, 0o644))
+                }
+                Scratch.remove(scratch.above + "/old")
+            }
+            return rows.page(below: directory, after: after, limit: 1)
+        }
+        #expect(!chunk.differences.contains { $0.stat == nil })
+        #expect(chunk.differences.contains { $0.path == at("d/g") })
+    }
+
     @Test("a directory deeper or longer than a path may be is reported once") func tooDeep() throws {
         let scratch = try Scratch()
         var path = ""

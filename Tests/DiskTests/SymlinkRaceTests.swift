@@ -13,10 +13,12 @@ struct SymlinkRaceTests {
     func swapped() throws {
         let scratch = try Scratch(in: Scratch.fastDirectory)
         let outside = scratch.above + "/outside"
-        unsafe mkdir(outside, 0o755)
-        for name in ["precious", "f"] { unsafe close(open("\(outside)/\(name)", O_CREAT | O_WRONLY, 0o644)) }
-        let before = fingerprint(outside)
-        try scratch.makeDirectory("d")
+        for name in ["", "/sub"] { unsafe mkdir(outside + name, 0o755) }
+        for name in ["precious", "f", "sub/precious", "sub/f"] {
+            unsafe close(open("\(outside)/\(name)", O_CREAT | O_WRONLY, 0o644))
+        }
+        let before = [fingerprint(outside), fingerprint(outside + "/sub")]
+        for name in ["d", "d/sub"] { try scratch.makeDirectory(name) }
         try scratch.symlink("link", to: outside)
         let isOver = Flag()
         let attacker = try Background {
@@ -27,15 +29,15 @@ struct SymlinkRaceTests {
         var (reached, refused) = (0, 0)
         for number in 0..<10_000 {
             let stage = Place.stage(StageName(raw: UInt64(number)))
-            let inside = Place.tree(at(number % 3 == 0 ? "d/precious" : "d/f"))
+            let inside = Place.tree(at(["d/f", "d/sub/f", "d/precious", "d/sub/precious"][number % 4]))
             let result = scratch.folder.run([program(random.below(8), inside, stage)])[0]
             if result.failure == nil { reached += 1 }
             if result.failure?.error == .notDirectory { refused += 1 }
-            _ = scratch.folder.hash([at("d/f")], chunking: .standard)
+            _ = scratch.folder.hash([at("d/sub/f")], chunking: .standard)
         }
         isOver.set()
         attacker.join()
-        #expect(fingerprint(outside) == before)
+        #expect([fingerprint(outside), fingerprint(outside + "/sub")] == before)
         // Both states were met, or nothing was tried.
         #expect(reached > 100)
         #expect(refused > 100)

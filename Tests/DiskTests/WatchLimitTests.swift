@@ -28,7 +28,7 @@ struct WatchLimitTests {
 
     static let isPossible = proof != nil || (try? run(["true"], proof: "")) == 0
 
-    @Test("what could be watched is, and the limit is told until it is lifted", .enabled(if: isPossible, "no namespace"))
+    @Test("what could be watched is, and the limit is told while it lasts", .enabled(if: isPossible, "no namespace"))
     func limit() throws {
         if let proof = Self.proof { return try tell(leaving: proof) }
         let above = try Scratch.makeTemporary()

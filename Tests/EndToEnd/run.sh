@@ -2,8 +2,12 @@
 # Two real daemons, driven from outside as an administrator would. Each file *.story in this folder is one story: its first
 # comment line is its name. Usage: run.sh PROGRAMS [STORY...]; the last line counts what passed.
 set -uo pipefail
+programs=$(realpath "${1:?say where syncd and syncctl are}")
+if [ ! -x "$programs/syncd" ] || [ ! -x "$programs/syncctl" ]; then
+    echo "syncd and syncctl are not both in $programs" >&2
+    exit 1
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
-programs=$(realpath "$1")
 shift
 stories=("$@")
 if [ "${#stories[@]}" -eq 0 ]; then stories=(*.story); fi

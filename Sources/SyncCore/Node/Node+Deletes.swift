@@ -12,6 +12,8 @@ struct DeleteState: Sendable {
     var isJudging = false
     /// When the oldest candidate was noted (monotonic milliseconds).
     var since: UInt64?
+    /// When the latest was noted.
+    var latest: UInt64 = 0
     /// Directories whose contents are still being marked missing: they are judged together with them.
     var flagging = 0
 
@@ -106,10 +108,23 @@ extension Node {
         guard
             isOverdue || watch.toHash.isEmpty && watch.hashing.isEmpty && watch.toInspect.isEmpty && !watch.isInspecting
         else { return }
+        guard isOverdue || !isBurst || now.monotonicMilliseconds >= deletes.latest + limits.deleteQuietMilliseconds
+        else {
+            return
+        }
         deletes.since = nil
         deletes.isJudging = true
         enqueue(.judge(deletes.candidates.map(\.key)))
         deletes.candidates.removeAll()
+    }
+
+    /// More has gone than people delete one by one. Then what goes is judged together once no more comes, or most of a mass
+    /// deletion would be believed before there is enough of it to be held.
+    private var isBurst: Bool {
+        mutating get {
+            let few = min(limits.deleteBurstFiles, settings.deleteFuseFiles / 4)
+            return deletes.candidates.count + recentDeletes() > few
+        }
     }
 
     /// Paths missed by looks: the usual case of a few deletes.

@@ -532,6 +532,7 @@ extension Node {
             if let parent = path.parent, looked[parent] == nil { look(at: parent) }
         }
         deletes.note(absent)
+        if !absent.isEmpty { deletes.latest = now.monotonicMilliseconds }
     }
 
     /// Answers overtake each other: what was learnt of a path after a look at it was asked for may be newer than the look.

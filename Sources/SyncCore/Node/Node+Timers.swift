@@ -147,7 +147,11 @@ extension Node {
         for due in [timers.rescanAt, timers.pruneAt, timers.aliveAt] { consider(due) }
         consider(timers.retryAt)
         if session.isLive { consider(timers.askClockAt) }
-        if let since = deletes.since { consider(since + limits.deletePatienceMilliseconds) }
+        if let since = deletes.since {
+            consider(since + limits.deletePatienceMilliseconds)
+            let quiet = deletes.latest + limits.deleteQuietMilliseconds
+            if quiet > now.monotonicMilliseconds { consider(quiet) }
+        }
         consider(session.helloDeadline)
         consider(apply.late.first?.dueMilliseconds)
         for (_, due) in watch.changing { consider(due) }

@@ -1,0 +1,27 @@
+# a mass deletion waits for a person; reject brings the files back, approve lets them go
+paired_world
+mkdir "$alpha/many" && for n in $(seq 80); do echo "$n" >"$alpha/many/$n"; done
+echo stays >"$alpha/stays"
+settle
+rm -r "$alpha/many"
+for ((tries = 0; tries < 200; tries++)); do
+    if ctl alpha --json status | grep -q '"held":1'; then break; fi
+    sleep 0.05
+done
+status=0
+ctl alpha status >"$world/status" || status=$?
+[ "$status" -eq 1 ] || fail "status says $status while deletions are held: $(cat "$world/status")"
+# The first few may be believed before there are enough to tell a mass deletion.
+[ "$(ls "$beta/many" | wc -l)" -ge 70 ] || fail "only $(ls "$beta/many" | wc -l) files are left before anybody agreed"
+ctl alpha reject >/dev/null || fail "reject was refused"
+settle
+[ "$(ls "$alpha/many" | wc -l)" -ge 70 ] || fail "only $(ls "$alpha/many" | wc -l) files came back"
+rm -r "$alpha/many"
+for ((tries = 0; tries < 200; tries++)); do
+    if ctl alpha --json status | grep -q '"held":1'; then break; fi
+    sleep 0.05
+done
+ctl alpha approve >/dev/null || fail "approve was refused"
+settle
+[ ! -e "$beta/many" ] || fail "the files are still there after they were let go"
+[ -e "$beta/stays" ] || fail "more went than was let go"

@@ -1,0 +1,27 @@
+# odd names, kinds and modes arrive as they are
+paired_world
+(
+    cd "$alpha" || exit
+    printf one >$'line\nbreak'
+    printf two >$'not\xff\xfeutf8'
+    printf three >"$(printf 'n%.0s' {1..255})"
+    printf four >'-rf'
+    printf five >' space '
+    printf six >'back\slash'
+    : >empty
+    ln -s /nowhere/at/all absolute
+    ln -s ../../outside dangling
+    ln -s loop loop
+    mkdir -p "$(printf 'd/%.0s' {1..60})" && printf deep >"$(printf 'd/%.0s' {1..60})deep"
+    mkdir hollow
+    printf x >private && chmod 600 private
+    printf x >program && chmod 755 program
+    truncate -s 50M sparse && printf end >>sparse
+    printf x >old && touch -d '1999-12-31 23:59:59.123456789' old
+    mkfifo pipe
+)
+settle
+[ -p "$beta/pipe" ] && fail "a pipe was copied"
+ctl alpha --json events | grep -q '"path.special"' || fail "nobody says that the pipe is left out"
+rm "$beta/sparse" "$beta"/*break
+settle

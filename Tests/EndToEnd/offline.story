@@ -1,0 +1,20 @@
+# what is done while both daemons are down is found when they come back
+paired_world
+mkdir "$alpha/docs"
+for n in 1 2 3 4 5; do printf '%s' "$n" >"$alpha/docs/$n"; done
+settle
+down alpha
+[ "$ended" -eq 0 ] || fail "alpha ended with $ended"
+down beta
+printf edited >"$alpha/docs/1"
+rm "$alpha/docs/2"
+mv "$beta/docs/3" "$beta/docs/three"
+printf new >"$beta/new"
+up alpha
+up beta
+settle
+[ "$(cat "$beta/docs/1")" = edited ] || fail "the edit is missing"
+[ ! -e "$beta/docs/2" ] || fail "the deleted file is still there"
+[ "$(cat "$alpha/docs/three")" = 3 ] || fail "the renamed file is missing"
+[ ! -e "$alpha/docs/3" ] || fail "the old name is still there"
+[ "$(cat "$alpha/new")" = new ] || fail "the new file is missing"
