@@ -53,9 +53,10 @@ public struct Limits: Sendable, Equatable {
     public var youngMilliseconds: UInt64 = 60_000
     /// Deletes within this window are judged together by the fuse.
     public var fuseWindowMilliseconds: UInt64 = 10_000
-    /// After this many deletes in a window the next wait until no more have come for a while, to be judged together.
+    /// After so many deletes in so short a time the next wait until no more have come for a while, to be judged together.
     public var deleteBurstFiles = 8
-    public var deleteQuietMilliseconds: UInt64 = 100
+    public var deleteBurstMilliseconds: UInt64 = 250
+    public var deleteQuietMilliseconds: UInt64 = 50
     /// A delete waits this long at most for files being read that might turn out to be the same file moved.
     public var deletePatienceMilliseconds: UInt64 = 2_000
     /// A content that its author says it no longer has is given up after this, if nothing newer has come.

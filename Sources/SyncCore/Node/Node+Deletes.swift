@@ -118,13 +118,12 @@ extension Node {
         deletes.candidates.removeAll()
     }
 
-    /// More has gone than people delete one by one. Then what goes is judged together once no more comes, or most of a mass
-    /// deletion would be believed before there is enough of it to be held.
+    /// More goes than people delete one by one. Then it is judged together once no more comes, or most of a mass deletion
+    /// would be believed before there is enough of it to be held.
     private var isBurst: Bool {
-        mutating get {
-            let few = min(limits.deleteBurstFiles, settings.deleteFuseFiles / 4)
-            return deletes.candidates.count + recentDeletes() > few
-        }
+        let first = now.monotonicMilliseconds - min(now.monotonicMilliseconds, limits.deleteBurstMilliseconds)
+        let justGone = deletes.recent.reduce(0) { $0 + ($1.atMilliseconds >= first ? $1.count : 0) }
+        return deletes.candidates.count + justGone > min(limits.deleteBurstFiles, settings.deleteFuseFiles / 4)
     }
 
     /// Paths missed by looks: the usual case of a few deletes.
