@@ -53,6 +53,10 @@ extension Daemon {
 
     /// Another node has proved that it knows our token. It is told only when the pin is durable here.
     func paired(_ other: Paired, stored: @escaping () -> Void) {
+        guard !isStranger(other) else {
+            journal.problem(Daemon.strangerText)
+            return settleInvites(.failure(.violation(Daemon.strangerText)))
+        }
         remember(other) { [unowned self] in
             stored()
             settleInvites(.success(other))
@@ -60,10 +64,20 @@ extension Daemon {
         }
     }
 
+    /// What the rows say of the other log is about another node: this one must not be taken for it.
+    func isStranger(_ other: Paired) -> Bool { lastPeer.map { $0 != other.fingerprint } ?? false }
+
+    static let strangerText = """
+        this state belongs to a pair with another node. Nothing was changed. To pair with a new node, stop syncd, move the \
+        state directory aside but keep its identity/, and start again: the two folders are then compared afresh
+        """
+
     /// Writes down whom we are paired with.
     func remember(_ other: Paired, then: @escaping () -> Void) {
         host.keep(Opening.Fact.peerName, other.name)
         host.keep(Opening.Fact.peerPin, other.fingerprint)
+        host.keep(Opening.Fact.lastPeer, other.fingerprint)
+        lastPeer = other.fingerprint
         host.query({ (_: Store) throws(StoreError) in true }) { _ in then() }
     }
 

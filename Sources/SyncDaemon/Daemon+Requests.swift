@@ -154,6 +154,9 @@ extension Daemon {
         guard pin == nil else { return asker.refuse(ControlError(.pairingExists)) }
         link.join(token) { [unowned self] result in
             guard case .success(let other) = result else { return Daemon.answerPairing(result, asker) }
+            guard !isStranger(other) else {
+                return asker.refuse(ControlError(.pairingFailed, text: Daemon.strangerText))
+            }
             remember(other) { [unowned self] in
                 Daemon.answerPairing(result, asker)
                 meet(other)

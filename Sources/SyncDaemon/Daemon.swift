@@ -28,6 +28,8 @@ final class Daemon {
 
     var record: NodeRecord
     var pin: [UInt8]?
+    /// Whom the rows of this state are about, also after unpairing.
+    var lastPeer: [UInt8]?
     private var powerWasLost: Bool
     var alerts: AlertBook
     var traffic = Traffic()
@@ -85,6 +87,7 @@ final class Daemon {
         store = opened.store
         record = opened.record
         pin = opened.pin
+        lastPeer = opened.lastPeer
         powerWasLost = opened.powerWasLost
         alerts = AlertBook()
         board = StatusBoard(loop: loop) { [host] in host.ask(.status, then: $0) }

@@ -17,6 +17,8 @@ struct Opening {
         var record: NodeRecord
         /// The key of the node we are paired with.
         var pin: [UInt8]?
+        /// Whom the rows of this state are about, also after unpairing.
+        var lastPeer: [UInt8]?
         /// The machine went down since this node was last alive.
         let powerWasLost: Bool
         /// The state was damaged and put aside under this name.
@@ -41,8 +43,9 @@ struct Opening {
         let folder = try openFolder(known: stored?.folder)
         let record = try record(stored, key, folder)
         let pin = try self.stored { () throws(StoreError) in try store.value(Fact.peerPin) }
+        let lastPeer = try self.stored { () throws(StoreError) in try store.value(Fact.lastPeer) }
         return Opened(
-            key: key, store: store, folder: folder, record: record, pin: pin,
+            key: key, store: store, folder: folder, record: record, pin: pin, lastPeer: lastPeer,
             powerWasLost: try noteBoot(store, isFirst: stored == nil), setAside: setAside)
     }
 
@@ -50,6 +53,7 @@ struct Opening {
     enum Fact {
         static let peerPin = "peer.pin"
         static let peerName = "peer.name"
+        static let lastPeer = "peer.last"
         static let boot = "boot.id"
         static let alerts = "alerts"
     }
