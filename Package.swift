@@ -81,6 +81,9 @@ let package = Package(
             name: "ControlProtocolTests", dependencies: ["ControlProtocol", "SyncModel"], swiftSettings: rules),
         .testTarget(
             name: "SyncctlTests", dependencies: ["syncctl", "ControlProtocol", "SyncModel"], swiftSettings: rules),
+        .testTarget(
+            name: "SyncDaemonTests", dependencies: ["SyncDaemon", "ControlProtocol", "SyncCore", "SyncModel"],
+            swiftSettings: rules),
         .testTarget(name: "Tidy", path: "Tests/Tidy", swiftSettings: rules),
     ]
 )

@@ -25,7 +25,8 @@ public enum ConflictName {
     /// What the name of a conflict copy tells: of which path, and by whom. Nil for any other name.
     public static func parts(of copy: Path) -> (original: Path, node: [UInt8])? {
         guard let parent = copy.parent, let name = copy.name?.bytes else { return nil }
-        for start in name.indices where start > 0 && name[start...].starts(with: marker) {
+        // A copy of a copy was made of what the last tag does not name.
+        for start in name.indices.reversed() where start > 0 && name[start...].starts(with: marker) {
             let rest = name[(start + marker.count)...]
             guard hasTag(rest) else { continue }
             let tag = rest.prefix { $0 != 0x2E }

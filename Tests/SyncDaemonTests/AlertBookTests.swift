@@ -1,0 +1,77 @@
+import SyncCore
+import SyncModel
+import Testing
+
+@testable import SyncDaemon
+
+@Suite("alerts over time and over restarts")
+struct AlertBookTests {
+    private let full = AlertKey(code: .diskFull)
+    private let conflict = AlertKey(code: .conflictFile, subject: Array("a/b".utf8))
+
+    @Test("R-12: what is raised again is one alert that was seen twice, since the first time")
+    func raisedAgain() {
+        var book = AlertBook()
+        let isNew = book.raise(full, since: 5, now: 10)
+        let isNewAgain = book.raise(full, since: 20, now: 30)
+        #expect(isNew && !isNewAgain)
+        #expect(book.open.map(\.count) == [2])
+        #expect(book.open.map(\.firstMilliseconds) == [5])
+        #expect(book.open.map(\.lastMilliseconds) == [30])
+    }
+
+    @Test("what is over is remembered but not open, and begins anew when it comes back")
+    func comesBack() {
+        var book = AlertBook()
+        let id = AlertBook.id(of: full)
+        var steps: [Bool] = [book.raise(full, since: 5, now: 5), book.acknowledge(id)]
+        steps += [book.clear(full, now: 9), book.clear(full, now: 10)]
+        #expect(steps == [true, true, true, false])
+        #expect(book.open.isEmpty)
+        #expect(book.item(id)?.clearedMilliseconds == 9)
+        let isNew = book.raise(full, since: 20, now: 20)
+        #expect(isNew)
+        #expect(book.open.map(\.isAcknowledged) == [false], "an old acknowledgement must not hide a new alert")
+    }
+
+    @Test("what is not open cannot be acknowledged") func nothingToAcknowledge() {
+        var book = AlertBook()
+        let isDone = book.acknowledge("a0000000000")
+        #expect(!isDone)
+    }
+
+    @Test("a restart forgets nothing") func roundTrip() {
+        var book = AlertBook()
+        _ = book.raise(full, since: 5, now: 5)
+        _ = book.raise(conflict, since: 6, now: 7)
+        _ = book.acknowledge(AlertBook.id(of: conflict))
+        _ = book.clear(full, now: 8)
+        #expect(book.isChanged)
+        let bytes = book.encoded()
+        #expect(!book.isChanged)
+        #expect(AlertBook(encoded: bytes).items.map(\.value) == book.items.map(\.value))
+    }
+
+    @Test("bytes that were cut or damaged give fewer alerts, never a trap") func hostile() {
+        var book = AlertBook()
+        for number in 0..<20 { _ = book.raise(AlertKey(code: .pathBusy, subject: [UInt8(number)]), since: 1, now: 2) }
+        let bytes = book.encoded()
+        for length in 0..<bytes.count { #expect(AlertBook(encoded: Array(bytes[..<length])).items.count <= 20) }
+        for index in bytes.indices {
+            var damaged = bytes
+            damaged[index] ^= 0xFF
+            #expect(AlertBook(encoded: damaged).items.count <= 20)
+        }
+    }
+
+    @Test("alerts that are over do not pile up") func bounded() {
+        var book = AlertBook()
+        for number in 0..<(AlertBook.clearedMax + 50) {
+            let key = AlertKey(code: .pathBusy, subject: Array("\(number)".utf8))
+            _ = book.raise(key, since: Int64(number), now: Int64(number))
+            _ = book.clear(key, now: Int64(number))
+        }
+        #expect(book.items.count == AlertBook.clearedMax)
+        #expect(book.items.map(\.value.firstMilliseconds).min() == 50, "the oldest go first")
+    }
+}

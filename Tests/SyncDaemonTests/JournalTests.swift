@@ -1,0 +1,41 @@
+import SyncModel
+import Testing
+
+@testable import SyncDaemon
+
+@Suite("what syncd says on stderr")
+struct JournalTests {
+    private final class Paper {
+        var text = ""
+    }
+
+    private func journal(_ level: Journal.Level, hasPriorities: Bool = false) -> (Journal, Paper) {
+        let paper = Paper()
+        return (Journal(level: level, hasPriorities: hasPriorities) { paper.text += $0 }, paper)
+    }
+
+    @Test("a message is one line with its code, whatever the name of the file") func oneLine() {
+        let (journal, paper) = journal(.decisions)
+        journal.tell(.conflictFile, Array("a\n<3>forged\u{1B}[31m".utf8))
+        #expect(paper.text.split(separator: "\n").count == 1)
+        #expect(paper.text.hasPrefix("syncd: conflict.file \"a\\x0a<3>forged\\x1b[31m\": "))
+    }
+
+    @Test("problems are told at every level, decisions from level 1 on") func levels() {
+        let (quiet, paper) = journal(.problems)
+        quiet.tell(.versionKept, [97])
+        quiet.say("started")
+        #expect(paper.text.isEmpty)
+        quiet.tell(.diskFull)
+        #expect(paper.text.contains("disk.full"))
+    }
+
+    @Test("the service manager gets priorities") func priorities() {
+        let (journal, paper) = journal(.decisions, hasPriorities: true)
+        journal.tell(.diskFull)
+        journal.tell(.versionKept)
+        journal.problem("no")
+        let first = paper.text.split(separator: "\n").map { $0.prefix(3) }
+        #expect(first == ["<\(MessageCode.diskFull.severity == .serious ? 3 : 4)>", "<6>", "<3>"])
+    }
+}

@@ -1,0 +1,52 @@
+import ControlProtocol
+import SyncCore
+import SyncModel
+import Testing
+
+@testable import SyncDaemon
+
+@Suite("documents made of what is known")
+struct ReadingTests {
+    @Test(
+        "a copy names its path and its node, also where the node has dashes",
+        arguments: [
+            ("d/n.conflict-alpha-20250615-150736-333d5a.txt", "d/n.txt", "alpha"),
+            ("n.conflict-node-2-20250615-150736-333d5a", "n", "node-2"),
+            (
+                "a.conflict-x-20250615-150736-333d5a.conflict-y-20250616-000000-abcdef",
+                "a.conflict-x-20250615-150736-333d5a", "y"
+            ),
+            ("plain.txt", nil, nil), ("n.conflict-alpha-2025-150736-333d5a", nil, nil),
+        ] as [(String, String?, String?)])
+    func conflictNames(copy: String, original: String?, node: String?) throws {
+        let parts = ConflictName.parts(of: try #require(Path(copy)))
+        #expect(parts?.original == original.flatMap { Path($0) })
+        #expect(parts?.node == node.map { Array($0.utf8) })
+    }
+
+    @Test("progress begins with work, grows with it and ends with it") func progress() {
+        var tracker = ProgressTracker()
+        var status = Status()
+        status.state = .syncing
+        status.isConnected = true
+        status.toApply = 4
+        #expect(tracker.take(status, bytesPerSecond: 0).total == 4)
+        status.toApply = 1
+        status.toSend = 2
+        let middle = tracker.take(status, bytesPerSecond: 7)
+        #expect(middle.done == 1 && middle.total == 4 && middle.phase == "applying" && middle.bytesPerSecond == 7)
+        (status.toApply, status.toSend, status.state) = (0, 0, .inSync)
+        let end = tracker.take(status, bytesPerSecond: 0)
+        #expect(end.done == 0 && end.total == 0 && end.phase == "idle")
+    }
+
+    @Test("the rate is that of the last seconds") func traffic() {
+        var traffic = Traffic()
+        traffic.sent(5_000, at: 10_000)
+        traffic.received(5_000, at: 11_500, wallMilliseconds: 42)
+        #expect(traffic.bytesPerSecond(at: 12_000) == 2_000)
+        #expect(traffic.bytesPerSecond(at: 15_500) == 1_000)
+        #expect(traffic.bytesPerSecond(at: 60_000) == 0)
+        #expect(traffic.bytesSent == 5_000 && traffic.bytesReceived == 5_000 && traffic.lastContactMilliseconds == 42)
+    }
+}
