@@ -74,7 +74,6 @@ extension Daemon {
 
     /// Writes down whom we are paired with.
     func remember(_ other: Paired, then: @escaping () -> Void) {
-        host.keep(Opening.Fact.peerName, other.name)
         host.keep(Opening.Fact.peerPin, other.fingerprint)
         host.keep(Opening.Fact.lastPeer, other.fingerprint)
         lastPeer = other.fingerprint

@@ -24,6 +24,7 @@ final class Daemon {
     private var signals: [SignalWatch] = []
     private let stopTimer: Timer
     private let watchdog: Timer
+    private let managerTimer: Timer
     let levelTimer: Timer
 
     var record: NodeRecord
@@ -93,6 +94,7 @@ final class Daemon {
         board = StatusBoard(loop: loop) { [host] in host.ask(.status, then: $0) }
         stopTimer = Timer(loop: loop)
         watchdog = Timer(loop: loop)
+        managerTimer = Timer(loop: loop)
         levelTimer = Timer(loop: loop)
         inviteTimer = Timer(loop: loop)
         usualLevel = journal.level
@@ -148,7 +150,8 @@ final class Daemon {
                 program: Array(Program.version.utf8),
                 nonce: Program.nonce(), powerWasLost: powerWasLost))
         powerWasLost = false
-        if let life = connection.life { host.post(.connected(LinkID(raw: life))) }
+        // The greeting on a connection that is up went to the last node.
+        if let life = connection.life { link.close(life: life) }
         board.add { [unowned self] status in announce(status) }
     }
 
@@ -162,7 +165,7 @@ final class Daemon {
     private func nodeFinished(_ reason: FinishReason) {
         if reason == .stopped, afterFinish == .startAgain, !isStopping {
             afterFinish = .endProcess
-            return reopenNode()
+            return host.whenQuiet { [unowned self] in reopenNode() }
         }
         if reason != .stopped { exit = .storage }
         end()
@@ -260,9 +263,24 @@ final class Daemon {
             notifier?.send("READY=1")
             journal.say("ready")
         }
-        notifier?.send("STATUS=\(Daemon.line(of: status))")
+        // What a scan will find may be what an alert of the last run is about.
+        guard status.state != .scanning else { return true }
+        settleAlerts(status)
+        tellManager()
         return false
     }
+
+    /// The line of `systemctl status`, now and then.
+    private func tellManager() {
+        guard let notifier else { return }
+        board.add { status in
+            notifier.send("STATUS=\(Daemon.line(of: status))")
+            return false
+        }
+        managerTimer.start(afterMilliseconds: Daemon.managerPauseMilliseconds) { [unowned self] in tellManager() }
+    }
+
+    private static let managerPauseMilliseconds: UInt64 = 10_000
 
     private static func line(of status: Status) -> String {
         let link = status.isConnected ? "connected" : "the other node is away"

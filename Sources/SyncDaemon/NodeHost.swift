@@ -101,12 +101,23 @@ final class NodeHost {
 
     var isAlive: Bool { driver.isAlive }
 
+    /// Runs `body` once nobody works for the node that has finished: an answer to it must not reach the next, whose jobs
+    /// have the same numbers.
+    func whenQuiet(_ body: @escaping () -> Void) {
+        guard storeWorker.outstanding > 0 || diskPool.outstanding > 0 else { return body() }
+        deadline.start(afterMilliseconds: NodeHost.quietPauseMilliseconds) { [self] in whenQuiet(body) }
+    }
+
+    private static let quietPauseMilliseconds: UInt64 = 5
+
     /// Waits for what the workers are doing.
     func close() {
         driver.retire()
         commands.abandon()
         deadline.close()
         keeper.close()
+        // What is read can be read again; what is written is written to its end.
+        folder.interrupt()
         watchWorker.close()
         diskPool.close()
         storeWorker.close()

@@ -52,7 +52,6 @@ struct Opening {
     /// Names of the small facts that the shell keeps in the store.
     enum Fact {
         static let peerPin = "peer.pin"
-        static let peerName = "peer.name"
         static let lastPeer = "peer.last"
         static let boot = "boot.id"
         static let alerts = "alerts"
