@@ -214,6 +214,10 @@ final class Daemon {
     // MARK: Doors
 
     private func openSocket() throws(Refusal) {
+        // The service manager makes it; whoever starts the daemon by hand does not know that it is wanted.
+        if let slash = configuration.node.control.lastIndex(of: 0x2F), slash > 0 {
+            System.makeDirectory(Array(configuration.node.control[..<slash]), mode: 0o755)
+        }
         do throws(LoopError) {
             server = try ControlServer(
                 loop: loop, path: configuration.node.control,

@@ -45,6 +45,11 @@ enum System {
         return nil
     }
 
+    /// Makes one directory; whether it was there already or cannot be made shows when it is used.
+    static func makeDirectory(_ path: [UInt8], mode: UInt32) {
+        _ = unsafe mkdir(terminated(path), mode)
+    }
+
     /// True if a user is in the group of this name, by the system's user database.
     static func isMember(user: UInt32, ofGroup name: String) -> Bool {
         guard let group = unsafe getgrnam(name) else { return false }
