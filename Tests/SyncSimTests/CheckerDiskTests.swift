@@ -247,6 +247,14 @@ extension CheckerTests {
             let store = isBad ? keeping() : VirtualStore.fresh(0)
             history().see(DiskAct(machine: 0, operation: .discard(version1), store: store), &court)
         },
+        Trial(PromisedHistory.self, "a file is set aside and not recorded", says: "in no history") { isBad, court in
+            history().see(aside(recorded: !isBad), &court)
+        },
+        Trial(PromisedHistory.self, "a wiped state knows of nothing", says: "in no history") { isBad, court in
+            let checker = history()
+            if !isBad { checker.see(OperatorAct(machine: 0, kind: .wipedState, store: .fresh(0)), &court) }
+            checker.see(aside(recorded: false), &court)
+        },
     ]
 }
 
@@ -323,6 +331,14 @@ private func history(bytes: UInt64 = 1_000) -> PromisedHistory {
     settings.keepVersionsMilliseconds = 100
     settings.keepVersionsBytes = bytes
     return PromisedHistory(settings: [settings, settings])
+}
+
+/// Two machines at rest; the first has a version of five bytes.
+private func aside(recorded: Bool) -> Sight {
+    let store = recorded ? keeping() : VirtualStore.fresh(0)
+    return Sight(machines: [
+        MachineSight(tree: [:], store: store, aside: [.text("early")]), MachineSight(tree: [:], store: .fresh(1)),
+    ])
 }
 
 /// A store with one version, kept at time 0, of five bytes.

@@ -4,10 +4,12 @@ package import SyncModel
 package final class PromisedHistory: Invariant {
     package static let id = "R-16"
     package static let sentence =
-        "A kept version is removed only when it is older than promised or the versions together take more room than allowed."
+        "What is set aside is in the history, until it is older than promised or the versions together take more room than allowed."
 
     private let settings: [Settings]
     private var now: [Int64] = [0, 0]
+    /// The state is younger than what was set aside: of that it knows nothing.
+    private var hasForgotten = [false, false]
 
     package init(settings: [Settings] = [Settings(), Settings()]) {
         self.settings = settings
@@ -30,6 +32,20 @@ package final class PromisedHistory: Invariant {
             // The record goes first, or a crash leaves one that leads nowhere; what has none was judged when it was dropped.
             if act.store.versions[id] != nil { judge(id, act.store, on: act.machine, &court) }
         case .tree, .stage: break
+        }
+    }
+
+    package func see(_ act: OperatorAct, _ court: inout Court) {
+        switch act.kind {
+        case .restoredImage, .restoredTree, .restoredState, .wipedState: hasForgotten[act.machine] = true
+        case .approvedDeletes, .rejectedDeletes, .damagedRoot: break
+        }
+    }
+
+    package func see(_ sight: Sight, _ court: inout Court) {
+        for (index, machine) in sight.machines.enumerated() where !hasForgotten[index] {
+            let unknown = machine.aside.count - machine.store.versions.count
+            if unknown > 0 { court.find(self, on: index, "\(unknown) of the files set aside are in no history") }
         }
     }
 
