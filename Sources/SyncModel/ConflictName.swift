@@ -53,12 +53,13 @@ public enum ConflictName {
     }
 
     private static func tag(losing content: Content, node: [UInt8], time: HybridTime) -> [UInt8] {
-        let stamp = CalendarTime(milliseconds: min(time.wallMilliseconds, CalendarTime.millisecondsMax))
+        // A year of five digits would not fit.
+        let stamp = CalendarTime(milliseconds: Int64(clamping: time.wallMilliseconds))
         let safe = node.prefix(Limits.nodeNameBytesMax).map { byte -> UInt8 in
             let isPlain = byte >= 0x30 && byte <= 0x39 || byte >= 0x41 && byte <= 0x5A || byte >= 0x61 && byte <= 0x7A
             return isPlain || byte == 0x5F ? byte : 0x2D
         }
-        let text = "-\(stamp.date)-\(stamp.time)-\(hash(of: content).hex(digits: 6))"
+        let text = "-\(stamp.date.joined())-\(stamp.time.joined())-\(hash(of: content).hex(digits: 6))"
         return marker + safe + Array(text.utf8)
     }
 
@@ -74,39 +75,5 @@ public enum ConflictName {
     private static func split(_ name: [UInt8]) -> (stem: [UInt8], suffix: [UInt8]) {
         guard let dot = name.lastIndex(of: 0x2E), dot > 0, name.count - dot <= 32 else { return (name, []) }
         return (Array(name[..<dot]), Array(name[dot...]))
-    }
-}
-
-/// Calendar fields of a wall time in UTC (proleptic Gregorian), for names and messages.
-struct CalendarTime {
-    let date: String
-    let time: String
-
-    /// The end of the year 9999: a longer date would not fit its eight digits.
-    static let millisecondsMax: UInt64 = 253_402_300_799_999
-
-    init(milliseconds: UInt64) {
-        let seconds = milliseconds / 1_000
-        let days = Int(seconds / 86_400)
-        let rest = Int(seconds % 86_400)
-        // Days since 0000-03-01, in eras of 400 years: leap days fall at the end of a year.
-        let shifted = days + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        date = CalendarTime.padded(year, 4) + CalendarTime.padded(month, 2) + CalendarTime.padded(day, 2)
-        time =
-            CalendarTime.padded(rest / 3_600, 2) + CalendarTime.padded(rest / 60 % 60, 2)
-            + CalendarTime.padded(rest % 60, 2)
-    }
-
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let text = "\(number)"
-        return String(repeating: "0", count: max(0, width - text.count)) + text
     }
 }

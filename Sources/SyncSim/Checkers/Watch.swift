@@ -357,7 +357,7 @@ package final class Watch: Checker {
             isBackdated: { self.isBackdated($0, world.machines[machine]) },
             isDeleted: { path in world.machines[machine].store.rows[path].map { $0.disk == nil } ?? false })
         let disk = world.machines[machine].disk.atHome
-        world.ledger.struckMetadata(of: machine) { disk.peekStat($0) }
+        world.ledger.forgotMetadata(of: machine) { disk.peekStat($0) }
         if world.ledger.duties.count < duties { world.rare.hit("ledger: a value was excused after a power cut") }
     }
 

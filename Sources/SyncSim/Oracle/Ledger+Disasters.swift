@@ -73,21 +73,11 @@ extension Ledger {
         }
     }
 
-    /// A crash may have taken back mode and time as well: then nobody can say how the path was left.
-    package mutating func struckMetadata(of machine: Int, stat: (Path) -> Stat?) {
+    /// A crash may have taken back mode and time of what a machine left (`shown`: what it shows now). Or its daemon lost what
+    /// it knew (`shown`: what the other shows): which came later nobody can say. There is no copy of a mode or a time.
+    package mutating func forgotMetadata(of machine: Int, shown: (Path) -> Stat?) {
         for path in pages.keys {
-            guard let left = pages[path]?.left, left.machine == machine, let found = stat(path),
-                found.mode != left.mode || found.modified != left.modified
-            else { continue }
-            pages.update(path) { $0.left = nil }
-        }
-    }
-
-    /// The daemon of a machine lost what it knew: which mode and time came later, its own or what the other still shows, nobody
-    /// can say. (There is no copy of a mode or a time.)
-    package mutating func forgotMetadata(of machine: Int, other: (Path) -> Stat?) {
-        for path in pages.keys {
-            guard let left = pages[path]?.left, left.machine == machine, let found = other(path),
+            guard let left = pages[path]?.left, left.machine == machine, let found = shown(path),
                 found.mode != left.mode || found.modified != left.modified
             else { continue }
             pages.update(path) { $0.left = nil }
