@@ -82,7 +82,8 @@ let package = Package(
         .testTarget(
             name: "SyncctlTests", dependencies: ["syncctl", "ControlProtocol", "SyncModel"], swiftSettings: rules),
         .testTarget(
-            name: "SyncDaemonTests", dependencies: ["SyncDaemon", "ControlProtocol", "SyncCore", "SyncModel"],
+            name: "SyncDaemonTests",
+            dependencies: ["SyncDaemon", "ControlProtocol", "Store", "EventLoop", "SyncCore", "SyncModel"],
             swiftSettings: rules),
         .testTarget(name: "Tidy", path: "Tests/Tidy", swiftSettings: rules),
     ]

@@ -62,8 +62,9 @@ final class ControlClient {
     private let stream: Stream
     private var lines = LineBuffer()
     private var isOpen = true
-    /// Called once, when the connection is over: what it waited for is forgotten.
-    private var endings: [() -> Void] = []
+    /// Called once, when the connection is over: what it waits for is forgotten.
+    private var endings: [(id: UInt64, body: () -> Void)] = []
+    private var lastEnding: UInt64 = 0
 
     /// A client that reads slower than this behind what is sent to it is let go.
     private static let pendingBytesMax = 16 << 20
@@ -76,7 +77,7 @@ final class ControlClient {
     }
 
     func begin(answer: @escaping (ControlCall) -> Void, end: @escaping () -> Void) {
-        endings.append(end)
+        whenOver(end)
         stream.onRead = { [unowned self] bytes in
             lines.append(bytes)
             takeLines(answer)
@@ -85,10 +86,15 @@ final class ControlClient {
         stream.startReading()
     }
 
-    /// Runs when the client goes away, or at once if it has gone.
-    func whenOver(_ body: @escaping () -> Void) {
-        if isOpen { endings.append(body) } else { body() }
+    /// Runs when the client goes away, or at once if it has gone; unless `forgetEnding` takes it back before.
+    @discardableResult
+    func whenOver(_ body: @escaping () -> Void) -> UInt64 {
+        lastEnding += 1
+        if isOpen { endings.append((lastEnding, body)) } else { body() }
+        return lastEnding
     }
+
+    func forgetEnding(_ id: UInt64) { endings.removeAll { $0.id == id } }
 
     func reply(_ reply: ControlReply) {
         guard isOpen else { return }
@@ -102,7 +108,7 @@ final class ControlClient {
         stream.close()
         let endings = endings
         self.endings = []
-        for ending in endings { ending() }
+        for ending in endings { ending.body() }
     }
 
     private func takeLines(_ answer: (ControlCall) -> Void) {

@@ -96,46 +96,6 @@ extension Daemon {
         asker.finish(Daemon.alertDocument(item))
     }
 
-    // MARK: Conflicts
-
-    /// A file conflict is open as long as its copy lies in the folder.
-    func conflicts(_ page: Page, _ asker: Asker) {
-        host.conflictCopies { rows in
-            let documents = rows.compactMap(ConflictReading.document)
-            let (shown, next) = Daemon.cut(documents, page) { $0.id }
-            asker.finish(ConflictsDocument(conflicts: shown, next: next))
-        }
-    }
-
-    func showConflict(_ id: String, _ asker: Asker) {
-        host.conflictCopies { rows in
-            let documents = rows.compactMap(ConflictReading.document)
-            guard let found = documents.first(where: { $0.id == id }) else {
-                return asker.refuse(ControlError(.requestNotFound))
-            }
-            asker.finish(found)
-        }
-    }
-
-    // MARK: Versions
-
-    static func text(of id: VersionID) -> String { String(id.raw, radix: 16) }
-
-    func historyDocument(_ path: Path, _ versions: [KeptVersion], _ page: Page) -> HistoryDocument {
-        let (shown, next) = Daemon.cut(versions, page) { Daemon.text(of: $0.id) }
-        return HistoryDocument(path: path.bytes, versions: shown.map(versionDocument), next: next)
-    }
-
-    private func versionDocument(_ version: KeptVersion) -> HistoryDocument.Version {
-        var digest: String?
-        if case .file(let id, _) = version.entry.content { digest = id.digest.hex(digits: 64) }
-        return .init(
-            id: Daemon.text(of: version.id), timeMilliseconds: version.keptMilliseconds,
-            node: version.author == .own ? record.name : record.peerName,
-            size: Int(clamping: version.entry.content.size),
-            sha256: digest, reason: CodeText(version.reason))
-    }
-
     // MARK: The log
 
     func logLine(_ record: LogRecord) -> LogLine {

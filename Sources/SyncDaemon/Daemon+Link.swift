@@ -57,10 +57,9 @@ extension Daemon {
             journal.problem(Daemon.strangerText)
             return settleInvites(.failure(.violation(Daemon.strangerText)))
         }
-        remember(other) { [unowned self] in
-            stored()
-            settleInvites(.success(other))
-            meet(other)
+        remember(other) { [unowned self] result in
+            if case .success = result { stored() }
+            settleInvites(result)
         }
     }
 
@@ -72,16 +71,28 @@ extension Daemon {
         state directory aside but keep its identity/, and start again: the two folders are then compared afresh
         """
 
-    /// Writes down whom we are paired with.
-    func remember(_ other: Paired, then: @escaping () -> Void) {
-        host.keep(Opening.Fact.peerPin, other.fingerprint)
-        host.keep(Opening.Fact.lastPeer, other.fingerprint)
-        lastPeer = other.fingerprint
-        host.query({ (_: Store) throws(StoreError) in true }) { _ in then() }
+    /// Writes down whom we are paired with; tells `then` once that is durable, and goes to work with the new peer.
+    /// The pin comes last: without it the node counts as unpaired.
+    func remember(_ other: Paired, then: @escaping (Result<Paired, PairingError>) -> Void) {
+        let facts = [
+            (key: Opening.Fact.lastPeer, value: Optional(other.fingerprint)),
+            (key: Opening.Fact.peerPin, value: Optional(other.fingerprint)),
+        ]
+        host.keep(facts) { [unowned self] result in
+            switch result {
+            case .success:
+                lastPeer = other.fingerprint
+                then(.success(other))
+                meet(other)
+            case .failure(let error):
+                journal.problem("the pairing cannot be written down: \(error). This node stays unpaired.")
+                then(.failure(.violation("the pairing could not be written down on this node: \(error)")))
+            }
+        }
     }
 
     /// From now on the other node is the peer.
-    func meet(_ other: Paired) {
+    private func meet(_ other: Paired) {
         let words = other.words.joined(separator: " ")
         journal.say("paired with \"\(Path.escape(other.name))\"; both nodes show the same six words: \(words)")
         record.peerName = other.name
@@ -97,11 +108,16 @@ extension Daemon {
         for (_, then) in waiting { then(result) }
     }
 
-    func forgetPeer() {
-        pin = nil
-        host.keep(Opening.Fact.peerPin, nil)
-        link.setPin(nil)
-        journal.say("unpaired; the folder stays as it is")
-        restartNode()
+    /// `then` comes when it is durable: nobody who was told that they are unpaired is paired again by a power cut.
+    func forgetPeer(then: @escaping (Result<Void, StoreError>) -> Void) {
+        host.keep([(key: Opening.Fact.peerPin, value: nil)]) { [unowned self] result in
+            if case .success = result {
+                pin = nil
+                link.setPin(nil)
+                journal.say("unpaired; the folder stays as it is")
+                restartNode()
+            }
+            then(result)
+        }
     }
 }

@@ -51,7 +51,23 @@ extension Daemon {
 
     func saveAlerts() {
         guard alerts.isChanged else { return }
-        host.keep(Opening.Fact.alerts, alerts.encoded())
+        host.keep([(key: Opening.Fact.alerts, value: alerts.encoded())]) { [unowned self] in
+            if case .failure(let error) = $0 { noteUnsaved(error) }
+        }
+    }
+
+    /// For the end, when nobody else works with the store any more.
+    func saveAlertsAtOnce() {
+        guard alerts.isChanged else { return }
+        do throws(StoreError) {
+            try store.setValue(Opening.Fact.alerts, alerts.encoded())
+        } catch {
+            noteUnsaved(error)
+        }
+    }
+
+    private func noteUnsaved(_ error: StoreError) {
+        journal.problem("the alerts cannot be written down: \(error). They are raised again as they are met.")
     }
 
     /// Once the node knows its folder: what the last process had open and this one does not raise is over.
@@ -72,7 +88,10 @@ extension Daemon {
             switch operation {
             case .putVersion(let version) where version.isQuarantined: quarantine.insert(version.id)
             case .dropVersion(let id): quarantine.remove(id)
-            default: break
+            case .putNode(let node): if !node.peerName.isEmpty { record.peerName = node.peerName }
+            case .putVersion, .putRow, .dropRow, .relocate, .appendLog, .dropLog, .putIntent, .dropIntent,
+                .putChunks:
+                break
             }
         }
         guard journal.level >= .changes || feed.isFollowed else { return }

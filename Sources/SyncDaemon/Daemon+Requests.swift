@@ -64,13 +64,17 @@ extension Daemon {
     // MARK: How things stand
 
     private func status(watches: Bool, _ asker: Asker) {
+        if watches { return watchStatus(asker) }
+        board.add { [unowned self] status in
+            statusDocument(status) { document in asker.finish(document) }
+            return false
+        }
+    }
+
+    private func watchStatus(_ asker: Asker) {
         var last: StatusDocument?
         var lastMilliseconds: UInt64 = 0
         let listener = board.add { [unowned self] status in
-            if !watches {
-                statusDocument(status) { document in asker.finish(document) }
-                return false
-            }
             let now = Clock.monotonicMilliseconds()
             guard last == nil || now >= lastMilliseconds + Daemon.watchPauseMilliseconds else { return true }
             lastMilliseconds = now
@@ -88,29 +92,29 @@ extension Daemon {
     private func wait(for condition: WaitCondition, _ timeout: UInt64?, _ asker: Asker) {
         let timer = Timer(loop: loop)
         var latest: Status?
-        var isOver = false
-        let listener = board.add { [unowned self] status in
-            latest = status
-            guard !isOver, Daemon.holds(condition, status) else { return !isOver }
-            isOver = true
+        var listener: UInt64?
+        var ending: UInt64?
+        // The first of the three that can end it ends it: what is waited for, the time, the client.
+        let end = { [board] in
+            listener.map(board.remove)
+            ending.map(asker.client.forgetEnding)
+            (listener, ending) = (nil, nil)
             timer.close()
+        }
+        listener = board.add { [unowned self] status in
+            latest = status
+            guard Daemon.holds(condition, status) else { return true }
+            end()
             statusDocument(status) { asker.finish($0) }
             return false
         }
         if let timeout {
-            timer.start(afterMilliseconds: timeout) { [unowned self] in
-                isOver = true
-                board.remove(listener)
-                timer.close()
+            timer.start(afterMilliseconds: timeout) {
+                end()
                 asker.refuse(ControlError(.waitTimedOut, text: Daemon.reason(latest, condition)))
             }
         }
-        asker.client.whenOver { [board] in
-            guard !isOver else { return }
-            isOver = true
-            board.remove(listener)
-            timer.close()
-        }
+        ending = asker.client.whenOver(end)
     }
 
     private static func holds(_ condition: WaitCondition, _ status: Status) -> Bool {
@@ -157,10 +161,7 @@ extension Daemon {
             guard !isStranger(other) else {
                 return asker.refuse(ControlError(.pairingFailed, text: Daemon.strangerText))
             }
-            remember(other) { [unowned self] in
-                Daemon.answerPairing(result, asker)
-                meet(other)
-            }
+            remember(other) { Daemon.answerPairing($0, asker) }
         }
     }
 
@@ -173,13 +174,18 @@ extension Daemon {
 
     private func unpair(_ asker: Asker) {
         guard pin != nil else { return asker.refuse(ControlError(.pairingNone)) }
-        forgetPeer()
-        asker.finish(DoneDocument())
+        forgetPeer { result in
+            switch result {
+            case .success: asker.finish(DoneDocument())
+            case .failure(let error):
+                asker.refuse(ControlError(.requestRefused, text: "this node is still paired: \(error)"))
+            }
+        }
     }
 
     // MARK: Orders
 
-    private func tell(_ command: Command, _ asker: Asker) {
+    func tell(_ command: Command, _ asker: Asker) {
         host.ask(command) { answer in
             switch answer {
             case .refused(let code): asker.refuse(ControlError(code))
@@ -216,32 +222,6 @@ extension Daemon {
             usualLevel = wanted
         }
         asker.finish(DoneDocument())
-    }
-
-    // MARK: Versions
-
-    private func history(_ argument: PathArgument, _ page: Page, _ asker: Asker) {
-        guard let path = path(of: argument) else { return asker.refuse(ControlError(.requestOutside)) }
-        host.ask(.history(path)) { [unowned self] answer in
-            switch answer {
-            case .history(let versions): asker.finish(historyDocument(path, versions, page))
-            case .refused(let code): asker.refuse(ControlError(code))
-            case .done, .status: asker.refuse(ControlError(.nodeHalted))
-            }
-        }
-    }
-
-    private func restore(_ argument: PathArgument, _ version: String?, to target: PathArgument?, _ asker: Asker) {
-        let other = target.map { path(of: $0) }
-        guard let path = path(of: argument), other != .some(nil) else {
-            return asker.refuse(ControlError(.requestOutside))
-        }
-        host.ask(.history(path)) { [unowned self] answer in
-            guard case .history(let versions) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
-            let chosen = versions.first { version == nil || Daemon.text(of: $0.id) == version }
-            guard let chosen else { return asker.refuse(ControlError(.requestNotFound)) }
-            tell(.restore(chosen.id, to: other ?? path), asker)
-        }
     }
 
     // MARK: Logs and events

@@ -20,6 +20,8 @@ final class Daemon {
     let board: StatusBoard
     let feed = EventFeed()
     private let notifier = ServiceNotifier()
+    /// Asked once: a daemon that is up reads no database of the system any more.
+    private let administrators = System.group("syncd-admin")
     private var server: ControlServer?
     private var signals: [SignalWatch] = []
     private let stopTimer: Timer
@@ -73,7 +75,7 @@ final class Daemon {
 
     init(
         loop: Loop, journal: Journal, configuration: Configuration, configurationPath: String,
-        opened: Opening.Opened, host: NodeHost
+        settings: LinkSettings, opened: Opening.Opened, host: NodeHost
     ) throws(LoopError) {
         self.loop = loop
         self.journal = journal
@@ -84,7 +86,7 @@ final class Daemon {
         self.relay = relay
         link = try PeerLink(
             loop: loop, identity: opened.key, name: opened.record.name, pin: opened.pin,
-            settings: try Daemon.linkSettings(configuration), onEvent: { relay.take($0) })
+            settings: settings, onEvent: { relay.take($0) })
         store = opened.store
         record = opened.record
         pin = opened.pin
@@ -98,18 +100,6 @@ final class Daemon {
         levelTimer = Timer(loop: loop)
         inviteTimer = Timer(loop: loop)
         usualLevel = journal.level
-    }
-
-    private static func linkSettings(_ configuration: Configuration) throws(LoopError) -> LinkSettings {
-        do throws(EndpointError) {
-            var settings = LinkSettings(
-                listen: try configuration.link.listen.map { (text) throws(EndpointError) in try Endpoint.parse(text) },
-                peer: try configuration.link.peer.map { (text) throws(EndpointError) in try Endpoint.parse(text) })
-            settings.rateLimitBytesPerSecond = configuration.link.rateLimitBytesPerSecond
-            return settings
-        } catch {
-            throw LoopError(operation: "\(error)", code: 0)
-        }
     }
 
     /// Wires everything together and starts the node.
@@ -173,7 +163,10 @@ final class Daemon {
 
     private func reopenNode() {
         do throws(StoreError) {
+            // A node that has just been paired has its peer's name from the pairing only.
+            let peerName = record.peerName
             if let stored = try store.node() { record = stored }
+            if record.peerName.isEmpty { record.peerName = peerName }
         } catch {
             journal.problem("state.db: \(error). The node stops; files are safe.")
             exit = .storage
@@ -198,7 +191,6 @@ final class Daemon {
     }
 
     private func end() {
-        saveAlerts()
         loop.stop()
     }
 
@@ -207,6 +199,7 @@ final class Daemon {
         board.close()
         link.shutDown()
         host.close()
+        saveAlertsAtOnce()
         store.close()
         journal.say("stopped")
     }
@@ -240,9 +233,8 @@ final class Daemon {
     /// Read for everybody in the daemon's group; change for root, the daemon's own user and the group of administrators.
     private func rights(of credentials: PeerCredentials) -> ControlServer.Right {
         if credentials.user == 0 || credentials.user == System.userID { return .change }
-        if System.isMember(user: credentials.user, ofGroup: "syncd-admin") { return .change }
-        let isOfGroup = credentials.group == System.groupID
-        return isOfGroup || System.isMember(user: credentials.user, ofGroup: System.groupID) ? .read : .nothing
+        if let administrators, credentials.isMember(of: administrators) { return .change }
+        return credentials.isMember(of: System.groupID) ? .read : .nothing
     }
 
     private func listenToSignals() throws(Refusal) {

@@ -46,6 +46,11 @@ final class DiskCrew {
         pool.run({ folder.run(programs) }) { [post] in post(.diskFinished(job, $0)) }
     }
 
+    func digests(of places: [Place], bytesMax: UInt64, then: @escaping ([Digest?]) -> Void) {
+        let folder = folder
+        pool.run({ folder.digests(of: places, bytesMax: bytesMax) }, then: then)
+    }
+
     /// A stage that cannot be listed may hold the only copy of a file: only another start can tell.
     func listStage(_ job: JobID) {
         let folder = folder

@@ -49,6 +49,4 @@ final class NodeDriver {
         }
         return !inbox.isEmpty
     }
-
-    var footprint: Footprint { node.footprint }
 }

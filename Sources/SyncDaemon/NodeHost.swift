@@ -7,8 +7,6 @@ import SyncModel
 /// A node with a disk, a store and a clock: performs what the core asks of them and turns what comes back into events.
 /// The link and people are not its business: they are told through `on…`.
 final class NodeHost {
-    private let loop: Loop
-    private let store: Store
     private let folder: Folder
     private let watcher: Watcher
     private let storeWorker: WorkerPool
@@ -17,7 +15,7 @@ final class NodeHost {
     private let deadline: Timer
     private let driver: NodeDriver
     private let storeLine: StoreLine
-    private let crew: DiskCrew
+    let crew: DiskCrew
     private let keeper: WatchKeeper
     private let commands = PendingCommands()
 
@@ -36,8 +34,6 @@ final class NodeHost {
     private static let diskThreads = 4
 
     init(loop: Loop, store: Store, folder: Folder, watcher: Watcher, chunking: ChunkerParameters) throws(LoopError) {
-        self.loop = loop
-        self.store = store
         self.folder = folder
         self.watcher = watcher
         storeWorker = try WorkerPool(loop: loop, name: "store", threads: 1)
@@ -58,6 +54,7 @@ final class NodeHost {
             finish(.diskFailed)
         }
         storeLine.onFailure = { [unowned self] in onStoreFailure($0) }
+        storeLine.onStored = { [unowned self] in onStored($0) }
         keeper.onLimit = { [unowned self] in onWatchLimit($0) }
     }
 
@@ -73,19 +70,26 @@ final class NodeHost {
         driver.post(.command(commands.add(then), command))
     }
 
-    /// Writes down a small fact of the shell, after everything that was given to the store before.
-    func keep(_ key: String, _ value: [UInt8]?) { storeLine.keep(key, value) }
-
-    /// Asks the store after everything the core has given to it; nil if it fails.
-    func query<Value: Sendable>(
-        _ body: @escaping @Sendable (Store) throws(StoreError) -> Value, then: @escaping (Value?) -> Void
+    /// Asks the store once everything that the core has given to it is durable. What cannot be read cannot be worked on:
+    /// the node stops, and the question is never answered.
+    func question<Value: Sendable>(
+        _ body: @escaping @Sendable (Store) throws(StoreError) -> Value, then: @escaping (Value) -> Void
     ) {
-        let store = store
-        storeWorker.run({ NodeHost.attempt(body, store) }, then: then)
+        storeLine.ask(body) { [unowned self] in
+            switch $0 {
+            case .success(let value): then(value)
+            case .failure(let error):
+                onStoreFailure(error)
+                finish(.storeFailed)
+            }
+        }
     }
 
-    private static func attempt<Value>(_ body: (Store) throws(StoreError) -> Value, _ store: Store) -> Value? {
-        do throws(StoreError) { return try body(store) } catch { return nil }
+    /// Writes down small facts of the shell in this order; `then` comes when they are durable or cannot be.
+    func keep(_ facts: [(key: String, value: [UInt8]?)], then: @escaping (Result<Void, StoreError>) -> Void) {
+        storeLine.ask({ (store: Store) throws(StoreError) in
+            for fact in facts { try store.setValue(fact.key, fact.value) }
+        }) { then($0) }
     }
 
     var rootState: RootState { folder.rootState }
@@ -104,7 +108,7 @@ final class NodeHost {
     /// Runs `body` once nobody works for the node that has finished: an answer to it must not reach the next, whose jobs
     /// have the same numbers.
     func whenQuiet(_ body: @escaping () -> Void) {
-        guard storeWorker.outstanding > 0 || diskPool.outstanding > 0 else { return body() }
+        guard !storeLine.isQuiet || diskPool.outstanding > 0 else { return body() }
         deadline.start(afterMilliseconds: NodeHost.quietPauseMilliseconds) { [self] in whenQuiet(body) }
     }
 
@@ -126,9 +130,7 @@ final class NodeHost {
     private func perform(_ effect: Effect) {
         switch effect {
         case .load(let job, let queries): storeLine.load(job, queries)
-        case .store(let job, let batch):
-            storeLine.store(job, batch)
-            onStored(batch)
+        case .store(let job, let batch): storeLine.store(job, batch)
         case .scan(let job, let request, let rules): crew.scan(job, request, rules)
         case .inspect(let job, let paths): crew.inspect(job, paths)
         case .hash(let job, let paths): crew.hash(job, paths)
@@ -151,6 +153,7 @@ final class NodeHost {
     }
 
     private func finish(_ reason: FinishReason) {
+        guard driver.isAlive else { return }
         driver.retire()
         commands.abandon()
         deadline.stop()

@@ -175,7 +175,7 @@ struct Opening {
                     \(place) is another folder than the one this node was set up with. If a disk is not mounted, mount \
                     it. Nothing was touched, and nothing counts as deleted.
                     """)
-        default:
+        case .alreadySetUp, .damaged, .noSpace, .readOnly, .unsupported, .tooMany, .failed:
             return Refusal(exit: .storage, text: "\(place) cannot be used: \(error). Nothing was touched.")
         }
     }

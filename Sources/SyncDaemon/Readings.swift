@@ -1,27 +1,40 @@
 import ControlProtocol
 import SyncModel
 
-/// Reads a conflict off the row of its copy: the name tells whose version it holds and when that was written.
+/// Reads a conflict off the rows: the name of the copy tells whose version lost; the version that won has the name.
 enum ConflictReading {
-    static func document(_ row: Row) -> ConflictDocument? {
-        guard let disk = row.disk, let parts = ConflictName.parts(of: row.path) else { return nil }
-        let id = "c" + SHA256.digest(of: row.path.bytes).hex(digits: 10)
-        var digest: String?
-        var size: Int?
-        if case .file(let content, let bytes) = disk.entry.content {
-            (digest, size) = (content.digest.hex(digits: 64), Int(clamping: bytes))
-        }
-        let time = Int64(clamping: disk.origins.content.time.wallMilliseconds)
+    static func id(of copy: Path) -> String { "c" + SHA256.digest(of: copy.bytes).hex(digits: 10) }
+
+    /// `current` and `copy` are the digests of the two files.
+    static func document(
+        _ conflict: NodeHost.ConflictRows, current: Digest?, copy digest: Digest?, node: [UInt8], peer: [UInt8]
+    ) -> ConflictDocument? {
+        let copy = conflict.copy
+        guard let lost = copy.disk, let parts = ConflictName.parts(of: copy.path) else { return nil }
+        let since = time(lost)
         let loser = ConflictDocument.Version(
-            id: "copy", node: parts.node, timeMilliseconds: time, sha256: digest, isCurrent: false, record: nil,
-            path: row.path.bytes, size: size)
-        let winner = ConflictDocument.Version(
-            id: "current", node: [], timeMilliseconds: time, sha256: nil, isCurrent: true, record: nil,
-            path: parts.original.bytes, size: nil)
+            id: "copy", node: parts.node, timeMilliseconds: since, sha256: digest?.hex(digits: 64),
+            path: copy.path.bytes,
+            size: size(lost))
+        var versions = [loser]
+        if let original = conflict.original, let won = original.disk {
+            let author = won.origins.content.author == .own ? node : peer
+            versions.insert(
+                ConflictDocument.Version(
+                    id: "current", node: author, timeMilliseconds: time(won), sha256: current?.hex(digits: 64),
+                    isCurrent: true, path: original.path.bytes, size: size(won)), at: 0)
+        }
         return ConflictDocument(
-            id: id, code: CodeText(.conflictFile), kind: .file, path: parts.original.bytes,
-            subject: parts.original.bytes,
-            sinceMilliseconds: time, reason: "editedOnBoth", versions: [winner, loser])
+            id: id(of: copy.path), code: CodeText(.conflictFile), kind: .file, path: parts.original.bytes,
+            subject: parts.original.bytes, sinceMilliseconds: since, reason: "editedOnBoth", versions: versions)
+    }
+
+    private static func time(_ disk: Row.DiskState) -> Int64 {
+        Int64(clamping: disk.origins.content.time.wallMilliseconds)
+    }
+
+    private static func size(_ disk: Row.DiskState) -> Int? {
+        disk.entry.content.kind == .file ? Int(clamping: disk.entry.content.size) : nil
     }
 }
 

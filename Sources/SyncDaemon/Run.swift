@@ -70,14 +70,12 @@ public enum SyncDaemon {
         _ configuration: Configuration, _ path: String, _ journal: Journal
     ) throws(Refusal) -> Refusal.Exit {
         let opened = try Opening(configuration: configuration).open()
-        let loop: Loop
-        let daemon: Daemon
-        do throws(LoopError) {
-            loop = try Loop()
-            daemon = try assemble(loop, configuration, path, opened, journal)
+        let (loop, daemon): (Loop, Daemon)
+        do throws(Refusal) {
+            (loop, daemon) = try assemble(configuration, path, opened, journal)
         } catch {
             opened.store.close()
-            throw Refusal(exit: error.code == LoopError.addressInUse ? .inUse : .storage, text: "\(error)")
+            throw error
         }
         do throws(Refusal) {
             try daemon.begin(opened: opened)
@@ -92,19 +90,41 @@ public enum SyncDaemon {
     }
 
     private static func assemble(
-        _ loop: Loop, _ configuration: Configuration, _ path: String, _ opened: Opening.Opened, _ journal: Journal
-    ) throws(LoopError) -> Daemon {
-        let watcher: Watcher
-        do throws(FolderError) {
-            watcher = try Watcher(folder: opened.folder)
+        _ configuration: Configuration, _ path: String, _ opened: Opening.Opened, _ journal: Journal
+    ) throws(Refusal) -> (Loop, Daemon) {
+        let watcher = try watch(opened.folder)
+        let settings = try linkSettings(configuration)
+        do throws(LoopError) {
+            let loop = try Loop()
+            let host = try NodeHost(
+                loop: loop, store: opened.store, folder: opened.folder, watcher: watcher, chunking: Limits().chunking)
+            let daemon = try Daemon(
+                loop: loop, journal: journal, configuration: configuration, configurationPath: path,
+                settings: settings, opened: opened, host: host)
+            return (loop, daemon)
         } catch {
-            throw LoopError(
-                operation: "watch \(Path.escape(configuration.folder.path)): \(error.operation)", code: -error.errno)
+            throw Refusal(exit: error.code == LoopError.addressInUse ? .inUse : .storage, text: "\(error)")
         }
-        let host = try NodeHost(
-            loop: loop, store: opened.store, folder: opened.folder, watcher: watcher, chunking: Limits().chunking)
-        return try Daemon(
-            loop: loop, journal: journal, configuration: configuration, configurationPath: path,
-            opened: opened, host: host)
+    }
+
+    private static func watch(_ folder: Folder) throws(Refusal) -> Watcher {
+        do throws(FolderError) {
+            return try Watcher(folder: folder)
+        } catch {
+            throw Refusal(
+                exit: .storage, text: "the shared folder cannot be watched: \(error). Nothing was touched.")
+        }
+    }
+
+    private static func linkSettings(_ configuration: Configuration) throws(Refusal) -> LinkSettings {
+        do throws(EndpointError) {
+            var settings = LinkSettings(
+                listen: try configuration.link.listen.map { (text) throws(EndpointError) in try Endpoint.parse(text) },
+                peer: try configuration.link.peer.map { (text) throws(EndpointError) in try Endpoint.parse(text) })
+            settings.rateLimitBytesPerSecond = configuration.link.rateLimitBytesPerSecond
+            return settings
+        } catch {
+            throw Refusal(exit: .configuration, text: "[link]: \(error). Nothing was touched.")
+        }
     }
 }

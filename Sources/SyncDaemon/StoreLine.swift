@@ -3,22 +3,36 @@ import Store
 import SyncCore
 import SyncModel
 
-/// The way to the store: one thread performs requests strictly in their order. What waits while it works is performed
-/// together, consecutive batches as one transaction with one fsync.
+/// The way to the store: one thread performs requests strictly in their order. What the core gives while it works is
+/// performed together, consecutive batches as one transaction with one fsync.
+///
+/// The first failure is the last thing the store did for the core: whatever the core gives afterwards fails too, so that
+/// nothing is written behind a hole.
 final class StoreLine {
     private enum Request: Sendable {
         case load(JobID, [StoreQuery])
         case store(JobID, StoreBatch)
-        /// A small fact of the shell; nobody waits for it.
-        case keep(String, [UInt8]?)
+    }
+
+    /// What is done at one go on the store's thread.
+    private enum Step {
+        /// From the core.
+        case requests([Request])
+        /// From the shell.
+        case question(() -> Void)
     }
 
     private let store: Store
     private let worker: WorkerPool
     private let post: (Event) -> Void
     var onFailure: (StoreError) -> Void = { _ in }
-    private var waiting: [Request] = []
+    /// A batch is durable.
+    var onStored: (StoreBatch) -> Void = { _ in }
+    private var waiting = Deque<Step>()
+    /// What comes after everything that waits.
+    private var gathered: [Request] = []
     private var isBusy = false
+    private var hasFailed = false
 
     init(_ store: Store, worker: WorkerPool, post: @escaping (Event) -> Void) {
         self.store = store
@@ -29,21 +43,57 @@ final class StoreLine {
     func load(_ job: JobID, _ queries: [StoreQuery]) { add(.load(job, queries)) }
     func store(_ job: JobID, _ batch: StoreBatch) { add(.store(job, batch)) }
 
-    func keep(_ key: String, _ value: [UInt8]?) { add(.keep(key, value)) }
-
-    private func add(_ request: Request) {
-        waiting.append(request)
+    /// Asks the store once everything that was given before is durable, or has failed.
+    func ask<Value: Sendable>(
+        _ body: @escaping @Sendable (Store) throws(StoreError) -> Value,
+        then: @escaping (Result<Value, StoreError>) -> Void
+    ) {
+        let store = store
+        closeStep()
+        waiting.append(
+            .question { [self] in
+                worker.run({ Result { () throws(StoreError) in try body(store) } }) { [self] result in
+                    isBusy = false
+                    then(result)
+                    work()
+                }
+            })
         work()
     }
 
+    /// Nothing waits and nothing is being done.
+    var isQuiet: Bool { !isBusy && waiting.isEmpty && gathered.isEmpty }
+
+    private func add(_ request: Request) {
+        gathered.append(request)
+        work()
+    }
+
+    private func closeStep() {
+        if !gathered.isEmpty { waiting.append(.requests(gathered)) }
+        gathered = []
+    }
+
     private func work() {
-        guard !isBusy, !waiting.isEmpty else { return }
+        guard !isBusy else { return }
+        if waiting.isEmpty { closeStep() }
+        guard let step = waiting.popFirst() else { return }
         isBusy = true
-        let (requests, store) = (waiting, store)
-        waiting = []
-        worker.run({ StoreLine.perform(requests, on: store) }) { [self] outcome in
+        switch step {
+        case .question(let ask): ask()
+        case .requests(let requests): perform(requests)
+        }
+    }
+
+    private func perform(_ requests: [Request]) {
+        let (store, hasFailed) = (store, hasFailed)
+        worker.run({ StoreLine.outcome(of: requests, on: store, afterFailure: hasFailed) }) { [self] outcome in
             isBusy = false
-            if let failure = outcome.failure { onFailure(failure) }
+            if let failure = outcome.failure {
+                self.hasFailed = true
+                onFailure(failure)
+            }
+            outcome.durable.forEach(onStored)
             outcome.events.forEach(post)
             work()
         }
@@ -51,49 +101,44 @@ final class StoreLine {
 
     private struct Outcome: Sendable {
         var events: [Event] = []
+        var durable: [StoreBatch] = []
         var failure: StoreError?
     }
 
-    private static func perform(_ requests: [Request], on store: Store) -> Outcome {
+    private static func outcome(of requests: [Request], on store: Store, afterFailure hasFailed: Bool) -> Outcome {
         var outcome = Outcome()
-        var (jobs, batch) = ([JobID](), StoreBatch())
-        func settle() {
-            guard !jobs.isEmpty else { return }
-            do throws(StoreError) {
-                try store.perform(batch)
-                outcome.events += jobs.map { .stored($0) }
-            } catch {
-                outcome.failure = error
-                outcome.events += jobs.map { .storeFailed($0) }
-            }
-            (jobs, batch) = ([], StoreBatch())
+        var hasFailed = hasFailed
+        var together: [(job: JobID, batch: StoreBatch)] = []
+        func fail(_ error: StoreError) {
+            hasFailed = true
+            outcome.failure = error
         }
-        for request in requests where outcome.failure == nil {
+        func settle() {
+            let jobs = together.map(\.job)
+            if !hasFailed, !together.isEmpty {
+                let all = StoreBatch(together.flatMap(\.batch.operations))
+                do throws(StoreError) { try store.perform(all) } catch { fail(error) }
+            }
+            outcome.events += jobs.map { hasFailed ? .storeFailed($0) : .stored($0) }
+            if !hasFailed { outcome.durable += together.map(\.batch) }
+            together = []
+        }
+        for request in requests {
             switch request {
-            case .store(let job, let more):
-                jobs.append(job)
-                batch.operations += more.operations
+            case .store(let job, let batch): together.append((job, batch))
             case .load(let job, let queries):
                 settle()
-                guard outcome.failure == nil else { continue }
-                answer(job, queries, from: store, into: &outcome)
-            case .keep(let key, let value):
-                do throws(StoreError) { try store.setValue(key, value) } catch { outcome.failure = error }
+                var answers: [StoreAnswer] = []
+                do throws(StoreError) {
+                    for query in queries where !hasFailed { answers.append(try store.answer(query)) }
+                } catch {
+                    // What cannot be read cannot be worked on: the node stops as it does when nothing can be written.
+                    fail(error)
+                }
+                outcome.events.append(hasFailed ? .storeFailed(job) : .loaded(job, answers))
             }
         }
-        if outcome.failure == nil { settle() }
+        settle()
         return outcome
-    }
-
-    /// What cannot be read cannot be worked on: the node stops as it does when nothing can be written.
-    private static func answer(_ job: JobID, _ queries: [StoreQuery], from store: Store, into outcome: inout Outcome) {
-        do throws(StoreError) {
-            var answers: [StoreAnswer] = []
-            for query in queries { answers.append(try store.answer(query)) }
-            outcome.events.append(.loaded(job, answers))
-        } catch {
-            outcome.failure = error
-            outcome.events.append(.storeFailed(job))
-        }
     }
 }

@@ -50,18 +50,10 @@ enum System {
         _ = unsafe mkdir(terminated(path), mode)
     }
 
-    /// True if a user is in the group of this name, by the system's user database.
-    static func isMember(user: UInt32, ofGroup name: String) -> Bool {
-        guard let group = unsafe getgrnam(name) else { return false }
-        return isMember(user: user, ofGroup: unsafe group.pointee.gr_gid)
-    }
-
-    static func isMember(user: UInt32, ofGroup wanted: UInt32) -> Bool {
-        guard let account = unsafe getpwuid(user) else { return false }
-        var groups = [gid_t](repeating: 0, count: 256)
-        var count = Int32(groups.count)
-        let found = unsafe getgrouplist(account.pointee.pw_name, account.pointee.pw_gid, &groups, &count)
-        return found > 0 && groups[..<Int(found)].contains(wanted)
+    /// The number of a group in the system's database of groups.
+    static func group(_ name: String) -> UInt32? {
+        guard let group = unsafe getgrnam(name) else { return nil }
+        return unsafe group.pointee.gr_gid
     }
 
     private static func terminated(_ path: [UInt8]) -> [CChar] { path.map(CChar.init(bitPattern:)) + [0] }

@@ -8,7 +8,10 @@ final class WatchKeeper {
     private let watcher: Watcher
     private let worker: WorkerPool
     private let post: (Event) -> Void
+    /// The kernel watches no more directories for us, or does again.
     var onLimit: (Bool) -> Void = { _ in }
+    /// What was told last.
+    private var isLimited: Bool?
     private var isListening = false
     private var isClosed = false
 
@@ -37,8 +40,15 @@ final class WatchKeeper {
             guard !isClosed else { return }
             if news.hasOverflowed { post(.overflowed) }
             if !news.notices.isEmpty { post(.noticed(news.notices)) }
-            onLimit(news.limitReached)
+            noteLimit()
             listen()
         }
+    }
+
+    private func noteLimit() {
+        let isLimited = watcher.isLimited
+        guard isLimited != self.isLimited else { return }
+        self.isLimited = isLimited
+        onLimit(isLimited)
     }
 }

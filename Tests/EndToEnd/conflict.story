@@ -12,3 +12,11 @@ settle
 copies=("$alpha"/f.conflict-alpha-*.txt)
 [ "$(cat "${copies[0]}")" = "from alpha" ] || fail "no conflict copy"
 ctl alpha --json conflicts | grep -q '"kind":"file"' || fail "the conflict is not listed"
+for node in alpha beta; do
+    ctl $node --json conflicts >"$world/conflicts"
+    for file in "$alpha/f.txt" "${copies[0]}"; do
+        grep -q "\"sha256\":\"$(sha256sum <"$file" | cut -d ' ' -f 1)\"" "$world/conflicts" ||
+            fail "$node does not tell the digest of $file: $(cat "$world/conflicts")"
+    done
+    grep -q '"id":"current","node":"beta"' "$world/conflicts" || fail "$node does not tell who won: $(cat "$world/conflicts")"
+done
