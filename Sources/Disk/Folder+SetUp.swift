@@ -188,7 +188,16 @@ extension Folder {
         }
         let subject = path + Array("/.syncd/stage".utf8)
         let stage = try step("openat2", subject) { () throws(Failure) in try own.openChild(stageName, .list) }
-        try step("renameat2", subject) { () throws(Failure) in try probeRenames(in: stage) }
+        try step("renameat2", subject) { () throws(Failure) in try probeUnlessFull(stage) }
+    }
+
+    /// A full disk tells nothing about renames, and what is deleted here is to be told all the same.
+    private static func probeUnlessFull(_ stage: borrowing Descriptor) throws(Failure) {
+        do throws(Failure) {
+            try probeRenames(in: stage)
+        } catch {
+            if error.error != .noSpace { throw error }
+        }
     }
 
     private static func statusFollowing(_ path: CName) throws(Failure) -> Status {

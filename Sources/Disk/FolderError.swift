@@ -63,6 +63,32 @@ public struct FolderError: Error, Hashable, Sendable {
     }
 }
 
+extension FolderError: CustomStringConvertible {
+    /// `renameat2 of "/srv/shared/.syncd/stage": Read-only file system`.
+    public var description: String {
+        "\(operation) of \"\(Path.escape(subject))\": \(reason)"
+    }
+
+    private var reason: String {
+        if errno != 0, let text = unsafe strerror(errno) { return unsafe String(cString: text) }
+        return switch kind {
+        case .missing: "it is not there"
+        case .notDirectory: "it is no directory"
+        case .permission: "this user may not do that"
+        case .alreadySetUp: "it is set up already"
+        case .notSetUp: "it is not set up"
+        case .damaged: "it is not what syncd made"
+        case .replaced: "it belongs to another folder"
+        case .inUse: "another syncd works there"
+        case .noSpace: "there is no space"
+        case .readOnly: "it can only be read"
+        case .unsupported: "the file system cannot do that"
+        case .tooMany: "too much is open already"
+        case .failed: "it is not as it was a moment ago"
+        }
+    }
+}
+
 /// Runs a step whose failure is told with its name and its subject.
 func step<Value: ~Copyable>(
     _ operation: String, _ subject: [UInt8], _ body: () throws(Failure) -> Value

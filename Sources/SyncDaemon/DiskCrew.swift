@@ -14,6 +14,8 @@ final class DiskCrew {
     private let chunking: ChunkerParameters
     private let post: (Event) -> Void
     var onFailure: (FolderError) -> Void = { _ in }
+    /// The folder is away, and this is to be done when it is back.
+    var onAway: (@escaping () -> Void) -> Void = { _ in }
 
     /// Fewer files than this are not worth a second thread.
     private static let pathsPerThreadMin = 8
@@ -43,7 +45,10 @@ final class DiskCrew {
 
     func run(_ job: JobID, _ programs: [DiskProgram]) {
         let folder = folder
-        pool.run({ folder.run(programs) }) { [post] in post(.diskFinished(job, $0)) }
+        pool.run({ folder.rootState == .healthy ? folder.run(programs) : nil }) { [self] results in
+            if let results { return post(.diskFinished(job, results)) }
+            onAway { [self] in run(job, programs) }
+        }
     }
 
     func digests(of places: [Place], bytesMax: UInt64, then: @escaping ([Digest?]) -> Void) {

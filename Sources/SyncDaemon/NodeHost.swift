@@ -17,6 +17,7 @@ final class NodeHost {
     private let storeLine: StoreLine
     let crew: DiskCrew
     private let keeper: WatchKeeper
+    private let rootWatch: RootWatch
     private let commands = PendingCommands()
 
     var onSend: (LinkID, [UInt8]) -> Void = { _, _ in }
@@ -48,11 +49,13 @@ final class NodeHost {
             chunking: chunking
         ) { driver.post($0) }
         keeper = WatchKeeper(watcher, worker: watchWorker) { driver.post($0) }
+        rootWatch = RootWatch(folder, loop: loop, pool: diskPool) { driver.post($0) }
         driver.perform = { [unowned self] in perform($0) }
         crew.onFailure = { [unowned self] in
             onFolderFailure($0)
             finish(.diskFailed)
         }
+        crew.onAway = { [rootWatch] in rootWatch.hold($0) }
         storeLine.onFailure = { [unowned self] in onStoreFailure($0) }
         storeLine.onStored = { [unowned self] in onStored($0) }
         keeper.onLimit = { [unowned self] in onWatchLimit($0) }
@@ -119,6 +122,7 @@ final class NodeHost {
         driver.retire()
         commands.abandon()
         deadline.close()
+        rootWatch.close()
         keeper.close()
         // What is read can be read again; what is written is written to its end.
         folder.interrupt()
@@ -156,6 +160,7 @@ final class NodeHost {
         guard driver.isAlive else { return }
         driver.retire()
         commands.abandon()
+        rootWatch.forget()
         deadline.stop()
         onFinish(reason)
     }

@@ -4,10 +4,7 @@ mkdir "$alpha/many" && for n in $(seq 80); do echo "$n" >"$alpha/many/$n"; done
 echo stays >"$alpha/stays"
 settle
 rm -r "$alpha/many"
-for ((tries = 0; tries < 200; tries++)); do
-    if ctl alpha --json status | grep -q '"held":1'; then break; fi
-    sleep 0.05
-done
+soon "the deletions are not held" holds_deletes alpha
 status=0
 ctl alpha status >"$world/status" || status=$?
 [ "$status" -eq 1 ] || fail "status says $status while deletions are held: $(cat "$world/status")"
@@ -17,10 +14,7 @@ ctl alpha reject >/dev/null || fail "reject was refused"
 settle
 [ "$(ls "$alpha/many" | wc -l)" -ge 70 ] || fail "only $(ls "$alpha/many" | wc -l) files came back"
 rm -r "$alpha/many"
-for ((tries = 0; tries < 200; tries++)); do
-    if ctl alpha --json status | grep -q '"held":1'; then break; fi
-    sleep 0.05
-done
+soon "the deletions are not held" holds_deletes alpha
 ctl alpha approve >/dev/null || fail "approve was refused"
 settle
 [ ! -e "$beta/many" ] || fail "the files are still there after they were let go"

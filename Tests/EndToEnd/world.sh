@@ -7,11 +7,20 @@ patience=${PATIENCE:-60}
 
 # new_world: two nodes that are set up, not started and not paired.
 new_world() {
+    new_places
+    set_up
+}
+
+# new_places: only where the nodes will be; a story may put a file system there before it calls set_up.
+new_places() {
     world=$(mktemp -d /tmp/syncd-e2e-XXXXXX)
     alpha=$world/alpha/folder
     beta=$world/beta/folder
-    port=$(free_port)
     mkdir -p "$alpha" "$beta"
+}
+
+set_up() {
+    port=$(free_port)
     ctl alpha init --name alpha --folder "$alpha" --listen "127.0.0.1:$port" \
         --state "$world/alpha/state" --control "$world/alpha/control" >"$world/alpha/init.out"
     ctl beta init --name beta --folder "$beta" --listen "127.0.0.1:$(free_port)" --peer "127.0.0.1:$port" \
@@ -40,16 +49,23 @@ ctl() {
 # up NODE: starts its daemon and waits until it answers.
 up() {
     local node=$1 tries
-    "$programs/syncd" --config "$world/$node/syncd.conf" 2>>"$world/$node/log" </dev/null &
-    echo $! >"$world/$node/pid"
+    launch "$node"
     for ((tries = 0; tries < patience * 20; tries++)); do
         ctl "$node" status >/dev/null 2>&1
         if [ $? -ne 3 ]; then return 0; fi
-        if ! kill -0 "$(cat "$world/$node/pid")" 2>/dev/null; then break; fi
+        if is_down "$node"; then break; fi
         sleep 0.05
     done
     fail "$node does not come up: $(tail -n 3 "$world/$node/log")"
 }
+
+# launch NODE: only starts its daemon.
+launch() {
+    "$programs/syncd" --config "$world/$1/syncd.conf" 2>>"$world/$1/log" </dev/null &
+    echo $! >"$world/$1/pid"
+}
+
+is_down() { ! kill -0 "$(cat "$world/$1/pid")" 2>/dev/null; }
 
 # down NODE [SIGNAL]: ends its daemon; the exit status is left in $ended.
 down() {
@@ -115,11 +131,88 @@ fail() {
     exit 1
 }
 
+# skip REASON: this machine cannot play the story.
+skip() {
+    echo "    $*" >&2
+    exit 77
+}
+
+# needs PROGRAM...
+needs() {
+    local program
+    for program in "$@"; do
+        command -v "$program" >/dev/null || skip "there is no $program on this machine"
+    done
+}
+
+needs_root() {
+    [ "$(id -u)" -eq 0 ] || skip "only root may do this"
+}
+
+# soon WHAT COMMAND...: waits until the command succeeds; WHAT is said if it never does.
+soon() {
+    local what=$1 tries
+    shift
+    for ((tries = 0; tries < patience * 20; tries++)); do
+        if "$@"; then return 0; fi
+        sleep 0.05
+    done
+    fail "$what$(plight)"
+}
+
+# How the nodes are, for the words of a failure.
+plight() {
+    local node
+    for node in alpha beta; do
+        printf '\n    %s: %s\n    %s' "$node" "$(ctl "$node" --json status 2>&1)" "$(ctl "$node" --json alerts 2>&1)"
+        printf '\n%s' "$(tail -n 3 "$world/$node/log")"
+    done
+}
+
+# tells NODE TEXT COMMAND...: the answer to the command has the text, whatever its exit status.
+tells() {
+    local node=$1 text=$2
+    shift 2
+    ctl "$node" --json "$@" >"$world/told" 2>&1
+    grep -qF -e "$text" "$world/told"
+}
+
+# waits_for NODE CODE: a path of the node waits for this reason.
+waits_for() { tells "$1" "\"reason\":\"$2\"" status; }
+
+# holds_deletes NODE: a mass deletion waits for a person.
+holds_deletes() { tells "$1" '"held":1' status; }
+
+# warns_of NODE CODE: the node has this alert open.
+warns_of() { tells "$1" "\"code\":\"$2\"" alerts; }
+
+warns_no_more_of() { ! warns_of "$@"; }
+
+# content NODE, and not_content NODE: what its status says to scripts.
+content() { ctl "$1" status >"$world/status" 2>&1; }
+not_content() { ! content "$@"; }
+
+# mount_tmpfs PLACE SIZE [OPTIONS]: a small file system of its own.
+mount_tmpfs() {
+    needs_root
+    mkdir -p "$1"
+    mount -t tmpfs -o "size=$2${3:+,$3}" syncd-e2e "$1" 2>"$world/mounting" ||
+        skip "mounting is forbidden: $(cat "$world/mounting")"
+}
+
+# fill DIRECTORY: leaves no room in its file system, until the file `filler` goes.
+fill() {
+    head -c 1G /dev/zero >"$1/filler" 2>/dev/null
+    [ "$(df --output=avail "$1" | tail -n 1)" -lt 128 ] || fail "there is still room: $(df "$1")"
+}
+
 # Ends what this world started and removes it.
 end_world() {
     local file
     for file in "$world"/*/pid; do
-        [ -e "$file" ] && kill -9 "$(cat "$file")" 2>/dev/null
+        if [ -e "$file" ]; then kill -9 "$(cat "$file")"; fi
     done
+    wait
+    sed -nE "s|^([^ ]+ ){4}($world/[^ ]*) .*|\2|p" /proc/self/mountinfo | tac | xargs -r -n 1 umount -l
     rm -rf "$world"
-}
+} 2>/dev/null

@@ -1,0 +1,70 @@
+import Disk
+import EventLoop
+import SyncCore
+import SyncModel
+
+/// Looks again and again whether the folder is still where it belongs: nothing is heard of one that was unmounted or hidden.
+/// Disk work that found it away waits here until it is back, because what is done in a folder nobody can see could not be
+/// told afterwards from what was done in another.
+final class RootWatch {
+    private let folder: Folder
+    private let pool: WorkerPool
+    private let timer: Timer
+    private let post: (Event) -> Void
+    private var isLooking = false
+    private var isAway = false
+    private var held: [() -> Void] = []
+
+    private static let pauseMilliseconds: UInt64 = 1_000
+
+    init(_ folder: Folder, loop: Loop, pool: WorkerPool, post: @escaping (Event) -> Void) {
+        self.folder = folder
+        self.pool = pool
+        timer = Timer(loop: loop)
+        self.post = post
+    }
+
+    /// For the start of a node, the first or another.
+    func begin() {
+        forget()
+        guard !isLooking else { return }
+        isLooking = true
+        look()
+    }
+
+    func hold(_ work: @escaping () -> Void) {
+        held.append(work)
+        note(isThere: false)
+    }
+
+    /// For the end of a node: nobody waits any more for what was held.
+    func forget() {
+        held = []
+        isAway = false
+    }
+
+    func close() {
+        forget()
+        timer.close()
+    }
+
+    private func look() {
+        timer.start(afterMilliseconds: RootWatch.pauseMilliseconds) { [unowned self] in
+            let folder = folder
+            pool.run({ folder.rootState == .healthy }) { [self] in
+                note(isThere: $0)
+                look()
+            }
+        }
+    }
+
+    /// The core believes in no root but one it has looked at itself: it is only told to look.
+    private func note(isThere: Bool) {
+        if !isThere, !isAway { post(.overflowed) }
+        isAway = !isThere
+        guard isThere else { return }
+        let due = held
+        held = []
+        for work in due { work() }
+    }
+}

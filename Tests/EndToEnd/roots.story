@@ -1,0 +1,67 @@
+# a folder that is unmounted, hidden or emptied halts its node with a reason, and not one delete travels
+needs_root
+new_places
+mount_tmpfs "$world/disk" 16m
+mkdir "$world/disk/folder"
+mount --bind "$world/disk/folder" "$beta"
+set_up
+up alpha
+up beta
+pair
+mkdir "$alpha/d"
+for n in {1..12}; do echo "$n" >"$alpha/d/$n"; done
+settle
+
+# halts CODE: with something to do, beta finds out, says so, and alpha has lost nothing.
+halts() {
+    echo "$RANDOM $1" >"$alpha/edited"
+    soon "beta does not say $1" warns_of beta "$1"
+    tells beta '"state":"halted"' status || fail "beta is not halted: $(cat "$world/told")"
+    not_content beta || fail "beta is content: $(cat "$world/status")"
+    not_content alpha || fail "alpha is content while its peer is halted: $(cat "$world/status")"
+    echo "later $1" >"$alpha/later"
+    kept
+}
+kept() {
+    [ "$(cat "$alpha"/d/{1..12})" = "$(seq 12)" ] || fail "files of alpha went: $(ls "$alpha/d")"
+}
+heals() {
+    settle
+    soon "the alert $1 stays" warns_no_more_of beta "$1"
+    content beta || fail "beta is not content again: $(cat "$world/status")"
+    kept
+}
+
+umount -l "$beta"
+halts root.replaced
+[ -z "$(ls -A "$beta")" ] || fail "something was put into the mount point: $(ls -A "$beta")"
+mount --bind "$world/disk/folder" "$beta"
+heals root.replaced
+
+mount_tmpfs "$beta" 1m
+echo other >"$beta/other"
+halts root.replaced
+[ "$(ls -A "$beta")" = other ] || fail "something was put into a strange folder: $(ls -A "$beta")"
+umount -l "$beta"
+heals root.replaced
+[ ! -e "$alpha/other" ] || fail "a file of a strange folder travelled"
+
+mkdir "$world/disk/aside"
+mv "$beta"/* "$beta/.syncd" "$world/disk/aside"
+halts root.missing
+mv "$world/disk/aside"/* "$world/disk/aside/.syncd" "$beta"
+heals root.missing
+
+# With work that waits it still stops in order, and a start without the folder is refused.
+umount -l "$beta"
+halts root.replaced
+down beta
+[ "$ended" -eq 0 ] || fail "beta ended with $ended: $(tail -n 3 "$world/beta/log")"
+launch beta
+soon "beta starts without its folder" is_down beta
+down beta
+[ "$ended" -eq 78 ] || fail "without its folder beta ended with $ended: $(tail -n 3 "$world/beta/log")"
+mount --bind "$world/disk/folder" "$beta"
+up beta
+settle
+kept
