@@ -189,6 +189,7 @@ extension ScenarioRunner {
         case "restore":
             let version = VersionID(raw: UInt64(try words.number("a version")))
             command = .restore(version, to: words.isEmpty ? nil : try words.path())
+        case "set-aside": command = .setAside(try words.path())
         case "approve": command = .approve
         case "reject": command = .reject
         case "pause": command = .pause

@@ -102,6 +102,8 @@ public enum Command: Hashable, Sendable {
     case history(Path)
     /// Put a kept version back, at its path or another; what is there now is kept in turn.
     case restore(VersionID, to: Path?)
+    /// Take a file out of the folder as its deletion would, and keep it here too.
+    case setAside(Path)
     /// The administrator has changed his mind.
     case configure(Settings)
 }

@@ -10,7 +10,7 @@ struct ApplyState: Sendable {
     var batch: RunningBatch?
     /// Paths of tasks that are being prepared or run, and the directories above them whose time they change.
     var writing = SortedMap<Path, Bool>()
-    /// Places a restored version is on its way to.
+    /// Places a restored version is on its way to, and files on their way out because a person said so.
     var restoring = SortedMap<Path, Bool>()
     /// Both ends of a directory move that is being carried out: everything below is on the move.
     var moving: [Path] = []
@@ -460,7 +460,7 @@ extension Node {
         return ConflictName.path(for: path, losing: content, node: node, time: origin.time)
     }
 
-    private mutating func kept(_ row: Row, _ disk: Row.DiskState, _ reason: MessageCode) -> KeptVersion {
+    mutating func kept(_ row: Row, _ disk: Row.DiskState, _ reason: MessageCode) -> KeptVersion {
         KeptVersion(
             id: nextVersion(), path: row.path, entry: disk.entry, stat: disk.stat, author: disk.origins.content.author,
             keptMilliseconds: now.wallMilliseconds, reason: reason, isQuarantined: reason == .itemQuarantined)

@@ -28,6 +28,8 @@ extension Node {
             enqueue(.history(id, path))
         case .restore(let version, let path):
             enqueue(.findVersion(id, version, path))
+        case .setAside(let path):
+            enqueue(.setAside(id, path))
         case .configure(let chosen):
             settings = chosen
             effects.add(.answer(id, .done))

@@ -68,6 +68,7 @@ enum Transaction: Sendable {
     case history(CommandID, Path)
     case findVersion(CommandID, VersionID, Path?)
     case restoreOver(CommandID, KeptVersion, Path)
+    case setAside(CommandID, Path)
     case settleRestore(CommandID, KeptVersion, Path, Row.DiskState?, Stat?, Answer)
     case prune
     case dropVersions([VersionID])
@@ -303,6 +304,8 @@ extension Node {
             ]
         case .restoreOver(_, _, let path):
             return [.rows([path]), .rows([path.parent ?? .root])]
+        case .setAside(_, let path):
+            return [.rows([path])]
         case .settleRecovery(let findings):
             let paths = findings.placed.map(\.path) + findings.taken.map(\.path)
             return paths.isEmpty ? [] : [.rows(paths)]
@@ -368,6 +371,7 @@ extension Node {
         case .history(let id, _): effects.add(.answer(id, .history(answers.versions())))
         case .findVersion(let id, let version, let path): restore(id, version, to: path, &answers, into: &effects)
         case .restoreOver(let id, let kept, let path): restoreOver(id, kept, path, &answers, into: &effects)
+        case .setAside(let id, let path): setAside(id, path, &answers, into: &effects)
         case .settleRestore(let id, let kept, let path, let old, let stat, let answer):
             settleRestore(id, kept, path, old, stat, answer, into: &effects)
         case .prune: prune(&answers, into: &effects)

@@ -432,6 +432,10 @@ extension Node {
             finishRestore(command, kept, path, old, intent, results, into: &effects)
         case .takingBack(let command, let kept, let path, let intent):
             finishTakingBack(command, kept, path, intent, results, into: &effects)
+        case .settingAside(let command, let version, let intent):
+            finishSettingAside(command, version, intent, results, into: &effects)
+        case .bringingBack(let command, let version, let intent):
+            finishBringingBack(command, version, intent, results, into: &effects)
         case .transaction, .scan, .inspection, .moveCheck, .rootCheck, .batchRootCheck, .hashing, .ignoreFiles,
             .stageList, .serving, .nothing:
             break

@@ -137,6 +137,8 @@ public struct Node: Sendable {
         case pruning([VersionID])
         case restoring(CommandID, KeptVersion, Path, Row.DiskState?, StageName)
         case takingBack(CommandID, KeptVersion, Path, StageName)
+        case settingAside(CommandID, KeptVersion, StageName)
+        case bringingBack(CommandID, KeptVersion, StageName)
         case nothing
     }
 

@@ -32,6 +32,7 @@ package final class Watch: Checker {
         "ledger: a conflict copy was made",
         "ledger: a value was excused after a power cut",
         "ledger: a version was put back by a person",
+        "ledger: a file was set aside by a person",
     ]
 
     private let plan: SeedPlan
@@ -47,7 +48,7 @@ package final class Watch: Checker {
     private var belowSource: SortedMap<Path, Value> = [:]
     /// The folder, and everything on the machine, before a disaster.
     private var beforeDisaster: Disaster?
-    /// Versions that somebody asked to be put back, by machine.
+    /// Versions that somebody asked to be put back, and files to be set aside, by machine.
     private var grants: [[Grant]] = [[], []]
     private var looks = 0
     /// What people did up to the last look: looks are numbered from the last of it.
@@ -58,8 +59,8 @@ package final class Watch: Checker {
         let command: CommandID
         let path: Path
         let value: Value
-        /// The path that it is a version of.
-        let source: Path
+        /// The path that it is a version of; nil if the file is to be set aside.
+        let source: Path?
         /// It stands there by now, but the node has not answered yet.
         var isInPlace = false
     }
@@ -165,15 +166,24 @@ package final class Watch: Checker {
         if ConflictFamily.base(of: path) != nil, touch.after.isContent {
             world.rare.hit("ledger: a conflict copy was made")
         }
-        if let index = grants[machine].firstIndex(where: {
-            $0.path == path && $0.value == touch.after && !$0.isInPlace
-        }) {
-            grants[machine][index].isInPlace = true
-            world.rare.hit("ledger: a version was put back by a person")
-            world.ledger.putBack(touch.after, of: grants[machine][index].source, to: path)
-            world.ledger.changed(
-                path, on: machine, from: touch.before, to: touch.after, at: world.now, isRacing: true)
+        use(grantFor: path, touch, machine, world)
+    }
+
+    /// What the daemon does because somebody asked for it is that person's doing.
+    private func use(grantFor path: Path, _ touch: DiskAct.Touched, _ machine: Int, _ world: World) {
+        let granted = grants[machine].firstIndex {
+            let (old, new) = $0.source == nil ? ($0.value, Value.absent) : (touch.before, $0.value)
+            return $0.path == path && touch.before == old && touch.after == new && !$0.isInPlace
         }
+        guard let index = granted else { return }
+        grants[machine][index].isInPlace = true
+        if let source = grants[machine][index].source {
+            world.rare.hit("ledger: a version was put back by a person")
+            world.ledger.putBack(touch.after, of: source, to: path)
+        } else {
+            world.rare.hit("ledger: a file was set aside by a person")
+        }
+        world.ledger.changed(path, on: machine, from: touch.before, to: touch.after, at: world.now, isRacing: true)
     }
 
     /// The base and the disk disagree about one of the places or a directory above it: the failure has a cause outside.
@@ -261,6 +271,9 @@ package final class Watch: Checker {
             guard let version = world.machines[machine].store.versions[version] else { return }
             let value = world.machines[machine].disk.value(at: version.place)
             grants[machine].append(Grant(command: id, path: target ?? version.path, value: value, source: version.path))
+        case .setAside(let path):
+            let value = world.machines[machine].disk.value(at: .tree(path))
+            if value.isContent { grants[machine].append(Grant(command: id, path: path, value: value, source: nil)) }
         case .status, .pause, .resume, .rescan, .history, .configure: break
         }
     }
@@ -269,7 +282,7 @@ package final class Watch: Checker {
     private func settle(_ id: CommandID, _ answer: Answer, _ machine: Int, _ world: World) {
         guard let index = grants[machine].firstIndex(where: { $0.command == id }) else { return }
         let grant = grants[machine].remove(at: index)
-        guard case .refused = answer, grant.isInPlace,
+        guard case .refused = answer, grant.isInPlace, grant.source != nil,
             world.machines[machine].disk.value(at: grant.path) != grant.value
         else { return }
         world.ledger.tookBack(grant.value, at: grant.path, on: machine)

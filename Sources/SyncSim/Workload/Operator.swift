@@ -105,7 +105,7 @@ package final class Operator: Agent {
             world.wipeState(machine)
         case .roots: loseRoot(machine, world)
         case .rescans: world.command(machine, .rescan(.root))
-        case .versions: restoreVersion(machine, world)
+        case .versions: tendVersions(machine, world)
         case .heldDeletes: decide(machine, world)
         }
     }
@@ -130,6 +130,17 @@ package final class Operator: Agent {
         let approves = world.random.operatorActs.chance(percent: 50)
         world.rare.hit(approves ? "operator: mass deletion approved" : "operator: mass deletion rejected")
         world.command(machine, approves ? .approve : .reject)
+    }
+
+    /// Conflicts are resolved by setting their copies aside; now and then it is another file.
+    private func tendVersions(_ machine: Int, _ world: World) {
+        let files = world.machines[machine].store.rows.filter { $0.value.disk?.entry.content.kind == .file }.map(\.key)
+        let copies = files.filter { ConflictName.isConflictCopy($0) }
+        let isConflict = world.random.operatorActs.chance(percent: 80)
+        guard world.random.operatorActs.chance(percent: 40),
+            let path = world.random.operatorActs.pick(isConflict ? copies : files)
+        else { return restoreVersion(machine, world) }
+        world.command(machine, .setAside(path))
     }
 
     private func restoreVersion(_ machine: Int, _ world: World) {

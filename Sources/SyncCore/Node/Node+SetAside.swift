@@ -1,0 +1,71 @@
+import SyncModel
+
+/// A file that a person wants out of the folder and kept: his own deletion, but one that this node keeps the version of too.
+/// The file goes among the versions, and what the next look finds missing is told to the peer as any deletion is.
+extension Node {
+    mutating func setAside(_ id: CommandID, _ path: Path, _ answers: inout Answers, into effects: inout Effects) {
+        guard isWorking else { return effects.add(.answer(id, .refused(.nodeHalted))) }
+        guard let row = answers.rows().first, let disk = row.disk, !disk.entry.content.isDirectory, !path.isReserved
+        else { return effects.add(.answer(id, .refused(.requestNotFound))) }
+        guard !apply.touches(path), row.condition == .normal else {
+            return effects.add(.answer(id, .refused(.pathBusy)))
+        }
+        let version = kept(row, disk, .versionKept)
+        let intent = Intent(
+            stage: nextStage(), path: path, action: .remove, expected: disk.stat, displaced: .version(version))
+        let (here, there) = (Place.tree(path), version.place)
+        let program = DiskProgram([
+            .expect(here, disk.stat), .move(here, to: there), .expectContent(there, disk.stat), .inspect(there),
+            .syncParent(there), .syncParent(here),
+        ])
+        apply.restoring[path] = true
+        run([program], for: .settingAside(id, version, intent.stage), after: intent, into: &effects)
+    }
+
+    mutating func finishSettingAside(
+        _ id: CommandID, _ version: KeptVersion, _ intent: StageName, _ results: [DiskResult],
+        into effects: inout Effects
+    ) {
+        apply.restoring[version.path] = nil
+        look(at: version.path)
+        if let parent = version.path.parent { look(at: parent) }
+        let failure = results.first?.failure
+        if let failure, failure.index < 2 {
+            return end(settingAside: intent, .refused(Node.reason(for: failure.error)), id, into: &effects)
+        }
+        let found = results.first?.inspected.first ?? nil
+        if failure?.index == 2 {
+            // Another save in that very moment, or nobody can tell: it is looked at once more, and goes into the tree beside.
+            effects.add(.disk(newJob(.bringingBack(id, version, intent)), [DiskProgram([.inspect(version.place)])]))
+            return
+        }
+        let aside = version.with(stat: found ?? version.stat)
+        var batch = Batch()
+        batch.add(.putVersion(aside))
+        batch.add(.dropIntent(intent))
+        expectLateWriter(of: aside)
+        let answer = failure.map { Answer.refused(Node.reason(for: $0.error)) } ?? .done
+        effects.add(.report(.note(Note(code: .versionKept, subject: version.path.bytes))))
+        store(&batch, then: .answer(id, answer), into: &effects)
+    }
+
+    /// Without a look the intent stays: the next start finds what it tells of.
+    mutating func finishBringingBack(
+        _ id: CommandID, _ version: KeptVersion, _ intent: StageName, _ results: [DiskResult],
+        into effects: inout Effects
+    ) {
+        guard let result = results.first, result.failure == nil, let stat = result.inspected.first ?? nil else {
+            return effects.add(.answer(id, .refused(.pathBusy)))
+        }
+        rescue(version.with(stat: stat), into: &effects)
+        end(settingAside: intent, .refused(.pathBusy), id, into: &effects)
+    }
+
+    private mutating func end(
+        settingAside intent: StageName, _ answer: Answer, _ id: CommandID, into effects: inout Effects
+    ) {
+        var batch = Batch()
+        batch.add(.dropIntent(intent))
+        store(&batch, then: .answer(id, answer), into: &effects)
+    }
+}
