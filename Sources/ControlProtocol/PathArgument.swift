@@ -1,7 +1,7 @@
 public import SyncModel
 
 /// A path as a person typed it, and the directory they stood in. Only the daemon knows what its folder is, so it decides
-/// what is meant: standing in the folder, a path is taken from there; standing elsewhere, from the folder's top. The
+/// what is meant: a path is taken from where they stand; if that does not lead into the folder, from the folder's top. The
 /// names need not exist: earlier versions of deleted files are asked for, too.
 public struct PathArgument: Hashable, Sendable {
     public let typed: [UInt8]
@@ -17,10 +17,9 @@ public struct PathArgument: Hashable, Sendable {
     /// is configured, and with its symbolic links followed.
     public func path(in roots: [[UInt8]]) -> Path? {
         let roots = roots.compactMap(PathArgument.components)
+        if let path = steps.flatMap({ PathArgument.path($0, belowOneOf: roots) }) { return path }
         let stands = PathArgument.components(directory) ?? []
-        if typed.first == 0x2F || roots.contains(where: { stands.starts(with: $0) }) {
-            return steps.flatMap { PathArgument.path($0, belowOneOf: roots) }
-        }
+        guard typed.first != 0x2F, !roots.contains(where: { stands.starts(with: $0) }) else { return nil }
         return PathArgument.joined([], typed).flatMap(PathArgument.path)
     }
 

@@ -60,13 +60,19 @@ struct UnixSocket {
         let directory = slash.map { $0 == 0 ? [UInt8(ascii: "/")] : Array(path[..<$0]) } ?? [UInt8(ascii: ".")]
         let descriptor = try LoopError.checkErrno(
             unsafe open(cPath(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC), operation)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let reason = errno == EWOULDBLOCK ? LoopError.addressInUse : -errno
-            Glibc.close(descriptor)
-            throw LoopError(operation: operation, code: reason)
+        // Whoever starts beside us in the same directory needs it for a moment only.
+        for _ in 0..<lockTries {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+            guard errno == EWOULDBLOCK || errno == EINTR else { break }
+            usleep(lockPauseMicroseconds)
         }
-        return descriptor
+        let reason = errno == EWOULDBLOCK ? LoopError.addressInUse : -errno
+        Glibc.close(descriptor)
+        throw LoopError(operation: operation, code: reason)
     }
+
+    private static let lockTries = 200
+    private static let lockPauseMicroseconds: UInt32 = 10_000
 
     /// Only a socket that refuses connections was left behind by the dead.
     private static func removeStale(

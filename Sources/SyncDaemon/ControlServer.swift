@@ -61,13 +61,16 @@ final class ControlClient {
     let user: UInt32
     private let stream: Stream
     private var lines = LineBuffer()
-    private var isOpen = true
+    private(set) var isOpen = true
     /// Called once, when the connection is over: what it waits for is forgotten.
     private var endings: [(id: UInt64, body: () -> Void)] = []
     private var lastEnding: UInt64 = 0
 
     /// A client that reads slower than this behind what is sent to it is let go.
     private static let pendingBytesMax = 16 << 20
+
+    /// Whoever has more to say waits.
+    var isBehind: Bool { stream.pendingBytes > ControlClient.pendingBytesMax / 16 }
 
     init(id: UInt64, stream: Stream, right: ControlServer.Right, user: UInt32) {
         self.id = id

@@ -84,39 +84,20 @@ extension Daemon {
     }
 
     func showAlert(_ id: String, _ asker: Asker) {
-        guard let item = alerts.item(id) else { return asker.refuse(ControlError(.requestNotFound)) }
+        guard let item = alerts.item(id) else { return asker.refuse(Daemon.noAlert(id)) }
         asker.finish(Daemon.alertDocument(item))
     }
 
     func acknowledge(_ id: String, _ asker: Asker) {
         guard alerts.acknowledge(id), let item = alerts.item(id) else {
-            return asker.refuse(ControlError(.requestNotFound))
+            return asker.refuse(Daemon.noAlert(id))
         }
         saveAlerts()
         asker.finish(Daemon.alertDocument(item))
     }
 
-    // MARK: The log
-
-    func logLine(_ record: LogRecord) -> LogLine {
-        let (kind, path, from): (String, Path, Path?) =
-            switch record.change {
-            case .put(let path, let revision): (Daemon.kind(of: revision), path, revision.movedFrom)
-            case .relocate(let relocation): ("move-directory", relocation.to, relocation.from)
-            }
-        return LogLine(
-            node: self.record.name, epoch: record.head.position.epoch.raw, seq: record.head.position.seq,
-            timeMilliseconds: Int64(clamping: record.time.wallMilliseconds), kind: kind, path: path.bytes, ops: 1,
-            from: from?.bytes)
-    }
-
-    private static func kind(of revision: Revision) -> String {
-        switch revision.entry.content {
-        case .absent: revision.movedTo == nil ? "delete" : "move-away"
-        case .directory: "directory"
-        case .file: "file"
-        case .symlink: "symlink"
-        }
+    private static func noAlert(_ id: String) -> ControlError {
+        ControlError(.requestNotFound, text: "there is no alert \(Path.escape(Array(id.utf8))) that is open")
     }
 
     // MARK: Why a path is as it is
@@ -130,7 +111,10 @@ extension Daemon {
         }
         guard let path = path(of: subject) else { return asker.refuse(ControlError(.requestOutside)) }
         host.row(at: path) { [unowned self] row in
-            guard let row else { return asker.refuse(ControlError(.requestNotFound)) }
+            guard let row else {
+                let text = "\"\(path)\" is no message code and no alert, and this node has never seen such a path"
+                return asker.refuse(ControlError(.requestNotFound, text: text))
+            }
             asker.finish(PathReading.document(row, node: record.name, peer: record.peerName))
         }
     }

@@ -19,8 +19,9 @@ extension Daemon {
             host.post(.sent(LinkID(raw: life), bytes))
         case .disconnected(let life, let reason): disconnected(life, reason)
         case .rejected(let address, _, let reason):
-            raise(.peerRejected)
-            journal.tell(.peerRejected, detail: "\(address): \(reason)")
+            // Without a peer nobody is expected: whoever calls is told so.
+            journal.say("\(address) was refused: \(reason)")
+            if pin != nil { raise(.peerRejected) }
         case .unreachable(let reason, _):
             journal.say("the other node cannot be reached: \(reason)", at: .changes)
         }
@@ -114,6 +115,7 @@ extension Daemon {
             if case .success = result {
                 pin = nil
                 link.setPin(nil)
+                clear(AlertKey(code: .peerRejected))
                 journal.say("unpaired; the folder stays as it is")
                 restartNode()
             }

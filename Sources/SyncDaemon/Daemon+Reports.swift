@@ -94,11 +94,21 @@ extension Daemon {
                 break
             }
         }
-        guard journal.level >= .changes || feed.isFollowed else { return }
-        for case .appendLog(let record) in batch.operations {
-            let line = logLine(record)
-            journal.say("change \(line.seq): \(line.kind) \"\(Path.escape(line.path))\"", at: .changes)
-            feed.change(line)
+        if journal.level >= .changes || feed.isFollowed { tellChanges(batch) }
+        if imports.note(batch, atMilliseconds: Clock.monotonicMilliseconds()) { waitForImport() }
+    }
+
+    /// Until what came can be seen in the folder.
+    private func waitForImport() {
+        board.add { [unowned self] status in
+            guard imports.running != nil else { return false }
+            guard let done = imports.finish(status, atMilliseconds: Clock.monotonicMilliseconds()) else { return true }
+            feed.tell(
+                .importFinished(
+                    at: Clock.wallMilliseconds(), from: record.peerName, firstSeq: done.firstSeq, lastSeq: done.lastSeq,
+                    applied: done.applied, held: done.held, repaired: 0, quarantined: done.quarantined,
+                    milliseconds: done.milliseconds))
+            return false
         }
     }
 }

@@ -23,8 +23,11 @@ extension Daemon {
         case .alerts(let all, let page): asker.finish(alertsDocument(all: all, page))
         case .alertShow(let id): showAlert(id, asker)
         case .alertAcknowledge(let id): acknowledge(id, asker)
-        case .conflicts(_, let page): conflicts(page, asker)
+        case .conflicts(let all, let page): conflicts(all: all, page, asker)
         case .conflictShow(let id): showConflict(id, asker)
+        case .conflictTake(let id, let version): takeConflict(id, version, asker)
+        case .conflictDiscard(let id): discardConflict(id, asker)
+        case .conflictRestore(let id): restoreConflict(id, asker)
         case .history(let path, let page): history(path, page, asker)
         case .restore(let path, let version, let target): restore(path, version, to: target, asker)
         case .explain(let subject): explain(subject, asker)
@@ -42,7 +45,7 @@ extension Daemon {
         case .doctor: doctor(asker)
         case .metrics: metrics(asker)
         case .version: asker.finish(versionDocument)
-        case .conflictTake, .conflictDiscard, .conflictRestore, .documentCheck, .documentShow, .lock, .unlock, .verify:
+        case .documentCheck, .documentShow, .lock, .unlock, .verify:
             asker.refuse(ControlError(.requestUnsupported))
         }
     }
@@ -202,10 +205,13 @@ extension Daemon {
     }
 
     private func decide(_ command: Command, _ id: String?, _ asker: Asker) {
-        guard let id else { return tell(command, asker) }
         host.ask(.status) { [unowned self] answer in
-            guard case .status(let status) = answer, let held = status.heldDeletes, String(held.id) == id else {
-                return asker.refuse(ControlError(.requestNotFound))
+            guard case .status(let status) = answer, let held = status.heldDeletes else {
+                return asker.refuse(ControlError(.requestNotFound, text: "no deletions wait for a decision"))
+            }
+            guard id == nil || id == String(held.id) else {
+                let text = "the deletions that wait for a decision have the number \(held.id)"
+                return asker.refuse(ControlError(.requestNotFound, text: text))
             }
             tell(command, asker)
         }
@@ -224,32 +230,7 @@ extension Daemon {
         asker.finish(DoneDocument())
     }
 
-    // MARK: Logs and events
-
-    private func log(_ count: Int?, follows: Bool, _ node: String?, _ asker: Asker) {
-        if let node, Array(node.utf8) != record.name {
-            let text =
-                "only the log of this node, \"\(Path.escape(record.name))\", is kept here; ask syncctl on the other node"
-            return asker.refuse(ControlError(.requestUnsupported, text: text))
-        }
-        host.ownLog(last: count) { [unowned self] records in
-            for record in records { asker.item(logLine(record)) }
-            guard follows else { return asker.finish(DoneDocument()) }
-            feed.followLog(asker.client.id) { asker.item($0) }
-            asker.client.whenOver { [feed] in feed.unfollowLog(asker.client.id) }
-        }
-    }
-
-    private func verifyLog(_ asker: Asker) {
-        let (name, id) = (record.name, record.id)
-        host.ownLog(last: nil) { records in
-            let broken = LogCheck.firstBreak(in: records, of: id)
-            let text = broken.map { "the chain breaks at \($0.epoch.raw)/\($0.seq)" } ?? "the chain is whole"
-            asker.finish(
-                LogVerifyDocument(logs: [.init(node: name, records: records.count, isIntact: broken == nil, text: text)]
-                ))
-        }
-    }
+    // MARK: Events
 
     private func events(follows: Bool, _ asker: Asker) {
         for line in feed.latest { asker.item(line) }

@@ -2,41 +2,8 @@ import ControlProtocol
 import SyncCore
 import SyncModel
 
-/// Versions beside the current one: conflict copies in the folder, and what is kept in `.syncd`.
+/// Earlier versions that are kept in `.syncd`.
 extension Daemon {
-    // MARK: Conflicts
-
-    /// A file conflict is open as long as its copy lies in the folder.
-    func conflicts(_ page: Page, _ asker: Asker) {
-        host.conflicts { [unowned self] found in
-            let (shown, next) = Daemon.cut(found, page) { ConflictReading.id(of: $0.copy.path) }
-            tell(of: shown) { asker.finish(ConflictsDocument(conflicts: $0, next: next)) }
-        }
-    }
-
-    func showConflict(_ id: String, _ asker: Asker) {
-        host.conflicts { [unowned self] found in
-            tell(of: found.filter { ConflictReading.id(of: $0.copy.path) == id }) { documents in
-                guard let document = documents.first else { return asker.refuse(ControlError(.requestNotFound)) }
-                asker.finish(document)
-            }
-        }
-    }
-
-    private func tell(of conflicts: [NodeHost.ConflictRows], then: @escaping ([ConflictDocument]) -> Void) {
-        let places = conflicts.flatMap { [$0.original?.path ?? $0.copy.path, $0.copy.path] }.map(Place.tree)
-        host.digests(of: places) { [unowned self] digests in
-            then(
-                conflicts.indices.compactMap { index in
-                    ConflictReading.document(
-                        conflicts[index], current: digests[2 * index], copy: digests[2 * index + 1],
-                        node: record.name, peer: record.peerName)
-                })
-        }
-    }
-
-    // MARK: Kept versions
-
     func history(_ argument: PathArgument, _ page: Page, _ asker: Asker) {
         guard let path = path(of: argument) else { return asker.refuse(ControlError(.requestOutside)) }
         host.ask(.history(path)) { [unowned self] answer in
@@ -74,7 +41,11 @@ extension Daemon {
         host.ask(.history(path)) { [unowned self] answer in
             guard case .history(let versions) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
             let chosen = versions.first { version == nil || Daemon.text(of: $0.id) == version }
-            guard let chosen else { return asker.refuse(ControlError(.requestNotFound)) }
+            guard let chosen else {
+                let which = version.map { "version \(Path.escape(Array($0.utf8)))" } ?? "earlier version"
+                return asker.refuse(
+                    ControlError(.requestNotFound, text: "no \(which) of \"\(path)\" is kept on this node"))
+            }
             tell(.restore(chosen.id, to: other ?? path), asker)
         }
     }

@@ -36,6 +36,7 @@ final class Daemon {
     private var powerWasLost: Bool
     var alerts: AlertBook
     var traffic = Traffic()
+    var imports: ImportWatch
     /// What lies in quarantine, kept up to date with each batch.
     var quarantine = Set<VersionID>()
     var connection = Connection()
@@ -93,6 +94,7 @@ final class Daemon {
         lastPeer = opened.lastPeer
         powerWasLost = opened.powerWasLost
         alerts = AlertBook()
+        imports = ImportWatch(head: opened.record.importedHead.position)
         board = StatusBoard(loop: loop) { [host] in host.ask(.status, then: $0) }
         stopTimer = Timer(loop: loop)
         watchdog = Timer(loop: loop)
@@ -132,6 +134,7 @@ final class Daemon {
     // MARK: The node
 
     private func startNode() {
+        imports = ImportWatch(head: record.importedHead.position)
         var start = record
         start.peer = pin.flatMap { Digest(bytes: $0) }.map { NodeID($0) }
         host.start(

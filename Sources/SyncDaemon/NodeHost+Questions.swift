@@ -10,10 +10,17 @@ extension NodeHost {
         var conflicts: Int
     }
 
-    /// A conflict copy, and what bears the name it was made of.
-    struct ConflictRows: Sendable {
-        let copy: Row
+    /// A conflict copy that lies in the folder, or was set aside; and what bears the name it was made of.
+    struct Conflict: Sendable {
+        let copy: Path
+        let lost: Entry
+        let milliseconds: Int64
+        /// Where the bytes are now.
+        let place: Place
         let original: Row?
+
+        /// Settled are those whose copy is not in the folder any more.
+        var isOpen: Bool { if case .tree = place { true } else { false } }
     }
 
     private static let conflictsMax = 10_000
@@ -26,19 +33,45 @@ extension NodeHost {
             }, then: then)
     }
 
-    func conflicts(then: @escaping ([ConflictRows]) -> Void) {
+    /// With `all` also the settled ones, as long as their copies are kept.
+    func conflicts(all: Bool, then: @escaping ([Conflict]) -> Void) {
         question(
-            { (store: Store) throws(StoreError) -> [ConflictRows] in
+            { (store: Store) throws(StoreError) -> [Conflict] in
                 let copies = try NodeHost.rows(store, .conflictCopies(limit: NodeHost.conflictsMax))
-                let paths = Set(copies.compactMap { ConflictName.parts(of: $0.path)?.original }).sorted()
-                let originals = Dictionary(
-                    try NodeHost.rows(store, .rows(paths)).map { ($0.path, $0) },
-                    uniquingKeysWith: { first, _ in first })
-                return copies.map { copy in
-                    let original = ConflictName.parts(of: copy.path).flatMap { originals[$0.original] }
-                    return ConflictRows(copy: copy, original: original)
+                let settled = all ? try NodeHost.settledCopies(store) : []
+                let paths = (copies.map(\.path) + settled.map(\.path)).compactMap {
+                    ConflictName.parts(of: $0)?.original
                 }
+                let originals = Dictionary(
+                    try NodeHost.rows(store, .rows(Set(paths).sorted())).map { ($0.path, $0) },
+                    uniquingKeysWith: { first, _ in first })
+                return copies.compactMap { NodeHost.conflict($0, originals) }
+                    + settled.compactMap { NodeHost.conflict($0, originals) }
             }, then: then)
+    }
+
+    private static func conflict(_ copy: Row, _ originals: [Path: Row]) -> Conflict? {
+        guard let disk = copy.disk, let original = ConflictName.parts(of: copy.path)?.original else { return nil }
+        return Conflict(
+            copy: copy.path, lost: disk.entry,
+            milliseconds: Int64(clamping: disk.origins.content.time.wallMilliseconds), place: .tree(copy.path),
+            original: originals[original])
+    }
+
+    private static func conflict(_ copy: KeptVersion, _ originals: [Path: Row]) -> Conflict? {
+        guard let original = ConflictName.parts(of: copy.path)?.original else { return nil }
+        return Conflict(
+            copy: copy.path, lost: copy.entry, milliseconds: copy.keptMilliseconds, place: copy.place,
+            original: originals[original])
+    }
+
+    /// The latest kept version of each conflict copy that is not in the folder any more.
+    private static func settledCopies(_ store: Store) throws(StoreError) -> [KeptVersion] {
+        guard case .versions(let all) = try store.answer(.versions(nil, limit: .max)) else { return [] }
+        var latest = SortedMap<Path, KeptVersion>()
+        for version in all where ConflictName.isConflictCopy(version.path) { latest[version.path] = version }
+        for row in try rows(store, .rows(Array(latest.keys))) where row.disk != nil { latest[row.path] = nil }
+        return latest.map(\.value).suffix(conflictsMax)
     }
 
     /// Everything that lies in quarantine.
@@ -64,6 +97,34 @@ extension NodeHost {
             }, then: then)
     }
 
+    /// The other node's latest entry about each path, oldest first. What a later one has replaced is not kept here.
+    func peerLog(last count: Int?, then: @escaping ([PeerEntry]) -> Void) {
+        guard count != 0 else { return then([]) }
+        gatherPeerLog(after: nil, count, [], then: then)
+    }
+
+    /// Page by page, so that the node's own work goes on in between.
+    private func gatherPeerLog(
+        after: Path?, _ count: Int?, _ found: [PeerEntry], then: @escaping ([PeerEntry]) -> Void
+    ) {
+        question({ (store: Store) throws(StoreError) -> [Row] in
+            try NodeHost.rows(store, .below(.root, after: after, limit: NodeHost.logPage))
+        }) { [unowned self] rows in
+            var found = found
+            for row in rows {
+                for head in row.heads where head.origin.author == .peer {
+                    found.append(PeerEntry(path: row.path, revision: head))
+                }
+            }
+            found.sort { $0.revision.origin.position < $1.revision.origin.position }
+            if let count { found = found.suffix(count) }
+            guard rows.count == NodeHost.logPage, let last = rows.last else { return then(found) }
+            gatherPeerLog(after: last.path, count, found, then: then)
+        }
+    }
+
+    private static let logPage = 4_096
+
     /// SHA-256 of what lies at these places now, as `sha256sum` tells it; nil where nothing can be read, and for
     /// what is too much to be read for an answer.
     func digests(of places: [Place], then: @escaping ([Digest?]) -> Void) {
@@ -76,4 +137,10 @@ extension NodeHost {
         guard case .rows(let rows) = try store.answer(query) else { return [] }
         return rows
     }
+}
+
+/// What the other node wrote about a path.
+struct PeerEntry: Sendable {
+    let path: Path
+    let revision: Revision
 }

@@ -63,6 +63,7 @@ final class NodeHost {
 
     func start(_ start: Start) {
         keeper.begin()
+        rootWatch.begin()
         driver.start(start)
     }
 

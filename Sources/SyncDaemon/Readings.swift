@@ -7,34 +7,33 @@ enum ConflictReading {
 
     /// `current` and `copy` are the digests of the two files.
     static func document(
-        _ conflict: NodeHost.ConflictRows, current: Digest?, copy digest: Digest?, node: [UInt8], peer: [UInt8]
+        _ conflict: NodeHost.Conflict, current: Digest?, copy digest: Digest?, node: [UInt8], peer: [UInt8]
     ) -> ConflictDocument? {
-        let copy = conflict.copy
-        guard let lost = copy.disk, let parts = ConflictName.parts(of: copy.path) else { return nil }
-        let since = time(lost)
+        guard let parts = ConflictName.parts(of: conflict.copy) else { return nil }
         let loser = ConflictDocument.Version(
-            id: "copy", node: parts.node, timeMilliseconds: since, sha256: digest?.hex(digits: 64),
-            path: copy.path.bytes,
-            size: size(lost))
+            id: copyID, node: parts.node, timeMilliseconds: conflict.milliseconds, sha256: digest?.hex(digits: 64),
+            path: conflict.isOpen ? conflict.copy.bytes : nil, size: size(conflict.lost))
         var versions = [loser]
         if let original = conflict.original, let won = original.disk {
-            let author = won.origins.content.author == .own ? node : peer
+            let origin = won.origins.content
             versions.insert(
                 ConflictDocument.Version(
-                    id: "current", node: author, timeMilliseconds: time(won), sha256: current?.hex(digits: 64),
-                    isCurrent: true, path: original.path.bytes, size: size(won)), at: 0)
+                    id: currentID, node: origin.author == .own ? node : peer,
+                    timeMilliseconds: Int64(clamping: origin.time.wallMilliseconds), sha256: current?.hex(digits: 64),
+                    isCurrent: true, path: original.path.bytes, size: size(won.entry)), at: 0)
         }
         return ConflictDocument(
-            id: id(of: copy.path), code: CodeText(.conflictFile), kind: .file, path: parts.original.bytes,
-            subject: parts.original.bytes, sinceMilliseconds: since, reason: "editedOnBoth", versions: versions)
+            id: id(of: conflict.copy), code: CodeText(.conflictFile), kind: .file, path: parts.original.bytes,
+            subject: parts.original.bytes, sinceMilliseconds: conflict.milliseconds, reason: "editedOnBoth",
+            versions: versions, isOpen: conflict.isOpen)
     }
 
-    private static func time(_ disk: Row.DiskState) -> Int64 {
-        Int64(clamping: disk.origins.content.time.wallMilliseconds)
-    }
+    /// What the two versions of a conflict are called.
+    static let currentID = "current"
+    static let copyID = "copy"
 
-    private static func size(_ disk: Row.DiskState) -> Int? {
-        disk.entry.content.kind == .file ? Int(clamping: disk.entry.content.size) : nil
+    private static func size(_ entry: Entry) -> Int? {
+        entry.content.kind == .file ? Int(clamping: entry.content.size) : nil
     }
 }
 

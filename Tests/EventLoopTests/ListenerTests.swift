@@ -1,4 +1,3 @@
-import EventLoop
 import Glibc
 import Testing
 
@@ -153,6 +152,22 @@ import Testing
             #expect(listener.boundPort == nil)
             listener.close()
             #expect(unsafe stat(name, &status) == -1)
+            try loop.close()
+        }
+    }
+
+    @Test("who takes a socket in the same directory at the same moment is waited for") func neighbours() throws {
+        try withDirectory { path in
+            let loop = try Loop()
+            let neighbour = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            try #require(neighbour >= 0 && flock(neighbour, LOCK_EX | LOCK_NB) == 0)
+            let thread = try Thread.start(name: "neighbour") {
+                usleep(100_000)
+                close(neighbour)
+            }
+            let listener = try Listener(loop: loop, endpoint: .unix(path: Array("\(path)/socket".utf8))) { _ in }
+            thread.join()
+            listener.close()
             try loop.close()
         }
     }

@@ -128,14 +128,27 @@ struct Driver {
         settle()
     }
 
+    /// When the node wants to be woken.
+    private var wish: UInt64? {
+        for case .wake(let time) in emitted.reversed() { return time }
+        return nil
+    }
+
     mutating func sleepWithoutAnswers() {
-        let wishes = emitted.compactMap { effect -> UInt64? in
-            if case .wake(let time) = effect { return time }
-            return nil
-        }
-        guard let time = wishes.last, time > milliseconds else { return }
+        guard let time = wish, time > milliseconds else { return }
         milliseconds = time
         happen(.deadline)
+    }
+
+    /// Tells each list half a second after the one before.
+    mutating func notice(_ lists: [[Notice]]) {
+        for list in lists {
+            happen(.noticed(list))
+            settle()
+            let end = milliseconds + 500
+            while let time = wish, time > milliseconds, time <= end { sleep() }
+            milliseconds = end
+        }
     }
 
     mutating func receive(_ frame: Frame) { happen(.received(Driver.link, FrameCodec.encode(frame))) }
@@ -302,6 +315,12 @@ extension Driver.Item {
             identity: FileIdentity(device: 1, inode: inode, birth: .zero), kind: .file, mode: 0o644,
             size: UInt64(bytes.count), modified: modified, changed: modified)
         return Driver.Item(stat: stat, content: .file(id, size: UInt64(bytes.count)))
+    }
+
+    func renamed(at wallMilliseconds: Int64) -> Driver.Item {
+        var stat = stat
+        stat.changed = Timestamp(milliseconds: wallMilliseconds)
+        return Driver.Item(stat: stat, content: content)
     }
 }
 

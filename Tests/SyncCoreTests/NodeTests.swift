@@ -105,6 +105,75 @@ struct NodeTests {
         #expect(driver.shelf.rows[place("a.txt")]?.isUnsettled == false)
     }
 
+    // MARK: INV-24: a rename is no loss
+
+    /// How the two halves of a rename are told.
+    enum Halves: CaseIterable {
+        case together
+        case goneFirst
+        case foundFirst
+    }
+
+    private static func crowd() -> SortedMap<Path, Driver.Item> {
+        SortedMap((0..<100).map { (place("a\($0)"), .file("text \($0)", inode: 100 + $0, modified: old)) })
+    }
+
+    private static func rename(_ numbers: Range<Int>, in driver: inout Driver, told halves: Halves) {
+        var (gone, found): ([Notice], [Notice]) = ([], [])
+        for number in numbers {
+            let (from, to) = (place("a\(number)"), place("b\(number)"))
+            driver.files[to] = driver.files.removeValue(forKey: from)?.renamed(at: Driver.wallStart)
+            gone.append(Notice(path: from, kind: .gone))
+            found.append(Notice(path: to, kind: .touched))
+        }
+        switch halves {
+        case .together: driver.notice([gone + found])
+        case .goneFirst: driver.notice([gone, found])
+        case .foundFirst: driver.notice([found, gone])
+        }
+    }
+
+    private static func remove(_ names: [String], in driver: inout Driver) {
+        for name in names { driver.files[place(name)] = nil }
+        driver.notice([names.map { Notice(path: place($0), kind: .gone) }])
+    }
+
+    @Test("INV-24: renames do not count as deletes, however their halves are told", arguments: Halves.allCases)
+    func renamesAndDeletes(halves: Halves) {
+        var driver = Driver.running(files: NodeTests.crowd())
+        NodeTests.rename(0..<40, in: &driver, told: halves)
+        NodeTests.remove((40..<80).map { "a\($0)" }, in: &driver)
+        #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
+        #expect((0..<80).allSatisfy { driver.shelf.rows[place("a\($0)")]?.disk == nil })
+        #expect((0..<40).allSatisfy { driver.shelf.rows[place("b\($0)")]?.isUnsettled == false })
+    }
+
+    @Test("INV-24: what is held is let go as soon as it is known to have been renamed", arguments: Halves.allCases)
+    func renamesOnly(halves: Halves) {
+        var driver = Driver.running(files: NodeTests.crowd())
+        NodeTests.rename(0..<60, in: &driver, told: halves)
+        #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
+        #expect((0..<60).allSatisfy { driver.shelf.rows[place("a\($0)")]?.disk == nil })
+    }
+
+    @Test("INV-24: what was renamed and then removed is lost all the same", arguments: Halves.allCases)
+    func renamedAndRemoved(halves: Halves) {
+        var driver = Driver.running(files: NodeTests.crowd())
+        NodeTests.rename(0..<60, in: &driver, told: halves)
+        NodeTests.remove((0..<60).map { "b\($0)" }, in: &driver)
+        #expect(driver.alerts == [.fuseDeletes])
+        #expect((0..<60).allSatisfy { driver.shelf.rows[place("b\($0)")]?.condition == .missing })
+    }
+
+    @Test("INV-24: a few that were renamed do not let go the rest of what is held") func renamedAmongHeld() {
+        var driver = Driver.running(files: NodeTests.crowd())
+        NodeTests.remove((0..<60).map { "a\($0)" }, in: &driver)
+        #expect(driver.alerts == [.fuseDeletes])
+        NodeTests.rename(60..<70, in: &driver, told: .together)
+        #expect(driver.alerts == [.fuseDeletes])
+        #expect((0..<60).allSatisfy { driver.shelf.rows[place("a\($0)")]?.condition == .missing })
+    }
+
     // MARK: Durable before promised
 
     @Test("R-01: our log is neither named nor sent before it is stored") func ownLogIsDurable() {

@@ -152,6 +152,11 @@ extension CheckerTests {
             burst(4, of: 5, &court)
             delete(4, on: isBad ? 1 : 0, fuse(), &court)
         },
+        Trial(MassLossGuard.self, "the files stand under no other name", says: "without anybody's approval") {
+            isBad, court in
+            burst(4, of: 5, &court)
+            delete(4, on: 1, stillAt: isBad ? [at("1")] : [at("b")], fuse(), &court)
+        },
     ]
 
     private static let positiveEvidence: [Trial] = [
@@ -315,13 +320,15 @@ private func burst(_ count: Int, of all: Int, inside: Int = 0, at time: Int64 = 
 }
 
 /// The daemon of a machine deletes the first of the files that went.
-private func delete(_ count: Int, on machine: Int, _ checker: MassLossGuard, _ court: inout Court) {
+private func delete(
+    _ count: Int, on machine: Int, stillAt places: [Path] = [], _ checker: MassLossGuard, _ court: inout Court
+) {
     for gone in court.ledger.bursts[0].paths.keys.prefix(count) {
         let touched = DiskAct.Touched(place: .tree(gone), before: .text("1"), after: .absent)
         checker.see(
             DiskAct(
                 machine: machine, operation: .move(.tree(gone), to: version1), touched: [touched],
-                store: .fresh(machine)), &court)
+                store: .fresh(machine), places: { _ in places }), &court)
     }
 }
 

@@ -7,9 +7,11 @@ struct DeleteState: Sendable {
     var candidates = SortedMap<Path, Bool>()
     /// Where a missing file's content was found, for the hint in the log.
     var movedTo = SortedMap<Path, Path>()
-    /// Files deleted in the last window: when, and how many.
-    var recent = Deque<(atMilliseconds: UInt64, count: Int)>()
+    /// Files deleted in the last window: when, how many, and as many of them as can still turn out to have been renamed.
+    var recent = Deque<Recent>()
     var isJudging = false
+    /// Something of what is held has turned up under another name.
+    var mustRecount = false
     /// When the oldest candidate was noted (monotonic milliseconds).
     var since: UInt64?
     /// When the latest was noted.
@@ -17,13 +19,67 @@ struct DeleteState: Sendable {
     /// Directories whose contents are still being marked missing: they are judged together with them.
     var flagging = 0
 
-    var isIdle: Bool { candidates.isEmpty && !isJudging && flagging == 0 }
+    struct Recent: Sendable {
+        let atMilliseconds: UInt64
+        var count: Int
+        var files: [GoneFile]
+    }
+
+    static let recentFilesMax = 1_024
+
+    var isIdle: Bool { candidates.isEmpty && !isJudging && !mustRecount && flagging == 0 }
 
     mutating func note(_ paths: [Path]) {
         for path in paths { candidates[path] = true }
     }
 
     mutating func forget(_ path: Path) { candidates[path] = nil }
+
+    mutating func noteDeleted(_ files: [GoneFile], atMilliseconds time: UInt64) {
+        let room = max(0, DeleteState.recentFilesMax - recent.reduce(0) { $0 + $1.files.count })
+        recent.append(Recent(atMilliseconds: time, count: files.count, files: Array(files.prefix(room))))
+    }
+
+    /// What was deleted a moment ago and stands under another name now has only been renamed.
+    mutating func forgive(_ living: LivingFiles) {
+        for index in recent.indices {
+            let lost = recent[index].files.filter { !living.contain($0) }
+            recent[index].count -= recent[index].files.count - lost.count
+            recent[index].files = lost
+        }
+    }
+}
+
+/// A file that is gone from its name. It may live on under another: then it was renamed, and nothing is lost.
+struct GoneFile: Sendable {
+    let path: Path
+    let identity: FileIdentity
+    let content: Content
+
+    /// Nil for a directory.
+    init?(_ row: Row) {
+        guard let disk = row.disk, !disk.entry.content.isDirectory else { return nil }
+        path = row.path
+        identity = disk.stat.identity
+        content = disk.entry.content
+    }
+}
+
+/// What stands in the folder, by identity.
+struct LivingFiles: Sendable {
+    private var rows = SortedMap<FileIdentity, [Row]>()
+
+    init(_ list: [Row]) {
+        for row in list where row.condition != .missing {
+            if let disk = row.disk { rows[disk.stat.identity, default: []].append(row) }
+        }
+    }
+
+    /// Under another name.
+    func contain(_ file: GoneFile) -> Bool {
+        let namesakes = rows[file.identity] ?? []
+        return namesakes.contains { $0.path != file.path && $0.disk?.entry.content == file.content }
+    }
 }
 
 /// How much is missing, counted before anything is believed.
@@ -38,6 +94,13 @@ struct DeleteTally: Sendable {
     /// Files by top-level directory; only as many as can matter.
     var tops = SortedMap<Path, Int>()
     static let topsMax = 32
+    /// How many of these files live on under another name: the fuse is about what is lost.
+    var renamed = 0
+    var renamedTops = SortedMap<Path, Int>()
+
+    var lost: Int { files - renamed }
+    /// By top-level directory.
+    var lostTops: [(key: Path, count: Int)] { tops.map { ($0, $1 - (renamedTops[$0] ?? 0)) } }
 
     init(isWhole: Bool) {
         self.isWhole = isWhole
@@ -49,6 +112,11 @@ struct DeleteTally: Sendable {
         files += 1
         guard let top = row.path.top, top != row.path else { return }
         if tops.contains(key: top) || tops.count < DeleteTally.topsMax { tops[top, default: 0] += 1 }
+    }
+
+    mutating func forgive(_ file: GoneFile) {
+        renamed += 1
+        if let top = file.path.top, tops.contains(key: top) { renamedTops[top, default: 0] += 1 }
     }
 }
 
@@ -99,7 +167,8 @@ struct DeleteBudget: Sendable {
 extension Node {
     /// A missing path is judged once nothing is being read that might turn out to be the same file elsewhere.
     mutating func pumpDeletes() {
-        guard isWorking, !deletes.isJudging, deletes.flagging == 0, !deletes.candidates.isEmpty else { return }
+        guard isWorking, !deletes.isJudging, deletes.flagging == 0, !deletes.candidates.isEmpty || deletes.mustRecount
+        else { return }
         let since = deletes.since ?? now.monotonicMilliseconds
         deletes.since = since
         guard watch.observing == 0, watch.toScan.isEmpty, watch.scan == nil else { return }
@@ -113,6 +182,11 @@ extension Node {
             return
         }
         deletes.since = nil
+        if deletes.candidates.isEmpty {
+            deletes.mustRecount = false
+            enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: false)))
+            return
+        }
         deletes.isJudging = true
         enqueue(.judge(deletes.candidates.map(\.key)))
         deletes.candidates.removeAll()
@@ -135,11 +209,12 @@ extension Node {
         }
         var tally = DeleteTally(isWhole: false)
         let rows = answers.rows().filter { $0.condition == .missing }
+        if rows.isEmpty { return }
         for row in rows { tally.count(row) }
         if record.held != nil || tally.files + recentDeletes() > settings.deleteFuseFiles {
             deletes.isJudging = true
             tally.paths = rows.map(\.path)
-            enqueue(.judgeWithSums(tally))
+            enqueue(.findRenamed(tally, rows.compactMap(GoneFile.init), next: nil))
             return
         }
         delete(rows, into: &effects)
@@ -150,8 +225,30 @@ extension Node {
         var tally = tally
         let rows = answers.rows()
         for row in rows where row.condition == .missing { tally.count(row) }
-        if rows.count == limits.batchPathsMax, let last = rows.last {
-            enqueue(.tallyMissing(after: last.path, tally))
+        let next = rows.count == limits.batchPathsMax ? rows.last?.path : nil
+        let files = rows.filter { $0.condition == .missing }.compactMap(GoneFile.init)
+        if files.isEmpty {
+            finishTally(tally, next: next, into: &effects)
+        } else {
+            enqueue(.findRenamed(tally, files, next: next))
+        }
+    }
+
+    /// The halves of a rename may be told of far apart, in any order, and long after one of them was believed.
+    mutating func findRenamed(
+        _ tally: DeleteTally, _ files: [GoneFile], next: Path?, _ answers: inout Answers,
+        into effects: inout Effects
+    ) {
+        let living = LivingFiles(answers.rows())
+        deletes.forgive(living)
+        var tally = tally
+        for file in files where living.contain(file) { tally.forgive(file) }
+        finishTally(tally, next: next, into: &effects)
+    }
+
+    private mutating func finishTally(_ tally: DeleteTally, next: Path?, into effects: inout Effects) {
+        if let next {
+            enqueue(.tallyMissing(after: next, tally))
             return
         }
         if tally.isWhole {
@@ -172,10 +269,10 @@ extension Node {
         }
         let total = answers.summary()
         let recent = recentDeletes()
-        let files = tally.files + recent
+        let files = tally.lost + recent
         var isTooMuch =
             files > settings.deleteFuseFiles && files * 100 > settings.deleteFusePercent * (total.files + recent)
-        for (_, missing) in tally.tops {
+        for (_, missing) in tally.lostTops {
             let below = answers.summary().files
             if missing > settings.deleteFuseFiles && missing * 100 > settings.deleteFusePercent * below {
                 isTooMuch = true
@@ -183,6 +280,7 @@ extension Node {
         }
         // Nobody saw the files go: an emptied folder looks like this, and so does the wrong disk.
         let isEmptied = tally.isWhole && tally.files >= 2 && tally.files >= total.files
+        if isExplained(tally, files: files) { releaseHold(nil, into: &effects) }
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
         } else if let paths = tally.paths {
@@ -192,9 +290,16 @@ extension Node {
         }
     }
 
+    /// So much of what is held has only been renamed that the rest would not have been held.
+    private func isExplained(_ tally: DeleteTally, files: Int) -> Bool {
+        guard tally.paths == nil, tally.renamed > 0 else { return false }
+        let isEmptied = alarms.raised.contains(key: AlertKey(code: .rootEmptied, subject: []))
+        return tally.lost == 0 || !isEmptied && files <= settings.deleteFuseFiles
+    }
+
     private mutating func hold(_ tally: DeleteTally, code: MessageCode, into effects: inout Effects) {
         let isNew = record.held == nil
-        let files = tally.isWhole ? tally.files : (record.held?.files ?? 0) + tally.files
+        let files = tally.paths == nil ? tally.files : (record.held?.files ?? 0) + tally.files
         let since = record.held?.sinceMilliseconds ?? now.wallMilliseconds
         record.held = NodeRecord.HeldDeletes(
             id: record.held?.id ?? UInt64(clamping: now.wallMilliseconds), files: files, sinceMilliseconds: since)
@@ -203,12 +308,12 @@ extension Node {
         store(&batch, into: &effects)
     }
 
-    mutating func releaseHold(_ code: MessageCode, into effects: inout Effects) {
+    mutating func releaseHold(_ code: MessageCode?, into effects: inout Effects) {
         guard record.held != nil else { return }
         record.held = nil
         setAlarm(.fuseDeletes, if: false, into: &effects)
         setAlarm(.rootEmptied, if: false, into: &effects)
-        effects.add(.report(.note(Note(code: code))))
+        if let code { effects.add(.report(.note(Note(code: code)))) }
         var batch = Batch()
         store(&batch, into: &effects)
     }
@@ -237,7 +342,7 @@ extension Node {
     private mutating func delete(_ rows: [Row], into effects: inout Effects) {
         guard !rows.isEmpty else { return }
         var batch = Batch()
-        var files = 0
+        var files: [GoneFile] = []
         for old in rows.sorted(by: { $1.path < $0.path }) {
             // What was missing and has something in its place by now is no delete, and may be damage.
             guard let disk = old.disk, !watch.isToBeRead(old.path) else { continue }
@@ -248,13 +353,13 @@ extension Node {
             var row = old
             var gone = disk.entry
             gone.content = .absent
-            revise(
-                &row, to: gone, stat: nil, movedTo: deletes.movedTo.removeValue(forKey: row.path), in: &batch)
+            let target = deletes.movedTo.removeValue(forKey: row.path)
+            revise(&row, to: gone, stat: nil, movedTo: target, in: &batch)
             cancel(row.path)
             put(row, replacing: old, in: &batch, into: &effects)
-            if !disk.entry.content.isDirectory { files += 1 }
+            if target == nil, let file = GoneFile(old) { files.append(file) }
         }
-        deletes.recent.append((now.monotonicMilliseconds, files))
+        deletes.noteDeleted(files, atMilliseconds: now.monotonicMilliseconds)
         store(&batch, into: &effects)
     }
 

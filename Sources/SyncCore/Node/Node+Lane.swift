@@ -25,6 +25,7 @@ enum Transaction: Sendable {
 
     // Deletes
     case judge([Path])
+    case findRenamed(DeleteTally, [GoneFile], next: Path?)
     case judgeWithSums(DeleteTally)
     case tallyMissing(after: Path?, DeleteTally)
     case deleteJudged([Path])
@@ -238,6 +239,9 @@ extension Node {
             return [.below(.root, after: after, limit: limits.batchPathsMax)]
         case .judge(let paths), .deleteJudged(let paths):
             return [.rows(paths)]
+        case .findRenamed(_, let files, _):
+            let recent = deletes.recent.flatMap { $0.files.map(\.identity) }
+            return [.identities(files.map(\.identity) + recent)]
         case .judgeWithSums(let tally):
             return [.summary(.root)] + tally.tops.map { .summary($0.key) }
         case .tallyMissing(let after, _):
@@ -333,6 +337,8 @@ extension Node {
         case .loadRules: loadRules(&answers, into: &effects)
         case .reconsiderIgnored(let rules, _): reconsiderIgnored(rules, &answers, into: &effects)
         case .judge(let paths): judge(paths, &answers, into: &effects)
+        case .findRenamed(let tally, let files, let next):
+            findRenamed(tally, files, next: next, &answers, into: &effects)
         case .judgeWithSums(let tally): judge(tally, &answers, into: &effects)
         case .tallyMissing(_, let tally): tallyMissing(tally, &answers, into: &effects)
         case .deleteJudged: deleteJudged(&answers, into: &effects)

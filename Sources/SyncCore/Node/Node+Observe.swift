@@ -726,6 +726,8 @@ extension Node {
             plan.want(row.path)
             return false
         }
+        // Where its content went before it came back says nothing any more.
+        if row.condition != .missing { deletes.movedTo[row.path] = nil }
         row.condition = .missing
         return true
     }
@@ -844,7 +846,10 @@ extension Node {
             other.path != row.path && other.condition == .missing && other.disk?.stat.identity == stat.identity
                 && other.disk?.entry.content == content
         }
-        if let source { deletes.movedTo[source.path] = row.path }
+        if let source {
+            deletes.movedTo[source.path] = row.path
+            if record.held != nil || deletes.isJudging { deletes.mustRecount = true }
+        }
         revise(&row, to: entry, stat: stat, movedFrom: source?.path, isReasserted: isMadeAnew, in: &batch)
         row.disk?.isRacy = isRacy
         cancel(row.path)

@@ -5,7 +5,8 @@ package final class MassLossGuard: Invariant {
     package static let id = "INV-24"
     package static let sentence = """
         When people at one machine delete at one moment more files than the fuse allows, or the folder is emptied, no more than the \
-        fuse allows of it is deleted on the other machine before somebody approves.
+        fuse allows of it is deleted on the other machine before somebody approves. (What stands there under another name as \
+        well, one that was not deleted with it, is renamed and not lost.)
         """
 
     private let fuseFiles: Int
@@ -36,6 +37,7 @@ package final class MassLossGuard: Invariant {
                 guard burst.paths.contains(key: change.path), isTooMuch(burst) else { continue }
                 if approvals.contains(where: { $0 >= burst.time }) { continue }
                 if court.ledger.wentAgain(change.path, since: burst) { continue }
+                if act.places(change.before).contains(where: { !burst.paths.contains(key: $0) }) { continue }
                 note(change.path, number, burst, on: act.machine, &court)
             }
         }

@@ -91,7 +91,9 @@ package struct DiskAct {
     package let isDisturbed: Bool
     /// True if the folder holds the value at the path or at a conflict copy of it. Asked only on suspicion.
     package let holds: (Value, Path) -> Bool
-    /// The same of the other machine's folder.
+    /// Where the folder holds the value. Asked only on suspicion.
+    package let places: (Value) -> [Path]
+    /// The same of the other machine's folder as `holds`.
     package let otherHolds: (Value, Path) -> Bool
     /// What stands at the path there.
     package let other: (Path) -> Value
@@ -114,11 +116,13 @@ package struct DiskAct {
     package init(
         machine: Int, operation: DiskOperation, error: DiskError? = nil, touched: [Touched] = [], store: VirtualStore,
         mayFail: Bool = false, isDisturbed: Bool = false, holds: @escaping (Value, Path) -> Bool = { _, _ in false },
+        places: @escaping (Value) -> [Path] = { _ in [] },
         otherHolds: @escaping (Value, Path) -> Bool = { _, _ in false },
         other: @escaping (Path) -> Value = { _ in .absent }
     ) {
         self.machine = machine
         self.holds = holds
+        self.places = places
         self.otherHolds = otherHolds
         self.other = other
         self.operation = operation

@@ -129,6 +129,7 @@ package final class Watch: Checker {
             mayFail: error != nil && world.mayDiskFail(machine),
             isDisturbed: error != nil && isDisturbed(operation, machine, world),
             holds: { value, path in world.machines[machine].disk.holds(value, near: path) },
+            places: { value in world.machines[machine].disk.treeValues.filter { $0.value == value }.map(\.key) },
             otherHolds: { value, path in world.machines[1 - machine].disk.holds(value, near: path) },
             other: { path in world.machines[1 - machine].disk.value(at: path) })
     }

@@ -1,0 +1,112 @@
+import ControlProtocol
+import EventLoop
+import SyncCore
+import SyncModel
+
+/// The change logs. The own one is kept entry by entry; of the other node's the latest entry about each path is known.
+extension Daemon {
+    func log(_ count: Int?, follows: Bool, _ node: String?, _ asker: Asker) {
+        let wanted = node.map { Array($0.utf8) }
+        guard wanted == nil || wanted == record.name || wanted == record.peerName else {
+            let text = "there is no node \"\(Path.escape(wanted ?? []))\" in this pair"
+            return asker.refuse(ControlError(.requestNotFound, text: text))
+        }
+        let showsOwn = wanted != record.peerName || wanted == record.name
+        let showsPeer = wanted != record.name
+        host.ownLog(last: showsOwn ? count : 0) { [unowned self] own in
+            host.peerLog(last: showsPeer ? count : 0) { [unowned self] peer in
+                let lines = (own.map(logLine) + peer.map(logLine)).sorted { Daemon.isEarlier($0, $1) }
+                tell(lines.suffix(count ?? lines.count), asker) { [unowned self] in
+                    guard follows else { return asker.finish(DoneDocument()) }
+                    feed.followLog(asker.client.id) { if wanted == nil || $0.node == wanted { asker.item($0) } }
+                    asker.client.whenOver { [feed] in feed.unfollowLog(asker.client.id) }
+                }
+            }
+        }
+    }
+
+    private static func isEarlier(_ left: LogLine, _ right: LogLine) -> Bool {
+        if left.node == right.node { return (left.epoch, left.seq) < (right.epoch, right.seq) }
+        return left.timeMilliseconds < right.timeMilliseconds
+    }
+
+    /// As fast as the client reads.
+    private func tell(_ lines: ArraySlice<LogLine>, _ asker: Asker, then: @escaping () -> Void) {
+        guard asker.client.isOpen else { return }
+        var rest = lines
+        while !asker.client.isBehind, let line = rest.popFirst() { asker.item(line) }
+        if rest.isEmpty { return then() }
+        let timer = Timer(loop: loop)
+        timer.start(afterMilliseconds: Daemon.behindPauseMilliseconds) { [unowned self] in
+            timer.close()
+            tell(rest, asker, then: then)
+        }
+    }
+
+    private static let behindPauseMilliseconds: UInt64 = 5
+
+    func verifyLog(_ asker: Asker) {
+        let (name, id) = (record.name, record.id)
+        host.ownLog(last: nil) { records in
+            let broken = LogCheck.firstBreak(in: records, of: id)
+            let text = broken.map { "the chain breaks at \($0.epoch.raw)/\($0.seq)" } ?? "the chain is whole"
+            asker.finish(
+                LogVerifyDocument(logs: [.init(node: name, records: records.count, isIntact: broken == nil, text: text)]
+                ))
+        }
+    }
+
+    // MARK: As it is written down
+
+    /// For the journal and for those who follow.
+    func tellChanges(_ batch: StoreBatch) {
+        let told = imports.head
+        for operation in batch.operations {
+            if case .appendLog(let record) = operation { tell(logLine(record), at: .changes) }
+            guard case .putRow(let row) = operation else { continue }
+            for head in row.heads where head.origin.author == .peer && head.origin.position > told {
+                tell(logLine(PeerEntry(path: row.path, revision: head)), at: .operations)
+            }
+        }
+    }
+
+    private func tell(_ line: LogLine, at level: Journal.Level) {
+        journal.say(
+            "\(Path.escape(line.node)) \(line.seq): \(line.kind) \"\(Path.escape(line.path))\"", at: level)
+        feed.change(line)
+    }
+
+    func logLine(_ record: LogRecord) -> LogLine {
+        let (kind, path, from): (String, Path, Path?) =
+            switch record.change {
+            case .put(let path, let revision): (Daemon.kind(of: revision), path, revision.movedFrom)
+            case .relocate(let relocation): ("move-directory", relocation.to, relocation.from)
+            }
+        return logLine(self.record.name, record.head.position, record.time, kind, path, from)
+    }
+
+    func logLine(_ entry: PeerEntry) -> LogLine {
+        let origin = entry.revision.origin
+        return logLine(
+            record.peerName, origin.position, origin.time, Daemon.kind(of: entry.revision), entry.path,
+            entry.revision.movedFrom)
+    }
+
+    private func logLine(
+        _ node: [UInt8], _ position: LogPosition, _ time: HybridTime, _ kind: String, _ path: Path, _ from: Path?
+    ) -> LogLine {
+        LogLine(
+            node: node, epoch: position.epoch.raw, seq: position.seq,
+            timeMilliseconds: Int64(clamping: time.wallMilliseconds), kind: kind, path: path.bytes, ops: 1,
+            from: from?.bytes)
+    }
+
+    private static func kind(of revision: Revision) -> String {
+        switch revision.entry.content {
+        case .absent: revision.movedTo == nil ? "delete" : "move-away"
+        case .directory: "directory"
+        case .file: "file"
+        case .symlink: "symlink"
+        }
+    }
+}

@@ -1,0 +1,39 @@
+# conflicts are taken, discarded and restored by command, and nothing of them is lost
+paired_world
+for name in taken kept; do echo base >"$alpha/$name"; done
+settle
+down beta
+for name in taken kept; do echo "$name at alpha" >"$alpha/$name"; done
+sleep 0.1
+for name in taken kept; do echo "$name at beta" >"$beta/$name"; done
+up beta
+settle
+
+# id NAME [--all]: of the conflict about a file, as alpha tells it.
+id() {
+    ctl alpha --json conflicts ${2:-} | sed -E 's/\{"id":"c/\n&/g' | sed -nE "s/^\{\"id\":\"(c[0-9a-f]+)\",.*\"path\":\"$1\",\"subject\".*/\1/p"
+}
+taken=$(id taken)
+kept=$(id kept)
+[ -n "$taken" ] && [ -n "$kept" ] || fail "two conflicts are not listed: $(ctl alpha --json conflicts)"
+status=0
+ctl alpha conflicts take "$taken" nonsense >"$world/out" 2>&1 || status=$?
+[ "$status" -eq 1 ] || fail "a version that does not exist gives $status: $(cat "$world/out")"
+ctl alpha conflicts take "$taken" copy >"$world/out" 2>&1 || fail "take was refused: $(cat "$world/out")"
+ctl alpha conflicts discard "$kept" >"$world/out" 2>&1 || fail "discard was refused: $(cat "$world/out")"
+settle
+for folder in "$alpha" "$beta"; do
+    [ "$(cat "$folder/taken")" = "taken at alpha" ] || fail "the copy was not taken in $folder"
+    [ "$(cat "$folder/kept")" = "kept at beta" ] || fail "the file changed that was to stay"
+    [ -z "$(find "$folder" -name '*.conflict-*' -not -path '*/.syncd/*')" ] || fail "copies are left in $folder"
+done
+kept_somewhere "$(echo "taken at beta" | sha256sum | cut -d ' ' -f 1)" "what had the name"
+kept_somewhere "$(echo "kept at alpha" | sha256sum | cut -d ' ' -f 1)" "what was discarded"
+ctl alpha --json conflicts | grep -q '"conflicts":\[\]' || fail "conflicts are still open: $(ctl alpha --json conflicts)"
+[ "$(id kept --all)" = "$kept" ] || fail "the settled conflict is not listed: $(ctl alpha --json conflicts --all)"
+ctl alpha history "$alpha/taken" | grep -q beta || fail "what had the name is not in the history"
+ctl alpha status >"$world/status" || fail "status is not 0 after all is settled: $(cat "$world/status")"
+ctl alpha conflicts restore "$kept" >"$world/out" 2>&1 || fail "restore was refused: $(cat "$world/out")"
+settle
+[ "$(cat "$beta"/kept.conflict-alpha-*)" = "kept at alpha" ] || fail "the copy did not come back to both"
+[ "$(id kept)" = "$kept" ] || fail "the conflict is not open again"
