@@ -10,6 +10,8 @@ public struct WatchNews: Hashable, Sendable {
     /// A directory could not be watched (fs.inotify.max_user_watches). `Watcher.isLimited` says whether that is still
     /// so.
     public internal(set) var limitReached = false
+    /// Everything that had happened when this flush was asked for (`Watcher.requestFlush`) is told by now.
+    public internal(set) var flushed: UInt64?
     /// `Watcher.interrupt` was called.
     public internal(set) var isInterrupted = false
 
@@ -17,7 +19,7 @@ public struct WatchNews: Hashable, Sendable {
 
     public init() {}
 
-    var isEmpty: Bool { notices.isEmpty && !hasOverflowed && !limitReached && !isInterrupted }
+    var isEmpty: Bool { notices.isEmpty && !hasOverflowed && !limitReached && flushed == nil && !isInterrupted }
 
     mutating func note(_ path: Path, _ kind: Notice.Kind) {
         let notice = Notice(path: path, kind: kind)

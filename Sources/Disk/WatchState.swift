@@ -48,6 +48,17 @@ struct WatchState {
 
     var count: Int { table.count }
 
+    private var lastFlush: UInt64 = 0
+    private var wantedFlush: UInt64?
+
+    mutating func requestFlush() -> UInt64 {
+        lastFlush += 1
+        wantedFlush = lastFlush
+        return lastFlush
+    }
+
+    mutating func takeFlush() -> UInt64? { wantedFlush.take() }
+
     mutating func takeNews() -> WatchNews {
         defer { news = WatchNews() }
         return news

@@ -35,8 +35,10 @@ public final class Watcher: Sendable {
             let (queue, isWaiting) = state.withLock { ($0.inotify, $0.isWaiting) }
             queue.wait(orFor: bell, milliseconds: isWaiting ? Watcher.graceMilliseconds : nil)
             bell.silence()
+            let flush = state.withLock { $0.takeFlush() }
             gather(&buffer)
             var news = state.withLock { $0.takeNews() }
+            news.flushed = flush
             news.isInterrupted = isInterrupted.exchange(false, ordering: .acquiringAndReleasing)
             if !news.isEmpty { return news }
         }
@@ -46,6 +48,14 @@ public final class Watcher: Sendable {
     public func interrupt() {
         isInterrupted.store(true, ordering: .releasing)
         bell.ring()
+    }
+
+    /// Asks for a sign when everything is told that has happened up to this moment: the kernel queues what a call does
+    /// before the call returns, so one look at the whole queue is enough. `next` gives the number back.
+    public func requestFlush() -> UInt64 {
+        let number = state.withLock { $0.requestFlush() }
+        bell.ring()
+        return number
     }
 
     /// Directories that are watched now.

@@ -74,7 +74,7 @@ extension Daemon {
         return AlertsDocument(alerts: shown.map(Daemon.alertDocument), next: next)
     }
 
-    private static func alertDocument(_ item: AlertBook.Item) -> AlertDocument {
+    static func alertDocument(_ item: AlertBook.Item) -> AlertDocument {
         let state: AlertDocument.State =
             item.clearedMilliseconds != nil ? .cleared : item.isAcknowledged ? .acknowledged : .open
         return AlertDocument(

@@ -22,6 +22,7 @@ extension Daemon {
         guard alerts.raise(key, since: since ?? now, now: now) else { return }
         journal.tell(code, subject)
         feed.tell(.alertRaised(at: now, code: code, subject: subject))
+        alerts.items[key].map { runHook(Daemon.alertDocument($0)) }
         saveAlerts()
     }
 

@@ -14,8 +14,9 @@ extension Daemon {
             return asker.refuse(ControlError(.controlPermission))
         }
         switch call.request {
-        case .status(let watches): status(watches: watches, asker)
-        case .wait(let condition, let timeout): wait(for: condition, timeout, asker)
+        case .status(let watches): host.catchUp { [unowned self] in status(watches: watches, asker) }
+        case .wait(let condition, let timeout):
+            host.catchUp { [unowned self] in wait(for: condition, timeout, asker) }
         case .invite: invite(asker)
         case .inviteWait: waitForJoin(asker)
         case .join(let token): join(token, asker)

@@ -24,6 +24,7 @@ final class Daemon {
     private let administrators = System.group("syncd-admin")
     private var server: ControlServer?
     private var signals: [SignalWatch] = []
+    private let hook: HookRunner
     private let stopTimer: Timer
     private let watchdog: Timer
     private let managerTimer: Timer
@@ -96,6 +97,7 @@ final class Daemon {
         alerts = AlertBook()
         imports = ImportWatch(head: opened.record.importedHead.position)
         board = StatusBoard(loop: loop) { [host] in host.ask(.status, then: $0) }
+        hook = try HookRunner(loop: loop, journal: journal)
         stopTimer = Timer(loop: loop)
         watchdog = Timer(loop: loop)
         managerTimer = Timer(loop: loop)
@@ -197,9 +199,15 @@ final class Daemon {
         loop.stop()
     }
 
+    func runHook(_ alert: AlertDocument) {
+        guard let command = configuration.alerts.hook else { return }
+        hook.run(command, with: alert.json.bytes + [0x0A])
+    }
+
     func close() {
         server?.close()
         board.close()
+        hook.close()
         link.shutDown()
         host.close()
         saveAlertsAtOnce()

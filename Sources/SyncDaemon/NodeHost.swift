@@ -48,7 +48,7 @@ final class NodeHost {
             folder: folder, watcher: watcher, store: store, pool: diskPool, threads: NodeHost.diskThreads,
             chunking: chunking
         ) { driver.post($0) }
-        keeper = WatchKeeper(watcher, worker: watchWorker) { driver.post($0) }
+        keeper = WatchKeeper(watcher, loop: loop, worker: watchWorker) { driver.post($0) }
         rootWatch = RootWatch(folder, loop: loop, pool: diskPool) { driver.post($0) }
         driver.perform = { [unowned self] in perform($0) }
         crew.onFailure = { [unowned self] in
@@ -95,6 +95,10 @@ final class NodeHost {
             for fact in facts { try store.setValue(fact.key, fact.value) }
         }) { then($0) }
     }
+
+    /// Runs `then` when the core has been told of everything that people have done up to now: what it answers then is true
+    /// of that moment.
+    func catchUp(then: @escaping () -> Void) { keeper.flush(then: then) }
 
     var rootState: RootState { folder.rootState }
     var watchCount: Int { watcher.count }

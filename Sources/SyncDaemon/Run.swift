@@ -31,7 +31,6 @@ public enum SyncDaemon {
         do throws(Refusal) {
             let path = options.configurationPath ?? Configuration.defaultFile
             let configuration = try read(path)
-            for text in unused(configuration) { journal.problem(text) }
             try refuseUnbuilt(configuration)
             guard !options.onlyChecks else { return Refusal.Exit.stopped.rawValue }
             return try serve(configuration, path, journal).rawValue
@@ -58,12 +57,6 @@ public enum SyncDaemon {
                     [link] transport = directory is not built yet: write transport = tls. Nothing was touched.
                     """)
         }
-    }
-
-    /// Settings that are understood and have no effect in this version.
-    private static func unused(_ configuration: Configuration) -> [String] {
-        guard configuration.alerts.hook != nil else { return [] }
-        return ["[alerts] hook is set, but this version does not run it yet: look at syncctl alerts instead."]
     }
 
     private static func serve(

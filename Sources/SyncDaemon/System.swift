@@ -65,3 +65,92 @@ extension System {
     static var interrupt: Int32 { SIGINT }
     static var hangUp: Int32 { SIGHUP }
 }
+
+// MARK: Commands
+
+extension System {
+    enum CommandEnd: Sendable {
+        case exited(Int32)
+        case signalled(Int32)
+        case tooSlow
+        /// Whoever waited has something better to do; it goes on by itself.
+        case abandoned
+        case failed(String)
+    }
+
+    /// Runs a shell command that gets `input` on its standard input, and waits for its end. Blocks; not for the loop.
+    static func run(
+        shell command: [UInt8], input: [UInt8], milliseconds: Int, isAbandoned: () -> Bool
+    ) -> CommandEnd {
+        // A socket, because writing to it raises no signal when the command does not read.
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { return .failed(describe(errno)) }
+        let (ours, theirs) = (ends[0], ends[1])
+        var process: pid_t = 0
+        let problem = spawn(command, input: theirs, &process)
+        close(theirs)
+        defer { close(ours) }
+        guard problem == 0 else { return .failed(describe(problem)) }
+        let sent = unsafe input.withUnsafeBytes {
+            unsafe send(ours, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        }
+        shutdown(ours, Int32(SHUT_WR))
+        let end = wait(for: process, milliseconds, isAbandoned)
+        if case .exited = end, sent >= 0, sent < input.count { return .failed("the alert is too long for it") }
+        return end
+    }
+
+    /// With the signals of a fresh process, and as a group of its own, so that it can be ended with its children.
+    private static func spawn(_ command: [UInt8], input: Int32, _ process: inout pid_t) -> Int32 {
+        var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawnattr_init(&attributes)
+        defer {
+            unsafe posix_spawn_file_actions_destroy(&actions)
+            unsafe posix_spawnattr_destroy(&attributes)
+        }
+        unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        var none = sigset_t()
+        var all = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe sigfillset(&all)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+        unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+        let words = [Array("/bin/sh".utf8), Array("-c".utf8), command].map(terminated)
+        let arguments = unsafe words.map { unsafe strdup($0) }
+        defer { unsafe arguments.forEach { unsafe free($0) } }
+        return unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, arguments + [nil], environ)
+    }
+
+    private static func wait(for process: pid_t, _ milliseconds: Int, _ isAbandoned: () -> Bool) -> CommandEnd {
+        let pause = 10
+        for _ in 0..<(milliseconds / pause) {
+            var status: Int32 = 0
+            let answer = unsafe waitpid(process, &status, WNOHANG)
+            if answer == process { return end(status) }
+            if answer < 0 && errno != EINTR { return .failed(describe(errno)) }
+            if isAbandoned() { return .abandoned }
+            usleep(UInt32(pause) * 1_000)
+        }
+        kill(-process, SIGKILL)
+        var status: Int32 = 0
+        unsafe waitpid(process, &status, 0)
+        return .tooSlow
+    }
+
+    /// The macros of <sys/wait.h>.
+    private static func end(_ status: Int32) -> CommandEnd {
+        let signal = status & 0x7F
+        return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
+    }
+
+    private static func describe(_ number: Int32) -> String {
+        guard let text = unsafe strerror(number) else { return "error \(number)" }
+        return unsafe String(cString: text)
+    }
+}

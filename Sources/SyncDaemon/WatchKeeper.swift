@@ -14,9 +14,16 @@ final class WatchKeeper {
     private var isLimited: Bool?
     private var isListening = false
     private var isClosed = false
+    /// Who wants to know what has happened up to now.
+    private var flushes: [(number: UInt64, then: () -> Void)] = []
+    private let patience: Timer
 
-    init(_ watcher: Watcher, worker: WorkerPool, post: @escaping (Event) -> Void) {
+    /// A disk that hangs must not keep people waiting for the answer that it hangs.
+    private static let flushMillisecondsMax: UInt64 = 500
+
+    init(_ watcher: Watcher, loop: Loop, worker: WorkerPool, post: @escaping (Event) -> Void) {
         self.watcher = watcher
+        patience = Timer(loop: loop)
         self.worker = worker
         self.post = post
     }
@@ -31,6 +38,8 @@ final class WatchKeeper {
     /// Ends the waiting thread; afterwards `worker` can be closed.
     func close() {
         isClosed = true
+        flushes = []
+        patience.close()
         watcher.interrupt()
     }
 
@@ -42,7 +51,25 @@ final class WatchKeeper {
             if !news.notices.isEmpty { post(.noticed(news.notices)) }
             noteLimit()
             listen()
+            if let flushed = news.flushed { endFlushes(through: flushed) }
         }
+    }
+
+    /// Runs `then` when everything that happened before this call has been told to the core.
+    func flush(then: @escaping () -> Void) {
+        guard isListening, !isClosed else { return then() }
+        flushes.append((watcher.requestFlush(), then))
+        guard !patience.isRunning else { return }
+        patience.start(afterMilliseconds: WatchKeeper.flushMillisecondsMax) { [unowned self] in
+            endFlushes(through: .max)
+        }
+    }
+
+    private func endFlushes(through number: UInt64) {
+        let due = flushes.filter { $0.number <= number }
+        flushes.removeAll { $0.number <= number }
+        if flushes.isEmpty { patience.stop() }
+        for flush in due { flush.then() }
     }
 
     private func noteLimit() {

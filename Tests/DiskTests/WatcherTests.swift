@@ -95,6 +95,23 @@ struct WatcherTests {
         notices.last { $0.path == at(path) }?.kind == kind
     }
 
+    @Test("a flush tells everything that has happened before it was asked for") func flush() throws {
+        let scratch = try Scratch()
+        let watcher = try Watcher(folder: scratch.folder)
+        _ = WholeScan(scratch.folder, watcher: watcher)
+        for round in 0..<50 {
+            for number in 0..<round { try scratch.write("f\(round)-\(number)") }
+            let flush = watcher.requestFlush()
+            var told: Set<Path> = []
+            while true {
+                let news = watcher.next()
+                told.formUnion(news.notices.map(\.path))
+                if let flushed = news.flushed, flushed >= flush { break }
+            }
+            #expect((0..<round).allSatisfy { told.contains(at("f\(round)-\($0)")) })
+        }
+    }
+
     @Test("files that are made, written, changed, moved and removed") func files() throws {
         let scratch = try Scratch()
         try scratch.makeDirectory("d")

@@ -1,0 +1,21 @@
+# each alert is given once to the administrator's command, as JSON, and a command that fails harms nobody
+new_world
+cat >"$world/hook" <<'HOOK'
+#!/bin/sh
+cat >>"$1"
+exit 5
+HOOK
+chmod +x "$world/hook"
+sed -i "s|^hook =.*|hook = $world/hook $world/alerts|" "$world/alpha/syncd.conf"
+up alpha
+up beta
+pair
+settle
+mv "$alpha/.syncd/folder-id" "$world/marker"
+echo something >"$alpha/f"
+soon "the hook was not run" test -s "$world/alerts"
+mv "$world/marker" "$alpha/.syncd/folder-id"
+settle
+[ "$(grep -c '"code":"root\.' "$world/alerts")" -eq 1 ] || fail "not one line for one alert: $(cat "$world/alerts")"
+grep -q '"severity":"serious".*"state":"open"' "$world/alerts" || fail "it is not the alert: $(cat "$world/alerts")"
+grep -q 'the alert hook ended with 5' "$world/alpha/log" || fail "nobody is told that the hook failed"

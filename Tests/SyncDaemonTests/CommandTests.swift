@@ -1,0 +1,29 @@
+import Testing
+
+@testable import SyncDaemon
+
+@Suite("commands of the administrator") struct CommandTests {
+    private func run(_ command: String, milliseconds: Int = 5_000, isAbandoned: () -> Bool = { false }) -> String {
+        let end = System.run(
+            shell: Array(command.utf8), input: Array("the alert\n".utf8), milliseconds: milliseconds,
+            isAbandoned: isAbandoned)
+        return "\(end)"
+    }
+
+    @Test("a command gets its input, and its end is told") func ends() {
+        #expect(run("read line && test \"$line\" = 'the alert'") == "exited(0)")
+        #expect(run("exit 3") == "exited(3)")
+        #expect(run("kill -9 $$") == "signalled(9)")
+        #expect(run("/nowhere/at/all 2>/dev/null") == "exited(127)")
+    }
+
+    @Test("a command that does not end is ended with its children, or left alone when nobody waits") func endless() {
+        #expect(run("sleep 60 & sleep 60", milliseconds: 200) == "tooSlow")
+        #expect(run("sleep 1", isAbandoned: { true }) == "abandoned")
+    }
+
+    @Test("a command has no signal blocked and none ignored") func signals() {
+        #expect(run("kill -TERM $$; sleep 5") == "signalled(15)")
+        #expect(run("grep -q '^SigIgn:\\s*0*$' /proc/self/status") == "exited(0)")
+    }
+}
