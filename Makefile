@@ -24,10 +24,9 @@ sim: ## only the simulator, SEEDS=n worlds
 	@.ci/packages
 	@.ci/simulate
 
-bench: ## the figures of the core in its simulated world
+bench: ## the figures of the core, then of two daemons beside cp, tar, rsync, Unison, Syncthing; BENCH=quick: smaller
 	@.ci/packages
-	swift build --scratch-path $(SCRATCH) -c release --product syncsim
-	$$(swift build --scratch-path $(SCRATCH) -c release --show-bin-path)/syncsim --bench
+	@.ci/bench
 
 lint: ## formatting and house rules
 	@.ci/packages

@@ -27,11 +27,11 @@ set_up() {
         --state "$world/beta/state" --control "$world/beta/control" >"$world/beta/init.out"
 }
 
-# A port nobody listens on now.
+# A port nobody listens on now, and below those the kernel gives to connections.
 free_port() {
     local candidate
     while true; do
-        candidate=$((20000 + RANDOM % 20000))
+        candidate=$((10000 + RANDOM % 20000))
         if ! (exec 3<>"/dev/tcp/127.0.0.1/$candidate") 2>/dev/null; then
             echo "$candidate"
             return
@@ -51,8 +51,7 @@ up() {
     local node=$1 tries
     launch "$node"
     for ((tries = 0; tries < patience * 20; tries++)); do
-        ctl "$node" status >/dev/null 2>&1
-        if [ $? -ne 3 ]; then return 0; fi
+        if tells "$node" '"schema":1' status; then return 0; fi
         if is_down "$node"; then break; fi
         sleep 0.05
     done
@@ -98,7 +97,7 @@ settle() {
     local node
     for node in alpha beta alpha; do
         ctl "$node" wait --for in-sync --timeout "$patience" >"$world/waited" 2>&1 ||
-            fail "$node is not in sync: $(cat "$world/waited"; ctl "$node" --json status)"
+            fail "$node is not in sync: $(cat "$world/waited"; plight)"
     done
     same_trees
 }
@@ -108,7 +107,8 @@ picture() {
     (
         cd "$1" || exit
         find . -path ./.syncd -prune -o \( -type p -o -type s -o -type b -o -type c \) -prune -o \
-            -printf '%y %m %T@ %p %l\0' | tr '\0' '\n' | sed -E 's/^(l) [0-9]+ [0-9.]+/\1/; s/^d ([0-9]+) [0-9.]+ \. $/d \1 ./' | LC_ALL=C sort
+            -printf '%y %m %T@ %p %l\0' | tr '\0' '\n' |
+            sed -E 's/^(l) [0-9]+ [0-9.]+/\1/; s/^d ([0-9]+) [0-9.]+ \. $/d \1 ./' | LC_ALL=C sort
         find . -path ./.syncd -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum
     )
 }
@@ -187,6 +187,14 @@ holds_deletes() { tells "$1" '"held":1' status; }
 warns_of() { tells "$1" "\"code\":\"$2\"" alerts; }
 
 warns_no_more_of() { ! warns_of "$@"; }
+
+no_conflicts() {
+    local node
+    for node in alpha beta; do
+        [ "$(ctl "$node" --json conflicts)" = '{"conflicts":[]}' ] ||
+            fail "$node lists a conflict: $(ctl "$node" --json conflicts)"
+    done
+}
 
 # content NODE, and not_content NODE: what its status says to scripts.
 content() { ctl "$1" status >"$world/status" 2>&1; }

@@ -1,6 +1,8 @@
 import Glibc
 import Testing
 
+@testable import EventLoop
+
 @Suite("listeners and diallers") struct ListenerTests {
     @Test("every address means IPv4 too") func dualStack() throws {
         try withLoop { loop in

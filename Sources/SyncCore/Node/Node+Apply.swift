@@ -387,7 +387,7 @@ extension Node {
         ]
         return AppliedItem(
             task: task, wanted: wanted, step: step, intent: intent, displaced: goal, program: DiskProgram(operations),
-            turningPoint: 2, undo: DiskProgram([.move(staged, to: place)]))
+            turningPoint: 2, undo: DiskProgram([.inspect(staged), .move(staged, to: place)]))
     }
 
     private mutating func adoption(
@@ -549,10 +549,10 @@ extension Node {
                 if item.step == .makeDirectory { batch.items[index].standing = result.inspected.first ?? nil }
                 guard case .remove = item.intent.action else { continue }
                 // Its name was taken again in that moment, or the disk failed once more. History can wait for the next start.
-                if item.isAsExpected, !item.makesCopy {
+                if !item.makesCopy, item.isAsExpected || isExpected(result, item) {
                     batch.items[index].keepsIntent = true
-                } else if let refuge = refuge(for: item.task.path) {
-                    batch.items[index].rescuedTo = refuge
+                } else if let name = result.failure?.error == .exists ? refuge(for: item.task.path) : item.task.path {
+                    batch.items[index].rescuedTo = name
                     batch.rescuing.append(index)
                 }
                 continue

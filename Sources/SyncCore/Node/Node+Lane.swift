@@ -487,12 +487,13 @@ extension Node {
             if disk.entry.mode == entry.mode { origins.mode = disk.origins.mode }
             if disk.entry.modified == entry.modified { origins.time = disk.origins.time }
         }
+        let seen = seen ?? self.seen(by: entry, at: row)
         let revision = Revision(
-            origin: origin, seen: seen ?? row.reflected, entry: entry, origins: origins, movedFrom: movedFrom,
+            origin: origin, seen: seen, entry: entry, origins: origins, movedFrom: movedFrom,
             movedTo: movedTo)
         row.join(revision)
         let isOwed = row.owesCopy && row.disk?.entry.content == entry.content
-        if let seen { row.reflected = row.reflected.joined(with: seen) }
+        row.reflected = row.reflected.joined(with: seen)
         row.reflected.own = position
         // Nothing has been read anew: what times could not tell before, they cannot tell now.
         let isRacy = row.disk.map { $0.isRacy && $0.stat == stat } ?? false
@@ -504,6 +505,20 @@ extension Node {
         row.owesCopy = isOwed || reconciler.losesUnseen(row)
         append(.put(row.path, revision), at: position, time, in: &batch)
         plan.want(row.path)
+    }
+
+    /// Who takes away a directory, or puts something else in its place, has seen it, also if the peer made it and not all of it
+    /// was applied here: it may be there without its time.
+    private func seen(by entry: Entry, at row: Row) -> VersionVector {
+        var seen = row.reflected
+        let isOurs = row.head(by: .own)?.entry.content.isDirectory == true
+        let wanted = resolution(of: row)
+        guard row.disk?.entry.content.isDirectory == true, !entry.content.isDirectory, !isOurs,
+            wanted.entry.content.isDirectory
+        else { return seen }
+        let made = wanted.origins.content
+        seen[made.author] = max(seen[made.author], made.position)
+        return seen
     }
 
     func resolution(of row: Row) -> Resolution { reconciler.resolution(of: row) }

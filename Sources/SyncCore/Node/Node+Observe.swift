@@ -568,7 +568,7 @@ extension Node {
     }
 
     /// What lay below a directory that is gone is gone with it; nobody tells of each.
-    private mutating func flag(below path: Path) {
+    mutating func flag(below path: Path) {
         deletes.flagging += 1
         enqueue(.flagBelow(path, after: nil))
     }
@@ -704,7 +704,8 @@ extension Node {
             if row.heads.isEmpty || row.waiting?.reason == .contentChanging { row.waiting = nil }
             return false
         }
-        if row.condition == .ignored { return false }
+        // The rules do not cover it any more, and this look at it may be the last before the row is held against them.
+        if row.condition == .ignored { heed(&row) }
         if row.needsApply && row.condition == .normal && resolution(of: row).entry.isAbsent {
             // Wanted gone, and gone: by our own hand before a crash, or by a user's who wanted the same.
             row.disk = nil

@@ -151,6 +151,8 @@ extension Node {
             {
                 findings.placed.append(
                     RecoveryState.Placed(path: intent.path, entry: entry, stat: atPath, shown: shown))
+            } else if let atPath, let placed = placed(by: intent, changedSince: atPath) {
+                findings.placed.append(placed)
             }
             if let taken = taken(by: intent, atPath, inStage ?? aside) { findings.taken.append(taken) }
             var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
@@ -164,6 +166,19 @@ extension Node {
         }
         recovery.findings = findings
         effects.add(.disk(newJob(.recoveryRepair), repairs))
+    }
+
+    /// The file we staged stands in its place, but somebody has written to it since, or set its time: he did that to what we
+    /// put there. What differs is for the next look to see. (After a power cut nobody can tell a write from damage.)
+    private func placed(by intent: Intent, changedSince stat: Stat) -> RecoveryState.Placed? {
+        guard let shown = intent.shown, case .place(let identity, let entry) = intent.action, identity == stat.identity,
+            identity != intent.expected?.identity, case .file(_, let size) = entry.content, record.distrustSince == nil
+        else { return nil }
+        var stat = stat
+        stat.size = size
+        stat.mode = entry.mode
+        stat.modified = entry.modified
+        return RecoveryState.Placed(path: intent.path, entry: entry, stat: stat, shown: shown)
     }
 
     /// What was to be taken from its place and is not there any more.
