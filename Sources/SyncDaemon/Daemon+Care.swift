@@ -95,6 +95,39 @@ extension Daemon {
             cure: isLow ? MessageCode.diskFull.kind.cure : nil)
     }
 
+    // MARK: Verify
+
+    /// One at a time; a run that its budget ended is gone on with by the next.
+    func verify(_ text: String?, _ asker: Asker) {
+        guard verifier == nil else {
+            return asker.refuse(ControlError(.requestRefused, text: "the files are being verified already"))
+        }
+        var budget = Verifier.Budget()
+        if let text {
+            guard let given = Verifier.Budget(text) else {
+                let text =
+                    "\"\(Path.escape(Array(text.utf8)))\" is no budget: write a time such as 10min or a rate such as 20MiB/s"
+                return asker.refuse(ControlError(.requestInvalid, text: text))
+            }
+            budget = given
+        }
+        let running = Verifier(host, loop: loop, from: verifiedThrough, budget) { [unowned self] found, next in
+            verifier = nil
+            verifiedThrough = next
+            asker.finish(
+                VerifyDocument(
+                    checked: found.checked, bytes: Int(clamping: found.bytes), damaged: found.damaged.count,
+                    repaired: found.repaired, milliseconds: Int(clamping: found.milliseconds),
+                    isComplete: found.isComplete))
+        }
+        verifier = running
+        asker.client.whenOver { [unowned self] in
+            running.cancel()
+            if verifier === running { verifier = nil }
+        }
+        running.begin()
+    }
+
     // MARK: Metrics
 
     func metrics(_ asker: Asker) {

@@ -46,7 +46,8 @@ extension Daemon {
         case .doctor: doctor(asker)
         case .metrics: metrics(asker)
         case .version: asker.finish(versionDocument)
-        case .documentCheck, .documentShow, .lock, .unlock, .verify:
+        case .verify(let budget): verify(budget, asker)
+        case .documentCheck, .documentShow, .lock, .unlock:
             asker.refuse(ControlError(.requestUnsupported))
         }
     }

@@ -38,6 +38,9 @@ final class Daemon {
     var alerts: AlertBook
     var traffic = Traffic()
     var imports: ImportWatch
+    var verifier: Verifier?
+    /// Where the last run that its budget ended stopped.
+    var verifiedThrough: Path?
     /// What lies in quarantine, kept up to date with each batch.
     var quarantine = Set<VersionID>()
     var connection = Connection()
@@ -206,6 +209,7 @@ final class Daemon {
 
     func close() {
         server?.close()
+        verifier?.cancel()
         board.close()
         hook.close()
         link.shutDown()

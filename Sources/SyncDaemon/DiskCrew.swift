@@ -97,16 +97,20 @@ final class DiskCrew {
 
     /// Reading is most of the work, so many files are shared out among the threads.
     func hash(_ job: JobID, _ paths: [Path]) {
+        hash(paths) { [post] in post(.hashed(job, $0)) }
+    }
+
+    func hash(_ paths: [Path], then: @escaping ([HashOutcome]) -> Void) {
         let (folder, chunking) = (folder, chunking)
         let share = max(DiskCrew.pathsPerThreadMin, (paths.count + threads - 1) / threads)
         let parts = stride(from: 0, to: paths.count, by: share).map { Array(paths[$0..<min($0 + share, paths.count)]) }
         var outcomes = [[HashOutcome]?](repeating: nil, count: parts.count)
-        guard !parts.isEmpty else { return post(.hashed(job, [])) }
+        guard !parts.isEmpty else { return then([]) }
         for (index, part) in parts.enumerated() {
-            pool.run({ folder.hash(part, chunking: chunking) }) { [post] in
+            pool.run({ folder.hash(part, chunking: chunking) }) {
                 outcomes[index] = $0
                 let done = outcomes.compactMap(\.self)
-                if done.count == outcomes.count { post(.hashed(job, done.flatMap(\.self))) }
+                if done.count == outcomes.count { then(done.flatMap(\.self)) }
             }
         }
     }

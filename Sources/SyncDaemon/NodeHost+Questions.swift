@@ -125,6 +125,20 @@ extension NodeHost {
 
     private static let logPage = 4_096
 
+    /// A page of rows, and where the next one begins; nil after the last.
+    func files(after: Path?, limit: Int, then: @escaping ([Row], Path?) -> Void) {
+        question({ (store: Store) throws(StoreError) -> [Row] in
+            try NodeHost.rows(store, .below(.root, after: after, limit: limit))
+        }) { rows in then(rows, rows.count == limit ? rows.last?.path : nil) }
+    }
+
+    func rows(at paths: [Path], then: @escaping ([Row]) -> Void) {
+        question({ (store: Store) throws(StoreError) -> [Row] in try NodeHost.rows(store, .rows(paths)) }, then: then)
+    }
+
+    /// Reads files whole, beside the core.
+    func hash(_ paths: [Path], then: @escaping ([HashOutcome]) -> Void) { crew.hash(paths, then: then) }
+
     /// SHA-256 of what lies at these places now, as `sha256sum` tells it; nil where nothing can be read, and for
     /// what is too much to be read for an answer.
     func digests(of places: [Place], then: @escaping ([Digest?]) -> Void) {

@@ -3,6 +3,13 @@ paired_world
 mkdir "$alpha/many" && for n in $(seq 80); do echo "$n" >"$alpha/many/$n"; done
 echo stays >"$alpha/stays"
 settle
+# Renamed files are not gone: forty of them beside twelve deletes are no mass deletion.
+mkdir "$alpha/few" && for n in $(seq 52); do echo "few $n" >"$alpha/few/$n"; done
+settle
+for n in $(seq 40); do mv "$alpha/few/$n" "$alpha/few/renamed $n"; done
+rm "$alpha/few"/[45]?
+settle
+[ "$(ls "$beta/few" | wc -l)" -eq 40 ] || fail "there are $(ls "$beta/few" | wc -l) files instead of 40"
 rm -r "$alpha/many"
 soon "the deletions are not held" holds_deletes alpha
 status=0

@@ -94,12 +94,17 @@ paired_world() {
 
 # settle: both nodes say that they are in sync, and it is true.
 settle() {
+    agree
+    same_trees
+}
+
+# agree: both nodes say that they are in sync.
+agree() {
     local node
     for node in alpha beta alpha; do
         ctl "$node" wait --for in-sync --timeout "$patience" >"$world/waited" 2>&1 ||
             fail "$node is not in sync: $(cat "$world/waited"; plight)"
     done
-    same_trees
 }
 
 # The whole of a tree as text: kinds, modes, times, targets and contents; never the daemon's own folder.

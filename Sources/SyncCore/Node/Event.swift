@@ -104,6 +104,8 @@ public enum Command: Hashable, Sendable {
     case restore(VersionID, to: Path?)
     /// Take a file out of the folder as its deletion would, and keep it here too.
     case setAside(Path)
+    /// Read whole, the file is not what is known of it, and the look at it says that nobody has changed it.
+    case doubt(Path, Content, Stat)
     /// The administrator has changed his mind.
     case configure(Settings)
 }

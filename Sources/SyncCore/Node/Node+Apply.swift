@@ -77,6 +77,8 @@ struct AppliedItem: Sendable {
     var keepsIntent = false
     /// A directory that was to be made and then, because that could not be finished, to be removed; neither could be done.
     var standing: Stat?
+    /// What is to go back to its name finds no directory there any more.
+    var needsParents = false
     /// What came out of its place has been seen to be what was expected there.
     var isAsExpected = false
 
@@ -98,6 +100,12 @@ struct AppliedItem: Sendable {
     var lastLook: Int {
         let isLook = { (operation: DiskOperation) in if case .inspect = operation { true } else { false } }
         return (program.operations.lastIndex { !isLook($0) } ?? -1) + 1
+    }
+
+    /// The file that got another mode or time where it stands, as it is since.
+    var adjusted: Stat? {
+        guard step == .adjust, case .done(let stats) = outcome, let stat = stats.first ?? nil else { return nil }
+        return stat.kind == .file ? stat : nil
     }
 
     /// All rows this item reads or writes.
@@ -592,11 +600,22 @@ extension Node {
             finishDirectories(into: &effects)
             return
         }
-        let programs = batch.rescuing.map { index in
+        let moves = batch.rescuing.map { index in
             let item = batch.items[index]
             return DiskProgram([.move(.stage(item.intent.stage), to: .tree(item.rescuedTo ?? item.task.path))])
         }
-        effects.add(.disk(newJob(.rescuing), programs))
+        let parents = batch.rescuing.flatMap { parentsMadeAnew(for: batch.items[$0]) }
+        effects.add(.disk(newJob(.rescuing), parents + moves))
+    }
+
+    /// Its directory went in that very moment with all that was in it, but not with this.
+    private func parentsMadeAnew(for item: AppliedItem) -> [DiskProgram] {
+        guard item.needsParents, let expected = item.intent.expected else { return [] }
+        let staged = Place.stage(item.intent.stage)
+        return sequence(first: item.task.path, next: \.parent).dropFirst().filter { !$0.isRoot }.reversed().map {
+            parent in
+            DiskProgram([.expectIdentity(staged, expected.identity), .createDirectory(.tree(parent), mode: 0o755)])
+        }
     }
 
     /// Nobody has written to the file we staged since it was finished.
@@ -616,14 +635,21 @@ extension Node {
     mutating func finishRescue(_ results: [DiskResult], into effects: inout Effects) {
         guard var batch = apply.batch else { return }
         var again: [Int] = []
-        for (index, result) in zip(batch.rescuing, results) where result.failure != nil {
+        let moves = results.suffix(batch.rescuing.count)
+        for (index, result) in zip(batch.rescuing, moves) where result.failure != nil {
             let path = batch.items[index].task.path
-            if batch.items[index].rescuedTo == path, let refuge = refuge(for: path) {
+            if result.failure?.error == .notFound, !batch.items[index].needsParents {
+                batch.items[index].needsParents = true
+                batch.items[index].rescuedTo = path
+                again.append(index)
+            } else if batch.items[index].rescuedTo == path, let refuge = refuge(for: path) {
                 // Its own name was taken while it was on its way back.
                 batch.items[index].rescuedTo = refuge
                 again.append(index)
             } else {
+                // No history: its place is in the tree, and only the next start can put it there.
                 batch.items[index].keepsIntent = true
+                timers.mustStop = true
             }
         }
         batch.rescuing = again
@@ -736,6 +762,7 @@ extension Node {
         var rows = before
         for row in answers.rows() where rows[row.path] == nil { rows[row.path] = row }
         let all = rows
+        let namesakes = answers.rows()
         var batch = Batch()
         for (parent, stat) in parents where items.allSatisfy({ $0.task.path != parent || !$0.outcome.isDone }) {
             guard let disk = rows[parent]?.disk, disk.entry.content.isDirectory else { continue }
@@ -765,6 +792,7 @@ extension Node {
         }
         for (path, row) in rows.rows { put(row, replacing: all[path], in: &batch, into: &effects) }
         release()
+        for item in items { if let stat = item.adjusted { lookAtNamesakes(of: item.task.path, stat, namesakes) } }
         store(&batch, into: &effects)
     }
 

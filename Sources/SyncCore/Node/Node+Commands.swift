@@ -30,6 +30,8 @@ extension Node {
             enqueue(.findVersion(id, version, path))
         case .setAside(let path):
             enqueue(.setAside(id, path))
+        case .doubt(let path, let found, let stat):
+            enqueue(.doubt(id, path, found, stat))
         case .configure(let chosen):
             settings = chosen
             effects.add(.answer(id, .done))

@@ -70,6 +70,7 @@ enum Transaction: Sendable {
     case findVersion(CommandID, VersionID, Path?)
     case restoreOver(CommandID, KeptVersion, Path)
     case setAside(CommandID, Path)
+    case doubt(CommandID, Path, Content, Stat)
     case settleRestore(CommandID, KeptVersion, Path, Row.DiskState?, Stat?, Answer)
     case prune
     case dropVersions([VersionID])
@@ -277,7 +278,8 @@ extension Node {
         case .prepare(let paths):
             return prepareQueries(paths)
         case .commit(let items, let parents):
-            return [.rows(items.flatMap(\.paths)), .rows(parents.map(\.key))]
+            let adjusted = items.compactMap { $0.adjusted?.identity }
+            return [.rows(items.flatMap(\.paths)), .rows(parents.map(\.key)), .identities(adjusted)]
         case .explainNotEmpty(let path, let after, _):
             return [.rows([path]), .below(path, after: after, limit: limits.batchPathsMax)]
         case .reassertBeside(let path, let copy):
@@ -308,7 +310,7 @@ extension Node {
             ]
         case .restoreOver(_, _, let path):
             return [.rows([path]), .rows([path.parent ?? .root])]
-        case .setAside(_, let path):
+        case .setAside(_, let path), .doubt(_, let path, _, _):
             return [.rows([path])]
         case .settleRecovery(let findings):
             let paths = findings.placed.map(\.path) + findings.taken.map(\.path)
@@ -378,6 +380,7 @@ extension Node {
         case .findVersion(let id, let version, let path): restore(id, version, to: path, &answers, into: &effects)
         case .restoreOver(let id, let kept, let path): restoreOver(id, kept, path, &answers, into: &effects)
         case .setAside(let id, let path): setAside(id, path, &answers, into: &effects)
+        case .doubt(let id, let path, let found, let stat): doubt(id, path, found, stat, &answers, into: &effects)
         case .settleRestore(let id, let kept, let path, let old, let stat, let answer):
             settleRestore(id, kept, path, old, stat, answer, into: &effects)
         case .prune: prune(&answers, into: &effects)

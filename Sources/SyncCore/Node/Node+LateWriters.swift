@@ -2,8 +2,11 @@ import SyncModel
 
 /// Programs that still held a file open when it was displaced: what they write into it comes back into the tree.
 extension Node {
+    /// Counted from when it was displaced, also after a restart: how far back the next start asks is counted from there as well.
     mutating func expectLateWriter(of version: KeptVersion) {
-        apply.late.append((now.monotonicMilliseconds + limits.lateWriterMilliseconds, version))
+        let patience = Int64(clamping: limits.lateWriterMilliseconds)
+        let left = min(max(0, version.keptMilliseconds + patience - now.wallMilliseconds), patience)
+        apply.late.append((now.monotonicMilliseconds + UInt64(left), version))
     }
 
     /// Displaced files are looked at once more when they should have been quiet.

@@ -620,7 +620,7 @@ extension Node {
 
     /// A write through one name of a hard link, ours or a user's, is told of for that name only. A name that is being read
     /// already is not asked again: two that are both out of date would send looks to each other without end.
-    private mutating func lookAtNamesakes(of path: Path, _ stat: Stat, _ namesakes: [Row]) {
+    mutating func lookAtNamesakes(of path: Path, _ stat: Stat, _ namesakes: [Row]) {
         let others = namesakes.filter { other in
             guard let known = other.disk?.stat, other.path != path, known.identity == stat.identity else {
                 return false

@@ -8,6 +8,11 @@ struct RecoveryState: Sendable {
     var staged: [StagedFile]?
     var isListing = false
     var isLooking = false
+    /// Looks that failed are taken again, and when: an intent that cannot be dealt with now keeps a file out of the history
+    /// until the next start.
+    var looks = 0
+    var lookAt: UInt64 = 0
+    static let looksMax = 5
     var isRenumbering = false
     /// Store operations of a renumbering that is not complete yet.
     var renumbered: [StoreOperation] = []
@@ -84,7 +89,8 @@ extension Node {
         recovery.intents = answers.intents()
         let summary = answers.summary()
         counts = Counts(files: summary.files, directories: summary.directories, unsettled: summary.pendingRows)
-        for version in answers.versions() { expectLateWriter(of: version) }
+        let kept = answers.versions().sorted { $0.keptMilliseconds < $1.keptMilliseconds }
+        for version in kept { expectLateWriter(of: version) }
     }
 
     mutating func pumpRecovery(into effects: inout Effects) {
@@ -97,8 +103,9 @@ extension Node {
             }
             return
         }
-        guard !recovery.isLooking else { return }
+        guard !recovery.isLooking, recovery.lookAt <= now.monotonicMilliseconds else { return }
         recovery.isLooking = true
+        recovery.looks += 1
         for file in staged { record.nextStage = max(record.nextStage, file.name.raw &+ 1) }
         let programs = intents.flatMap { intent in
             [.tree(intent.path), .stage(intent.stage), place(ofDisplaced: intent)].map { DiskProgram([.inspect($0)]) }
@@ -122,6 +129,11 @@ extension Node {
     /// Decides for each intent what a crash left undone.
     mutating func finishRecoveryLook(_ results: [DiskResult], into effects: inout Effects) {
         guard let intents = recovery.intents, let staged = recovery.staged else { return }
+        if recovery.looks < RecoveryState.looksMax, results.contains(where: { $0.failure != nil }) {
+            recovery.isLooking = false
+            recovery.lookAt = now.monotonicMilliseconds + limits.retryFirstMilliseconds
+            return
+        }
         var findings = RecoveryState.Findings()
         var repairs: [DiskProgram] = []
         var claimed = SortedMap<StageName, Bool>()

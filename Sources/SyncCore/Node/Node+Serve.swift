@@ -23,9 +23,21 @@ struct ServeState: Sendable {
     }
 
     static let queueMax = 8_192
+    static let servedMax = 1_024
 
     var queue = Deque<Request>()
     var isReading = false
+    /// What was read for the peer not long ago.
+    private var served = SortedMap<ContentID, Bool>()
+
+    mutating func noteServed(_ content: ContentID) {
+        if served.count >= ServeState.servedMax { served.removeAll() }
+        served[content] = true
+    }
+
+    /// The peer asks again for what it was sent. It may not have been what our row says: a write through `mmap` changes a
+    /// file without any time.
+    mutating func isAskedAgain(_ content: ContentID) -> Bool { served.removeValue(forKey: content) != nil }
 }
 
 extension Node {
@@ -72,6 +84,7 @@ extension Node {
             }
             switch request {
             case .content(let content):
+                if serve.isAskedAgain(content) { watch.toHash[holder.path] = true }
                 if list.chunks.count == 1 {
                     readings.append(ServeState.Reading(content: content, path: holder.path, index: nil))
                     reads.append(read(holder.path, stat, at: 0, list.chunks[0].length))
@@ -147,6 +160,7 @@ extension Node {
         for (reading, outcome) in zip(readings, outcomes) {
             switch outcome {
             case .bytes(let bytes):
+                serve.noteServed(reading.content)
                 if let index = reading.index {
                     chunks.append((reading.content, ChunkData(index: index, bytes: bytes)))
                 } else {

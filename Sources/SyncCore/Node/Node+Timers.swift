@@ -146,6 +146,7 @@ extension Node {
         func consider(_ due: UInt64?) { if let due { nearest = min(nearest, due > time ? due : later) } }
         for due in [timers.rescanAt, timers.pruneAt, timers.aliveAt] { consider(due) }
         consider(timers.retryAt)
+        if phase == .recovering, recovery.lookAt > 0 { consider(recovery.lookAt) }
         if session.isLive { consider(timers.askClockAt) }
         if let since = deletes.since {
             consider(since + limits.deletePatienceMilliseconds)

@@ -52,7 +52,7 @@ package final class MassLossGuard: Invariant {
         defer { applied[number] = sum }
         sum.count += 1
         if let top = path.top { sum.tops[top, default: 0] += 1 }
-        guard !sum.isTold, isTooMuch(sum, burst) else { return }
+        guard !sum.isTold, isTooMuch(sum, burst), isTooMuch(sum, court.ledger.enlarged(burst)) else { return }
         sum.isTold = true
         court.find(
             self, on: machine,

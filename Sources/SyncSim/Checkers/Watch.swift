@@ -159,7 +159,8 @@ package final class Watch: Checker {
         if case .stage(let name) = touch.place, touch.before == .absent {
             strayed[machine][name] = world.machines[machine].disk.isMounted ? nil : true
         }
-        guard case .tree(let path) = touch.place, touch.before != touch.after else { return }
+        guard case .tree(let path) = touch.place else { return }
+        guard touch.before != touch.after else { return notePutBack(touch.after, at: path, machine, world) }
         if touch.before.isContent, let file = touch.identity { world.ledger.displacements[machine][file] = world.now }
         if touch.after != .absent { made[machine][path] = world.now }
         let names = world.machines[machine].disk.names(ofFileAt: path).filter { !$0.isReserved }
@@ -185,6 +186,14 @@ package final class Watch: Checker {
             world.rare.hit("ledger: a file was set aside by a person")
         }
         world.ledger.changed(path, on: machine, from: touch.before, to: touch.after, at: world.now, isRacing: true)
+    }
+
+    /// A version with the same bytes has its own mode and time: whoever asked for it left the path so.
+    private func notePutBack(_ value: Value, at path: Path, _ machine: Int, _ world: World) {
+        guard grants[machine].contains(where: { $0.path == path && $0.value == value && !$0.isInPlace }),
+            let stat = world.machines[machine].disk.peekStat(VirtualDisk.path(of: .tree(path)))
+        else { return }
+        world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified)
     }
 
     /// The base and the disk disagree about one of the places or a directory above it: the failure has a cause outside.
@@ -275,7 +284,7 @@ package final class Watch: Checker {
         case .setAside(let path):
             let value = world.machines[machine].disk.value(at: .tree(path))
             if value.isContent { grants[machine].append(Grant(command: id, path: path, value: value, source: nil)) }
-        case .status, .pause, .resume, .rescan, .history, .configure: break
+        case .status, .pause, .resume, .rescan, .history, .doubt, .configure: break
         }
     }
 

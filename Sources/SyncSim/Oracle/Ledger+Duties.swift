@@ -37,6 +37,22 @@ extension Ledger {
         } ?? false
     }
 
+    /// What people have made since counts as well by the time the deletes are judged: no daemon can know how many files there
+    /// were at the very moment.
+    package func enlarged(_ burst: Burst) -> Burst {
+        let made = pages.compactMap { path, page in
+            let isMade = page.acts.contains {
+                $0.machine == burst.machine && $0.time > burst.time && $0.before == .absent && $0.after.isContent
+            }
+            return isMade ? path : nil
+        }
+        var tops = burst.tops
+        for path in made { if let top = path.top, top != path { tops[top, default: Burst.Top()].before += 1 } }
+        return Burst(
+            machine: burst.machine, time: burst.time, paths: burst.paths, filesBefore: burst.filesBefore + made.count,
+            tops: tops)
+    }
+
     /// How well a value of a path must be kept now. The head of the family of conflict copies knows more than the copy: a
     /// loser is owed under its first name.
     package func demand(of value: Value, at path: Path) -> Demand {
