@@ -11,7 +11,7 @@ settle
 [ "$(cat "$alpha/f.txt")" = "from beta" ] || fail "the earlier edit kept the name"
 copies=("$alpha"/f.conflict-alpha-*.txt)
 [ "$(cat "${copies[0]}")" = "from alpha" ] || fail "no conflict copy"
-ctl alpha --json conflicts | grep -q '"kind":"file"' || fail "the conflict is not listed"
+tells alpha '"kind":"file"' conflicts || fail "the conflict is not listed"
 for node in alpha beta; do
     ctl $node --json conflicts >"$world/conflicts"
     for file in "$alpha/f.txt" "${copies[0]}"; do

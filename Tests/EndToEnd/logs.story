@@ -15,7 +15,7 @@ line() {
 }
 line beta file of-beta
 line beta delete of-alpha
-ctl alpha --json log --node beta | grep -q '"node":"alpha"' && fail "the log of beta has lines of alpha"
+tells alpha '"node":"alpha"' log --node beta && fail "the log of beta has lines of alpha"
 [ "$(ctl alpha --json log --node beta | wc -l)" -eq 2 ] || fail "not both changes of beta: $(ctl alpha --json log --node beta)"
 [ "$(ctl alpha --json log -n 1 | wc -l)" -eq 1 ] || fail "more than one line for -n 1"
 ctl alpha log --node nobody >"$world/out" 2>&1 && fail "there is a log of nobody"

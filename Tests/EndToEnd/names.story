@@ -22,6 +22,6 @@ paired_world
 )
 settle
 [ -p "$beta/pipe" ] && fail "a pipe was copied"
-ctl alpha --json events | grep -q '"path.special"' || fail "nobody says that the pipe is left out"
+tells alpha '"path.special"' events || fail "nobody says that the pipe is left out"
 rm "$beta/sparse" "$beta"/*break
 settle

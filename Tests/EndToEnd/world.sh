@@ -128,7 +128,8 @@ same_trees() {
 # everything_kept FILE...: each content (one file each) is somewhere in the folder or among the versions of a node.
 kept_somewhere() {
     local digest=$1 what=$2
-    find "$alpha" "$beta" -type f -print0 | xargs -0 sha256sum | grep -q "^$digest" || fail "$what is lost"
+    find "$alpha" "$beta" -type f -print0 | xargs -0 sha256sum >"$world/digests"
+    grep -q "^$digest" "$world/digests" || fail "$what is lost"
 }
 
 fail() {
