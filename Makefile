@@ -5,7 +5,7 @@ SCRATCH ?= .build
 export SEEDS SCRATCH
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build sim bench lint format clean
+.PHONY: help run test build sim bench sanitize lint format clean
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ sim: ## only the simulator, SEEDS=n worlds
 bench: ## the figures of the core, then of two daemons beside cp, tar, rsync, Unison, Syncthing; BENCH=quick: smaller
 	@.ci/packages
 	@.ci/bench
+
+sanitize: ## the stories of two daemons under the address and the thread sanitizer
+	@.ci/sanitize
 
 lint: ## formatting and house rules
 	@.ci/packages

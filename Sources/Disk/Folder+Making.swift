@@ -40,7 +40,9 @@ extension Folder {
         let file = try openForWriting(place)
         try Folder.checkEnd(of: UInt64(bytes.count), at: offset)
         try file.descriptor.write(bytes[...], at: offset)
-        file.descriptor.startWriting(at: offset, count: UInt64(bytes.count))
+        if bytes.count >= Folder.earlyWriteBytesMin {
+            file.descriptor.startWriting(at: offset, count: UInt64(bytes.count))
+        }
     }
 
     /// What is hashed is what is written. A reflink would not be: pieces begin anywhere, blocks do not.
@@ -76,6 +78,9 @@ extension Folder {
 
     /// Bytes that are read or copied at a time.
     static let blockBytes: UInt64 = 1 << 20
+
+    /// Less is written at the sync, together with its neighbours.
+    private static let earlyWriteBytesMin = 64 << 10
 
     private static func checkEnd(of count: UInt64, at offset: UInt64) throws(Failure) {
         let (end, isTooFar) = offset.addingReportingOverflow(count)
@@ -117,6 +122,15 @@ extension Folder {
             pins.poison(name)
             throw error
         }
+        pins.release(name)
+    }
+
+    /// As `syncFile`, after everything on the file system has been synced.
+    func confirmFileSync(_ place: Place) throws(Failure) {
+        let status = try slot(place).status()
+        if status.kind == .special { throw Failure(.unsupported) }
+        guard case .stage(let name) = place else { return }
+        if pins.isPoisoned(name) { throw Failure(.inputOutput) }
         pins.release(name)
     }
 

@@ -1,23 +1,60 @@
 /// Runs disk programs: `DiskOperation` by `DiskOperation`, with the meaning that DiskProgram.swift gives them.
 public import SyncModel
+import Synchronization
 
 extension Folder {
-    /// One program after the other, each on its own: a failed one does not stop its siblings.
+    /// Each program on its own: a failed one does not stop its siblings. What they sync at their ends is synced
+    /// together.
     public func run(_ programs: [DiskProgram]) -> [DiskResult] {
-        programs.map { run($0) }
+        var runs = programs.map { ProgramRun($0) }
+        var waiting = Array(runs.indices)
+        while !waiting.isEmpty {
+            for index in waiting { advance(&runs[index]) }
+            waiting.removeAll { runs[$0].isOver }
+            let areSynced = waiting.count >= Folder.syncsTogetherMin && syncTogether()
+            for index in waiting { passSync(&runs[index], isSynced: areSynced) }
+        }
+        return runs.map(\.result)
     }
 
-    private func run(_ program: DiskProgram) -> DiskResult {
-        var result = DiskResult()
-        for (index, operation) in program.operations.enumerated() {
-            do throws(Failure) {
-                try perform(operation, &result)
-            } catch {
-                result.failure = DiskResult.Failure(index: index, error: error.error)
-                break
-            }
+    /// For fewer, the rest of what waits on the file system would cost more than it saves.
+    private static let syncsTogetherMin = 4
+
+    /// Up to where it has to wait for a sync, or to its end.
+    private func advance(_ run: inout ProgramRun) {
+        while let operation = run.next, !run.mayWait {
+            run.step { (result) throws(Failure) in try perform(operation, &result) }
         }
-        return result
+    }
+
+    private func passSync(_ run: inout ProgramRun, isSynced: Bool) {
+        guard let operation = run.next else { return }
+        run.step { (result) throws(Failure) in
+            if isSynced { try confirmSync(operation) } else { try perform(operation, &result) }
+        }
+    }
+
+    /// Everything on the file system at once. False if that says nothing about single files.
+    ///
+    /// The kernel tells of a failed write-back once: to whoever syncs first, whosever file it was. After a failure only
+    /// the files themselves are asked, each by the descriptor that wrote it.
+    private func syncTogether() -> Bool {
+        guard device.syncsAsOne else { return false }
+        return mayTrustCommonSync.withLock { isTrusted in
+            guard isTrusted else { return false }
+            do throws(Failure) {
+                try root.syncFileSystem()
+            } catch {
+                isTrusted = false
+            }
+            return isTrusted
+        }
+    }
+
+    /// The common sync has done it, if what was to be synced is there.
+    private func confirmSync(_ operation: DiskOperation) throws(Failure) {
+        if case .syncFile(let place) = operation { try confirmFileSync(place) }
+        if case .syncParent(let place) = operation { _ = try slot(place) }
     }
 
     private func perform(_ operation: DiskOperation, _ result: inout DiskResult) throws(Failure) {
@@ -61,4 +98,51 @@ extension Folder {
         }
         if case .stage(let name) = place { pins.forget(name) }
     }
+}
+
+/// One program on its way.
+private struct ProgramRun {
+    private let operations: [DiskOperation]
+    /// From here on it only syncs and looks: others may be carried out meanwhile.
+    private let tail: Int
+    private var index = 0
+    private(set) var result = DiskResult()
+
+    init(_ program: DiskProgram) {
+        operations = program.operations
+        tail = ProgramRun.tail(of: program.operations)
+    }
+
+    var isOver: Bool { result.failure != nil || index == operations.count }
+
+    var next: DiskOperation? { isOver ? nil : operations[index] }
+
+    /// The next operation is a sync that may be done together with those of others.
+    var mayWait: Bool { index >= tail && operations[index].isSync }
+
+    mutating func step(_ perform: (inout DiskResult) throws(Failure) -> Void) {
+        do throws(Failure) {
+            try perform(&result)
+            index += 1
+        } catch {
+            result.failure = DiskResult.Failure(index: index, error: error.error)
+        }
+    }
+
+    /// A directory that is made gets its content from the programs behind it, so it is finished first.
+    private static func tail(of operations: [DiskOperation]) -> Int {
+        let isMaking = operations.contains { if case .createDirectory = $0 { true } else { false } }
+        if isMaking { return operations.count }
+        return (operations.lastIndex { !$0.isSync && !$0.isLook } ?? -1) + 1
+    }
+}
+
+extension DiskOperation {
+    fileprivate var isSync: Bool {
+        if case .syncFile = self { return true }
+        if case .syncParent = self { return true }
+        return false
+    }
+
+    fileprivate var isLook: Bool { if case .inspect = self { true } else { false } }
 }

@@ -23,6 +23,8 @@ public final class Folder: Sendable {
 
     let pins = StagePins()
     let walks = KeptWalks()
+    /// False once a sync of the whole file system has failed.
+    let mayTrustCommonSync = Mutex(true)
     private let isEnding = Atomic(false)
 
     /// Opens a folder that `create` has set up, and locks it against a second process.

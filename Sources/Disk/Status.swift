@@ -46,6 +46,8 @@ struct Device {
     let raw: UInt64
     let shown: UInt64
     let isZFS: Bool
+    /// A sync of the whole file system is known to be one of every file in it, and to tell of what failed.
+    let syncsAsOne: Bool
 
     init(of root: borrowing Descriptor, _ status: Status) throws(Failure) {
         var id: UInt64 = 0
@@ -54,7 +56,12 @@ struct Device {
         raw = status.device
         shown = id == 0 ? status.device : id
         isZFS = type == CLINUX_ZFS_MAGIC
+        syncsAsOne = Device.syncingAsOne.contains(type)
     }
+
+    private static let syncingAsOne: [UInt64] = [
+        UInt64(EXT4_SUPER_MAGIC), UInt64(XFS_SUPER_MAGIC), UInt64(BTRFS_SUPER_MAGIC), UInt64(TMPFS_MAGIC),
+    ]
 
     /// `crossDevice` for what belongs to the folder by its path only: the point where something else is mounted, or a
     /// btrfs subvolume. Nothing could be renamed between there and our own directory.

@@ -16,9 +16,19 @@ final class DiskCrew {
     var onFailure: (FolderError) -> Void = { _ in }
     /// The folder is away, and this is to be done when it is back.
     var onAway: (@escaping () -> Void) -> Void = { _ in }
+    /// Small staged files that can be finished together.
+    private var finishing: [Ending] = []
+    private var groupsUnderWay = 0
+
+    private typealias Ending = (job: JobID, program: DiskProgram)
 
     /// Fewer files than this are not worth a second thread.
     private static let pathsPerThreadMin = 8
+    /// One group is filled while the other is synced.
+    private static let groupsMax = 2
+    private static let filesPerGroupMax = 256
+    /// A group takes as long as its slowest member.
+    private static let bytesOfSmallFileMax = 256 << 10
 
     init(
         folder: Folder, watcher: Watcher, store: Store, pool: WorkerPool, threads: Int, chunking: ChunkerParameters,
@@ -43,12 +53,58 @@ final class DiskCrew {
         pool.run({ folder.read(requests) }) { [post] in post(.readFinished(job, $0)) }
     }
 
+    /// The end of a small file waits for `sendOff`, and goes to the disk with others of its kind.
     func run(_ job: JobID, _ programs: [DiskProgram]) {
+        if programs.count == 1, DiskCrew.finishesSmallFile(programs[0]) {
+            finishing.append((job, programs[0]))
+            return
+        }
+        run(programs) { [post] in post(.diskFinished(job, $0)) }
+    }
+
+    private func run(_ programs: [DiskProgram], then: @escaping ([DiskResult]) -> Void) {
         let folder = folder
         pool.run({ folder.rootState == .healthy ? folder.run(programs) : nil }) { [self] results in
-            if let results { return post(.diskFinished(job, results)) }
-            onAway { [self] in run(job, programs) }
+            if let results { return then(results) }
+            onAway { [self] in run(programs, then: then) }
         }
+    }
+
+    /// To be called at the end of a turn.
+    func sendOff() {
+        while !finishing.isEmpty, groupsUnderWay < DiskCrew.groupsMax {
+            let group = Array(finishing.prefix(DiskCrew.filesPerGroupMax))
+            finishing.removeFirst(group.count)
+            groupsUnderWay += 1
+            run(group.map(\.program)) { [self] results in
+                groupsUnderWay = max(0, groupsUnderWay - 1)
+                for (member, result) in zip(group, results) { post(.diskFinished(member.job, [result])) }
+            }
+        }
+    }
+
+    /// Of a node that has finished: nobody waits for it.
+    func forgetWaiting() {
+        finishing = []
+        groupsUnderWay = 0
+    }
+
+    private static func finishesSmallFile(_ program: DiskProgram) -> Bool {
+        var bytes = 0
+        var isSynced = false
+        for operation in program.operations {
+            switch operation {
+            case .write(_, _, let written): bytes += written.count
+            case .syncFile(.stage): isSynced = true
+            case .createFile(.stage), .setMode(.stage, _), .setModified(.stage, _), .inspect(.stage): break
+            case .createFile, .createDirectory, .createSymlink, .copy, .truncate, .syncFile, .setMode, .setModified,
+                .inspect,
+                .move, .exchange, .discard, .removeDirectory, .syncParent, .expect, .expectAbsent, .expectContent,
+                .expectIdentity:
+                return false
+            }
+        }
+        return isSynced && bytes <= bytesOfSmallFileMax
     }
 
     func digests(of places: [Place], bytesMax: UInt64, then: @escaping ([Digest?]) -> Void) {

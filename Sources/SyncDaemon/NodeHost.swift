@@ -109,7 +109,10 @@ final class NodeHost {
     }
 
     /// To be called before each poll; true if more is waiting.
-    func turn() -> Bool { driver.turn() }
+    func turn() -> Bool {
+        defer { crew.sendOff() }
+        return driver.turn()
+    }
 
     var isAlive: Bool { driver.isAlive }
 
@@ -164,6 +167,7 @@ final class NodeHost {
     private func finish(_ reason: FinishReason) {
         guard driver.isAlive else { return }
         driver.retire()
+        crew.forgetWaiting()
         commands.abandon()
         rootWatch.forget()
         deadline.stop()

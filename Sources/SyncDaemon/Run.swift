@@ -30,7 +30,7 @@ public enum SyncDaemon {
             hasPriorities: System.environment("JOURNAL_STREAM") != nil)
         do throws(Refusal) {
             let path = options.configurationPath ?? Configuration.defaultFile
-            let configuration = try read(path)
+            let configuration = try read(path, checksPlaces: options.onlyChecks)
             try refuseUnbuilt(configuration)
             guard !options.onlyChecks else { return Refusal.Exit.stopped.rawValue }
             return try serve(configuration, path, journal).rawValue
@@ -40,9 +40,9 @@ public enum SyncDaemon {
         }
     }
 
-    private static func read(_ path: String) throws(Refusal) -> Configuration {
+    private static func read(_ path: String, checksPlaces: Bool) throws(Refusal) -> Configuration {
         do throws(ConfigurationError) {
-            return try Configuration.read(path: path)
+            return try Configuration.read(path: path, checkingPlaces: checksPlaces)
         } catch {
             throw Refusal(exit: .configuration, text: error.problems.map(\.description).joined(separator: "\n"))
         }

@@ -2,6 +2,7 @@
 /// open.
 import Glibc
 import SyncModel
+import Synchronization
 import Testing
 
 @testable import Disk
@@ -46,6 +47,25 @@ struct ProgramLimitsTests {
         #expect(scratch.folder.error(.move(staged, to: .tree(at("a")))) == .inputOutput)
         #expect(scratch.folder.error(.discard(staged)) == nil)
         #expect(scratch.folder.error(.createFile(staged), .syncFile(staged)) == nil)
+    }
+
+    @Test("what many programs sync at their ends is told to each for itself", arguments: [true, false])
+    func syncedTogether(isTrusted: Bool) throws {
+        let scratch = try Scratch()
+        scratch.folder.mayTrustCommonSync.withLock { $0 = isTrusted }
+        let places = (0..<8).map { Place.stage(StageName(raw: 100 + $0)) }
+        let making = places.map { place in
+            DiskProgram([.createFile(place), .write(place, offset: 0, bytes: [1]), .syncFile(place), .inspect(place)])
+        }
+        let missing = Place.stage(StageName(raw: 99))
+        let made = scratch.folder.run(making + [DiskProgram([.syncFile(missing), .inspect(missing)])])
+        #expect(made.prefix(8).allSatisfy { $0.failure == nil && $0.inspected.first??.size == 1 })
+        #expect(made.last?.failure == .init(index: 0, error: .notFound))
+        #expect(scratch.folder.pins.count == 0)
+
+        scratch.folder.pins.poison(StageName(raw: 103))
+        let again = scratch.folder.run(places.map { DiskProgram([.syncFile($0), .syncParent($0)]) })
+        #expect(again.map(\.failure?.error) == (0..<8).map { $0 == 3 ? .inputOutput : nil })
     }
 
     @Test("a staged file of mode 000 is written and synced by an ordinary user", .enabled(if: Nobody.isPossible))

@@ -29,7 +29,7 @@ for folder in "$alpha" "$beta"; do
 done
 kept_somewhere "$(echo "taken at beta" | sha256sum | cut -d ' ' -f 1)" "what had the name"
 kept_somewhere "$(echo "kept at alpha" | sha256sum | cut -d ' ' -f 1)" "what was discarded"
-tells alpha '"conflicts":\[\]' conflicts || fail "conflicts are still open: $(ctl alpha --json conflicts)"
+tells alpha '"conflicts":[]' conflicts || fail "conflicts are still open: $(ctl alpha --json conflicts)"
 [ "$(id kept --all)" = "$kept" ] || fail "the settled conflict is not listed: $(ctl alpha --json conflicts --all)"
 tells alpha '"node":"beta"' history "$alpha/taken" || fail "what had the name is not in the history"
 ctl alpha status >"$world/status" || fail "status is not 0 after all is settled: $(cat "$world/status")"

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <linux/magic.h>    // types of file systems
 #include <linux/openat2.h>  // RESOLVE_*
 #include <linux/stat.h>     // struct statx and STATX_*
 

@@ -58,9 +58,12 @@ public struct Start: Sendable {
     public let nonce: UInt32
     /// The machine went down since the node was last alive: what was not synced may be gone or damaged.
     public let powerWasLost: Bool
+    /// SHA-256. The shell has one that uses what the processor has for it.
+    public let digest: @Sendable ([UInt8]) -> Digest
 
     public init(
-        node: NodeRecord, settings: Settings, limits: Limits, program: [UInt8], nonce: UInt32, powerWasLost: Bool
+        node: NodeRecord, settings: Settings, limits: Limits, program: [UInt8], nonce: UInt32, powerWasLost: Bool,
+        digest: @escaping @Sendable ([UInt8]) -> Digest = { SHA256.digest(of: $0) }
     ) {
         self.node = node
         self.settings = settings
@@ -68,6 +71,7 @@ public struct Start: Sendable {
         self.program = program
         self.nonce = nonce
         self.powerWasLost = powerWasLost
+        self.digest = digest
     }
 }
 

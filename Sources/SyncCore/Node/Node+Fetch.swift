@@ -376,7 +376,7 @@ extension Node {
     mutating func takeSmallContents(_ contents: [SmallContent], into effects: inout Effects) {
         for small in contents {
             guard var done = fetch.active[small.id], !done.isListComplete else { continue }
-            let chunk = Chunk(digest: SHA256.digest(of: small.bytes), length: UInt32(small.bytes.count))
+            let chunk = Chunk(digest: digest(small.bytes), length: UInt32(small.bytes.count))
             guard ChunkList([chunk]).contentID == small.id.digest, UInt64(small.bytes.count) == done.size else {
                 takeRefusal(of: small.id, reason: .contentChanging, into: &effects)
                 continue
@@ -450,7 +450,7 @@ extension Node {
         for data in chunks {
             guard done.asked.contains(key: data.index) else { continue }
             let chunk = done.chunks[Int(data.index)]
-            guard data.bytes.count == Int(chunk.length), SHA256.digest(of: data.bytes) == chunk.digest else {
+            guard data.bytes.count == Int(chunk.length), digest(data.bytes) == chunk.digest else {
                 takeRefusal(of: content, reason: .contentChanging, into: &effects)
                 return
             }

@@ -3,7 +3,8 @@ import SyncModel
 /// What to do next: rows that want something become tasks, as many as may be under way at once.
 ///
 /// Fresh wishes are planned at once. When there are more than fit, or after a restart, rounds go through all unsettled rows:
-/// ascending, so that directories come before what is in them, then descending, so that they are removed after it.
+/// ascending, so that directories come before what is in them, then descending, so that they are removed after it. Contents
+/// that a round had no room for are filled in later from where the room ended: rounds for each of them would be square work.
 struct PlanState: Sendable {
     struct Errand: Sendable {
         let path: Path
@@ -40,6 +41,8 @@ struct PlanState: Sendable {
         case none
         case ascending(after: Path?)
         case descending(before: Path?)
+        /// Only until there is no room again.
+        case filling(after: Path)
     }
 
     var tasks = SortedMap<Path, Errand>()
@@ -53,6 +56,8 @@ struct PlanState: Sendable {
     var afterBatch = SortedMap<Path, Bool>()
     /// There were more paths than tasks may be; to be planned when there are fewer tasks than this.
     var overfullAt: Int?
+    /// The first path, in their order, whose content had no room.
+    var crowdedOut: Path?
     var round = Round.none
     var roundIsWanted = false
     /// A path became free in this round that others may have waited for.
@@ -67,7 +72,8 @@ struct PlanState: Sendable {
 
     var isIdle: Bool {
         guard case .none = round else { return false }
-        return tasks.isEmpty && fresh.isEmpty && !roundIsWanted && !isPlanning && toLocate.isEmpty && !isLocating
+        guard crowdedOut == nil, toLocate.isEmpty, !isLocating else { return false }
+        return tasks.isEmpty && fresh.isEmpty && !roundIsWanted && !isPlanning
     }
 
     static let freshMax = 4_096
@@ -126,8 +132,15 @@ extension Node {
         }
         switch plan.round {
         case .none:
+            if !plan.roundIsWanted, let path = plan.crowdedOut, plan.tasks.count <= contentTasksMax / 2 {
+                plan.crowdedOut = nil
+                plan.round = .filling(after: path)
+                plan.want(path)
+                return pumpPlan()
+            }
             guard plan.roundIsWanted, apply.isIdle else { return }
             plan.roundIsWanted = false
+            plan.crowdedOut = nil
             plan.madeProgress = false
             plan.someWait = false
             plan.round = .ascending(after: nil)
@@ -139,8 +152,20 @@ extension Node {
         case .descending(let before):
             plan.isPlanning = true
             enqueue(.planPage(cursor: before, ascending: false))
+        case .filling(let after):
+            if let path = plan.crowdedOut {
+                // What had no room may be a fresh wish from further on: this page has not been read yet.
+                plan.crowdedOut = min(path, after)
+                plan.round = .none
+                return
+            }
+            plan.isPlanning = true
+            enqueue(.planPage(cursor: after, ascending: true))
         }
     }
+
+    /// Contents may take long; what needs none must not wait behind them.
+    private var contentTasksMax: Int { max(1, limits.applyTasksMax * 3 / 4) }
 
     mutating func planPaths(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
         plan.isPlanning = false
@@ -155,6 +180,10 @@ extension Node {
         let isLast = rows.count < limits.batchPathsMax
         // Rows are planned with their parents at hand, so by path.
         for row in rows where isForDirection(row, ascending) { plan.want(row.path) }
+        if case .filling = plan.round {
+            plan.round = isLast ? .none : rows.last.map { .filling(after: $0.path) } ?? .none
+            return
+        }
         switch (ascending, isLast) {
         case (true, false): plan.round = .ascending(after: rows.last?.path)
         case (true, true): plan.round = .descending(before: nil)
@@ -207,9 +236,12 @@ extension Node {
             if !watch.changing.contains(key: row.path) { watch.toHash[row.path] = true }
             return
         }
-        // Contents may take long; what needs none must not wait behind them.
         let isFetching = wanted.entry.content.kind == .file && step != .agree && step != .adjust
-        guard plan.tasks.count < (isFetching ? max(1, limits.applyTasksMax * 3 / 4) : limits.applyTasksMax) else {
+        if isFetching, plan.tasks.count >= contentTasksMax {
+            plan.crowdedOut = min(plan.crowdedOut ?? row.path, row.path)
+            return
+        }
+        guard plan.tasks.count < limits.applyTasksMax else {
             plan.overfullAt = plan.tasks.count
             return
         }

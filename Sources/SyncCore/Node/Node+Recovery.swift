@@ -55,6 +55,7 @@ extension Node {
         recordEmitted = start.node
         settings = start.settings
         limits = start.limits
+        digest = start.digest
         program = start.program
         nonce = start.nonce
         clock = HybridClock(last: record.clock)

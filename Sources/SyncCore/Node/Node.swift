@@ -22,6 +22,7 @@ public struct Node: Sendable {
     // Handed in at the start.
     var settings = Settings()
     var limits = Limits()
+    var digest: @Sendable ([UInt8]) -> Digest = { SHA256.digest(of: $0) }
     var program: [UInt8] = []
     /// What the other node runs, as it last said.
     var peerProgram: [UInt8] = []
