@@ -1,3 +1,4 @@
+import Config
 import ControlProtocol
 import EventLoop
 import SyncModel
@@ -51,6 +52,45 @@ final class ControlServer {
         listener = nil
         for client in clients.values { client.close() }
         clients = [:]
+    }
+}
+
+extension ControlServer {
+    /// At the place the configuration names.
+    static func open(
+        _ loop: Loop, _ configuration: Configuration, rights: @escaping (PeerCredentials) -> Right,
+        answer: @escaping (ControlCall, ControlClient) -> Void
+    ) throws(Refusal) -> ControlServer {
+        let path = configuration.node.control
+        // The service manager makes its directory; whoever starts the daemon by hand does not know that it is wanted.
+        if let slash = path.lastIndex(of: 0x2F), slash > 0 {
+            System.makeDirectory(Array(path[..<slash]), mode: 0o755)
+        }
+        do throws(LoopError) {
+            return try ControlServer(loop: loop, path: path, rights: rights, answer: answer)
+        } catch {
+            let isTaken = error.code == LoopError.addressInUse
+            let cure =
+                isTaken
+                ? "Another syncd answers there; stop it first."
+                : "Make its directory, or choose another place with control = in the section [node]."
+            throw Refusal(
+                exit: isTaken ? .inUse : .permission,
+                text: "the control socket \"\(Path.escape(path))\" cannot be opened: \(error.text). \(cure)")
+        }
+    }
+}
+
+/// Says what a client may do: read for everybody in the daemon's group; change for root, the daemon's own user and the
+/// group of administrators.
+struct Doorman {
+    /// Asked once: a daemon that is up reads no database of the system any more.
+    private let administrators = System.group("syncd-admin")
+
+    func right(of credentials: PeerCredentials) -> ControlServer.Right {
+        if credentials.user == 0 || credentials.user == System.userID { return .change }
+        if let administrators, credentials.isMember(of: administrators) { return .change }
+        return credentials.isMember(of: System.groupID) ? .read : .nothing
     }
 }
 

@@ -121,7 +121,7 @@ extension Daemon {
 
     // MARK: The program
 
-    var versionDocument: VersionDocument {
+    static var versionDocument: VersionDocument {
         VersionDocument(
             program: Program.version, wire: Int(Hello.protocolMin)...Int(Hello.protocolMax))
     }

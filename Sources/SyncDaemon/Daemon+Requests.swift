@@ -45,24 +45,10 @@ extension Daemon {
         case .reject(let id): decide(.reject, id, asker)
         case .doctor: doctor(asker)
         case .metrics: metrics(asker)
-        case .version: asker.finish(versionDocument)
+        case .version: asker.finish(Daemon.versionDocument)
         case .verify(let budget): verify(budget, asker)
         case .documentCheck, .documentShow, .lock, .unlock:
             asker.refuse(ControlError(.requestUnsupported))
-        }
-    }
-
-    /// Who asked, and how to answer.
-    struct Asker {
-        let call: ControlCall
-        let client: ControlClient
-
-        func finish(_ document: some ControlDocument) { client.reply(.result(call.id, document.json)) }
-        func item(_ document: some ControlDocument) {
-            client.reply(.item(call.id, method: call.request.method, document.json))
-        }
-        func refuse(_ error: ControlError) {
-            client.reply(.refusal(ControlRefusal(id: call.id, error: error)))
         }
     }
 

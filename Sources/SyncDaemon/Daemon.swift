@@ -20,8 +20,7 @@ final class Daemon {
     let board: StatusBoard
     let feed = EventFeed()
     private let notifier = ServiceNotifier()
-    /// Asked once: a daemon that is up reads no database of the system any more.
-    private let administrators = System.group("syncd-admin")
+    private let doorman = Doorman()
     private var server: ControlServer?
     private var signals: [SignalWatch] = []
     private let hook: HookRunner
@@ -222,34 +221,9 @@ final class Daemon {
     // MARK: Doors
 
     private func openSocket() throws(Refusal) {
-        // The service manager makes it; whoever starts the daemon by hand does not know that it is wanted.
-        if let slash = configuration.node.control.lastIndex(of: 0x2F), slash > 0 {
-            System.makeDirectory(Array(configuration.node.control[..<slash]), mode: 0o755)
-        }
-        do throws(LoopError) {
-            server = try ControlServer(
-                loop: loop, path: configuration.node.control,
-                rights: { [unowned self] in rights(of: $0) }, answer: { [unowned self] in answer($0, to: $1) })
-        } catch {
-            let isTaken = error.code == LoopError.addressInUse
-            let cure =
-                isTaken
-                ? "Another syncd answers there; stop it first."
-                : "Make its directory, or choose another place with control = in the section [node]."
-            throw Refusal(
-                exit: isTaken ? .inUse : .permission,
-                text: """
-                    the control socket "\(Path.escape(configuration.node.control))" cannot be opened: \(error.text). \
-                    \(cure)
-                    """)
-        }
-    }
-
-    /// Read for everybody in the daemon's group; change for root, the daemon's own user and the group of administrators.
-    private func rights(of credentials: PeerCredentials) -> ControlServer.Right {
-        if credentials.user == 0 || credentials.user == System.userID { return .change }
-        if let administrators, credentials.isMember(of: administrators) { return .change }
-        return credentials.isMember(of: System.groupID) ? .read : .nothing
+        server = try ControlServer.open(
+            loop, configuration, rights: { [doorman] in doorman.right(of: $0) },
+            answer: { [unowned self] in answer($0, to: $1) })
     }
 
     private func listenToSignals() throws(Refusal) {

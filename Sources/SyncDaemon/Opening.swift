@@ -26,6 +26,7 @@ struct Opening {
     }
 
     let configuration: Configuration
+    let journal: Journal
 
     func open() throws(Refusal) -> Opened {
         let key = try readKey()
@@ -40,9 +41,9 @@ struct Opening {
 
     private func finish(_ key: IdentityKey, _ store: Store, _ setAside: [UInt8]?) throws(Refusal) -> Opened {
         let stored = try stored { () throws(StoreError) in try store.node() }
-        let folder = try openFolder(known: stored?.folder)
-        let record = try record(stored, key, folder)
         let pin = try self.stored { () throws(StoreError) in try store.value(Fact.peerPin) }
+        let folder = try openFolder(stored, pin, store)
+        let record = try record(stored, key, folder)
         let lastPeer = try self.stored { () throws(StoreError) in try store.value(Fact.lastPeer) }
         return Opened(
             key: key, store: store, folder: folder, record: record, pin: pin, lastPeer: lastPeer,
@@ -68,7 +69,7 @@ struct Opening {
     private func readKey() throws(Refusal) -> IdentityKey {
         guard let pem = System.contents(of: keyPath, limit: Opening.keyBytesMax) else {
             throw Refusal(
-                exit: .configuration,
+                exit: System.isForbidden(keyPath) ? .permission : .configuration,
                 text: """
                     the key of this node, "\(shownKeyPath)", cannot be read. If the node is new, set it up with \
                     syncctl init; otherwise put the key back from a backup or mend its permissions. Nothing was touched.
@@ -139,15 +140,45 @@ struct Opening {
 
     // MARK: Folder
 
-    private func openFolder(known: FolderID?) throws(Refusal) -> Folder {
-        do throws(FolderError) {
-            let bytes = configuration.folder.path
-            let id: FolderID
-            if let known { id = known } else { id = try Folder.marker(at: bytes) }
-            return try Folder(path: bytes, id: id)
-        } catch {
-            throw refusal(error)
+    /// A folder that was there before and is away may come back: a disk is mounted later than the daemon starts.
+    private func openFolder(_ stored: NodeRecord?, _ pin: [UInt8]?, _ store: Store) throws(Refusal) -> Folder {
+        let path = configuration.folder.path
+        while true {
+            do throws(FolderError) {
+                let id: FolderID
+                if let stored { id = stored.folder } else { id = try Folder.marker(at: path) }
+                return try Folder(path: path, id: id)
+            } catch {
+                guard let stored, let code = Opening.absence(error.kind) else { throw refusal(error) }
+                try wait(for: stored, pin, store, because: code)
+            }
         }
+    }
+
+    /// What is not there now, and may be later.
+    private static func absence(_ kind: FolderError.Kind) -> MessageCode? {
+        switch kind {
+        case .missing, .notDirectory, .notSetUp: .rootMissing
+        case .replaced: .rootReplaced
+        case .permission, .alreadySetUp, .damaged, .inUse, .noSpace, .readOnly, .unsupported, .tooMany, .failed: nil
+        }
+    }
+
+    private func wait(
+        for record: NodeRecord, _ pin: [UInt8]?, _ store: Store, because code: MessageCode
+    ) throws(Refusal) {
+        let totals = try stored { () throws(StoreError) in try store.totals() }
+        let alerts = try stored { () throws(StoreError) in try store.value(Fact.alerts) }
+        let path = configuration.folder.path
+        let room = try WaitingRoom(
+            configuration, record: record, pin: pin, totals: totals,
+            alerts: alerts.map { AlertBook(encoded: $0) } ?? AlertBook(), because: code, journal: journal)
+        let isBack = try room.wait { Opening.marker(at: path) == record.folder }
+        if !isBack { throw Refusal(exit: .stopped, text: "stopped") }
+    }
+
+    private static func marker(at path: [UInt8]) -> FolderID? {
+        do throws(FolderError) { return try Folder.marker(at: path) } catch { return nil }
     }
 
     private func refusal(_ error: FolderError) -> Refusal {

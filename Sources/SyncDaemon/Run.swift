@@ -35,7 +35,7 @@ public enum SyncDaemon {
             guard !options.onlyChecks else { return Refusal.Exit.stopped.rawValue }
             return try serve(configuration, path, journal).rawValue
         } catch {
-            journal.problem(error.text)
+            if error.exit == .stopped { journal.say(error.text) } else { journal.problem(error.text) }
             return error.exit.rawValue
         }
     }
@@ -62,7 +62,7 @@ public enum SyncDaemon {
     private static func serve(
         _ configuration: Configuration, _ path: String, _ journal: Journal
     ) throws(Refusal) -> Refusal.Exit {
-        let opened = try Opening(configuration: configuration).open()
+        let opened = try Opening(configuration: configuration, journal: journal).open()
         let (loop, daemon): (Loop, Daemon)
         do throws(Refusal) {
             (loop, daemon) = try assemble(configuration, path, opened, journal)

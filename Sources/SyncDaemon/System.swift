@@ -45,6 +45,11 @@ enum System {
         return nil
     }
 
+    /// True if it is there and this user may not read it, or may not even see whether it is.
+    static func isForbidden(_ path: [UInt8]) -> Bool {
+        unsafe access(terminated(path), R_OK) != 0 && errno == EACCES
+    }
+
     /// Makes one directory; whether it was there already or cannot be made shows when it is used.
     static func makeDirectory(_ path: [UInt8], mode: UInt32) {
         _ = unsafe mkdir(terminated(path), mode)

@@ -1,0 +1,15 @@
+import ControlProtocol
+
+/// Who asked, and how to answer.
+struct Asker {
+    let call: ControlCall
+    let client: ControlClient
+
+    func finish(_ document: some ControlDocument) { client.reply(.result(call.id, document.json)) }
+    func item(_ document: some ControlDocument) {
+        client.reply(.item(call.id, method: call.request.method, document.json))
+    }
+    func refuse(_ error: ControlError) {
+        client.reply(.refusal(ControlRefusal(id: call.id, error: error)))
+    }
+}

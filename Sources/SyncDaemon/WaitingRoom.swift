@@ -1,0 +1,141 @@
+import Config
+import ControlProtocol
+import EventLoop
+import Store
+import SyncCore
+import SyncModel
+
+/// A node whose folder is away when it starts, as when a disk is not mounted yet: it says so to people and to the service
+/// manager, touches nothing, and goes on when the folder is back.
+final class WaitingRoom {
+    private let configuration: Configuration
+    private let record: NodeRecord
+    private let pin: [UInt8]?
+    private let totals: StoreTotals
+    private let code: MessageCode
+    private let journal: Journal
+    private let loop: Loop
+    private let timer: Timer
+    private let notifier = ServiceNotifier()
+    private let startedMilliseconds = Clock.monotonicMilliseconds()
+    private var alerts: AlertBook
+    private var isBack = false
+
+    private static let pauseMilliseconds: UInt64 = 1_000
+
+    /// `alerts` are those of the last run.
+    init(
+        _ configuration: Configuration, record: NodeRecord, pin: [UInt8]?, totals: StoreTotals, alerts: AlertBook,
+        because code: MessageCode, journal: Journal
+    ) throws(Refusal) {
+        self.configuration = configuration
+        self.record = record
+        self.pin = pin
+        self.totals = totals
+        self.alerts = alerts
+        self.code = code
+        self.journal = journal
+        do throws(LoopError) { loop = try Loop() } catch { throw Refusal(exit: .storage, text: "\(error)") }
+        timer = Timer(loop: loop)
+    }
+
+    /// Until `looks` finds the folder again. False if the process is told to stop instead.
+    func wait(until looks: @escaping () -> Bool) throws(Refusal) -> Bool {
+        let doorman = Doorman()
+        let server = try ControlServer.open(
+            loop, configuration, rights: { doorman.right(of: $0) }, answer: { [unowned self] in answer($0, to: $1) })
+        var signals: [SignalWatch] = []
+        var hook: HookRunner?
+        do throws(LoopError) {
+            for signal in [System.terminate, System.interrupt] {
+                signals.append(try SignalWatch(loop: loop, signal: signal) { [loop] in loop.stop() })
+            }
+            hook = try HookRunner(loop: loop, journal: journal)
+        } catch {
+            throw Refusal(exit: .storage, text: "signals cannot be watched: \(error)")
+        }
+        tell(hook)
+        look(looks)
+        loop.run()
+        timer.close()
+        hook?.close()
+        server.close()
+        for signal in signals { signal.close() }
+        do throws(LoopError) { try loop.close() } catch { journal.problem("\(error)") }
+        if isBack { journal.tellOver(code, []) }
+        return isBack
+    }
+
+    private func tell(_ hook: HookRunner?) {
+        let now = Clock.wallMilliseconds()
+        let key = AlertKey(code: code, subject: [])
+        for other in [MessageCode.rootMissing, .rootReplaced] where other != code {
+            _ = alerts.clear(AlertKey(code: other, subject: []), now: now)
+        }
+        let isNew = alerts.raise(key, since: now, now: now)
+        journal.tell(code)
+        if isNew, let command = configuration.alerts.hook, let item = alerts.items[key] {
+            hook?.run(command, with: Daemon.alertDocument(item).json.bytes + [0x0A])
+        }
+        notifier?.send("READY=1\nSTATUS=\(code.rawValue): waiting for the folder")
+    }
+
+    private func look(_ looks: @escaping () -> Bool) {
+        timer.start(afterMilliseconds: WaitingRoom.pauseMilliseconds) { [unowned self] in
+            notifier?.send("WATCHDOG=1")
+            isBack = looks()
+            if isBack { loop.stop() } else { look(looks) }
+        }
+    }
+
+    // MARK: Answers
+
+    private func answer(_ call: ControlCall, to client: ControlClient) {
+        let asker = Asker(call: call, client: client)
+        guard client.right >= .read else { return asker.refuse(ControlError(.controlPermission)) }
+        switch call.request {
+        case .status(let watches): watches ? asker.item(status) : asker.finish(status)
+        case .alerts: asker.finish(AlertsDocument(alerts: alerts.open.map(Daemon.alertDocument)))
+        case .alertShow(let id):
+            guard let item = alerts.item(id) else { return asker.refuse(ControlError(.requestNotFound)) }
+            asker.finish(Daemon.alertDocument(item))
+        case .version: asker.finish(Daemon.versionDocument)
+        case .locks: asker.finish(LocksDocument(locks: []))
+        case .wait(_, let timeout):
+            guard let timeout else { return }
+            let timer = Timer(loop: loop)
+            let (code, path) = (code, configuration.folder.path)
+            timer.start(afterMilliseconds: timeout) {
+                timer.close()
+                asker.refuse(
+                    ControlError(.waitTimedOut, text: "the folder \"\(Path.escape(path))\" is away: \(code.rawValue)"))
+            }
+            asker.client.whenOver { timer.close() }
+        case .invite, .inviteWait, .join, .unpair, .alertAcknowledge, .conflicts, .conflictShow, .conflictTake,
+            .conflictDiscard, .conflictRestore, .history, .restore, .documentCheck, .documentShow, .explain, .log,
+            .logVerify, .events, .lock, .unlock, .pause, .resume, .rescan, .reload, .logLevel, .approve, .reject,
+            .verify, .doctor, .metrics:
+            asker.refuse(ControlError(code))
+        }
+    }
+
+    private var status: StatusDocument {
+        let count = { (severity: Severity) in
+            self.alerts.open.count { !$0.isAcknowledged && $0.key.code.severity == severity }
+        }
+        return StatusDocument(
+            node: .init(
+                name: record.name, id: record.id, program: Program.version,
+                uptimeSeconds: Int((Clock.monotonicMilliseconds() - startedMilliseconds) / 1_000)),
+            peer: pin.flatMap { Digest(bytes: $0) }.map {
+                .init(
+                    name: record.peerName, id: NodeID($0), isConnected: false, address: configuration.link.peer)
+            },
+            folder: .init(
+                path: configuration.folder.path, state: .halted, files: totals.files,
+                directories: totals.directories, bytes: Int(clamping: totals.bytes)),
+            inSync: false,
+            alerts: .init(serious: count(.serious), warning: count(.warning), info: count(.info)),
+            progress: .init(phase: "halted"))
+    }
+}

@@ -1,0 +1,26 @@
+# a folder that is away when its node starts is waited for, and people are told meanwhile
+paired_world
+echo kept >"$alpha/kept"
+settle
+down beta
+mv "$beta" "$world/away"
+launch beta
+soon "beta does not answer while its folder is away" tells beta '"state":"halted"' status
+status=0
+ctl beta status >"$world/status" 2>&1 || status=$?
+[ "$status" -eq 1 ] || fail "status says $status while the folder is away: $(cat "$world/status")"
+tells beta '"code":"root.missing"' alerts || fail "no alert: $(cat "$world/told")"
+ctl beta --json rescan >"$world/out" && fail "what is not there was looked through"
+grep -q '"code":"root.missing"' "$world/out" || fail "the refusal does not say why: $(cat "$world/out")"
+down beta
+[ "$ended" -eq 0 ] || fail "beta ended with $ended while it waited"
+mkdir "$beta"
+launch beta
+soon "beta takes an empty folder for its own" tells beta '"state":"halted"' status
+echo more >"$alpha/more"
+rmdir "$beta"
+mv "$world/away" "$beta"
+soon "beta does not see that its folder is back" warns_no_more_of beta root.missing
+settle
+[ "$(cat "$beta/more")" = more ] || fail "what was made meanwhile is missing"
+[ -z "$(find "$alpha" -name '*.conflict-*')" ] || fail "there are conflict copies"
