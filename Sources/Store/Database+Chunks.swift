@@ -24,17 +24,18 @@ extension Database {
     }
 
     func chunkList(of content: ContentID) throws(StoreError) -> ChunkList? {
-        var list: ChunkList?
+        // Grown in place: that of a very large file must not be copied with each of its pages.
+        var list = ChunkList()
+        var isKnown = false
         try connection.each(.chunkPages, [.bytes(content.digest.bytes)]) { statement throws(StoreError) in
             let (page, sealed) = (Int(statement.integer(0)), statement.bytes(1))
-            var known = list ?? ChunkList()
+            isKnown = true
             try decoded("a chunk list") { () throws(BlobError) in
-                try ChunkPages.append(sealed, page: page, of: content, to: &known)
+                try ChunkPages.append(sealed, page: page, of: content, to: &list)
             }
-            list = known
             return true
         }
-        return list
+        return isKnown ? list : nil
     }
 
     func chunkSources(of digests: [Digest]) throws(StoreError) -> [ChunkSource] {
@@ -111,13 +112,15 @@ extension Database {
     }
 
     /// In the order of the digests, so that writing many goes through the table once from its beginning to its end; a
-    /// chunk that comes twice with its first place first, which is the one that stays.
+    /// chunk that comes twice with its first place first, which is the one that stays. A hole is millions of equal chunks,
+    /// one after the other: all but the first are left out at once.
     private static func firstPlaces(in list: ChunkList) -> [Place] {
         var start: UInt64 = 0
         var places: [Place] = []
-        places.reserveCapacity(list.chunks.count)
         for chunk in list.chunks {
-            places.append(Place(digest: chunk.digest, start: start, length: chunk.length))
+            if places.last?.digest != chunk.digest {
+                places.append(Place(digest: chunk.digest, start: start, length: chunk.length))
+            }
             start += UInt64(chunk.length)
         }
         return places.sorted { ($0.digest, $0.start) < ($1.digest, $1.start) }

@@ -59,6 +59,7 @@ final class NodeHost {
         storeLine.onFailure = { [unowned self] in onStoreFailure($0) }
         storeLine.onStored = { [unowned self] in onStored($0) }
         keeper.onLimit = { [unowned self] in onWatchLimit($0) }
+        keeper.onOverflow = { [unowned self] in onReport(.note(Note(code: .watchOverflow))) }
     }
 
     func start(_ start: Start) {

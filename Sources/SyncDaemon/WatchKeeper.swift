@@ -10,6 +10,10 @@ final class WatchKeeper {
     private let post: (Event) -> Void
     /// The kernel watches no more directories for us, or does again.
     var onLimit: (Bool) -> Void = { _ in }
+    var onOverflow: () -> Void = {}
+    /// When an overflow was told of last: a busy folder overflows many times in a row.
+    private var toldMilliseconds: UInt64?
+    private static let tellPauseMilliseconds: UInt64 = 60_000
     /// What was told last.
     private var isLimited: Bool?
     private var isListening = false
@@ -47,7 +51,10 @@ final class WatchKeeper {
         let watcher = watcher
         worker.run({ watcher.next() }) { [self] news in
             guard !isClosed else { return }
-            if news.hasOverflowed { post(.overflowed) }
+            if news.hasOverflowed {
+                post(.overflowed)
+                tellOverflow()
+            }
             if !news.notices.isEmpty { post(.noticed(news.notices)) }
             noteLimit()
             listen()
@@ -70,6 +77,13 @@ final class WatchKeeper {
         flushes.removeAll { $0.number <= number }
         if flushes.isEmpty { patience.stop() }
         for flush in due { flush.then() }
+    }
+
+    private func tellOverflow() {
+        let now = Clock.monotonicMilliseconds()
+        if let told = toldMilliseconds, now < told + WatchKeeper.tellPauseMilliseconds { return }
+        toldMilliseconds = now
+        onOverflow()
     }
 
     private func noteLimit() {

@@ -14,5 +14,5 @@ for ((round = 0; round < rounds; round++)); do
     up $node
 done
 settle
-count=$(find "$alpha" -path "$alpha/.syncd" -prune -o -type f -name '[ab]*' -print -o -type f -name 'moved*' -print | wc -l)
+count=$(find "$alpha" -path "$alpha/.syncd" -prune -o -type f -name '[abm]*' -print | wc -l)
 [ "$count" -eq $((rounds * 40)) ] || fail "$count files of $((rounds * 40)) are there"

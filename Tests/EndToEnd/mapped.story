@@ -1,20 +1,30 @@
 # a file that is written through mmap, which changes no time, is not asked for in vain for ever
-needs python3
+needs perl
+case $(uname -m) in
+    x86_64) calls=(9 0) ;;
+    aarch64) calls=(222 63) ;;
+    *) skip "the numbers of mmap and read are not known for $(uname -m)" ;;
+esac
 paired_world
-cat >"$world/write.py" <<'END'
-import mmap, os, sys, time
-file = open(sys.argv[1], 'r+b')
-pages = mmap.mmap(file.fileno(), 0)
-pages[0:6] = b'first '
-os.chmod(sys.argv[1], 0o600)
-time.sleep(3)
-pages[0:6] = b'second'
+# read(2) into the mapped page is a write to the file.
+cat >"$world/write.pl" <<'END'
+my ($path, $mmap, $read) = @ARGV;
+open(my $file, '+<', $path) or die;
+my $page = syscall($mmap, 0, 4096, 3, 1, fileno($file), 0);
+$page > 0 or die "mmap: $!";
+for my $word ('first ', 'second') {
+    pipe(my $out, my $in) or die;
+    syswrite($in, $word) == 6 or die;
+    syscall($read, fileno($out), $page, 6) == 6 or die "read: $!";
+    chmod(0600, $path) and sleep 3 if $word eq 'first ';
+}
 END
 head -c 5000 /dev/zero >"$alpha/mapped"
 settle
 # Beta asks for what alpha has read at the first write, and that is there no more.
 kill -STOP "$(cat "$world/beta/pid")"
-python3 "$world/write.py" "$alpha/mapped" || fail "the writer failed"
+perl "$world/write.pl" "$alpha/mapped" "${calls[@]}" || fail "the writer failed"
+grep -q second "$alpha/mapped" || fail "the writer wrote nothing"
 kill -CONT "$(cat "$world/beta/pid")"
 settle
 grep -q second "$beta/mapped" || fail "the second write is missing"

@@ -40,6 +40,7 @@ heals root.replaced
 
 mount_tmpfs "$beta" 1m
 echo other >"$beta/other"
+soon "beta does not notice by itself" warns_of beta root.replaced
 halts root.replaced
 [ "$(ls -A "$beta")" = other ] || fail "something was put into a strange folder: $(ls -A "$beta")"
 umount -l "$beta"

@@ -4,6 +4,10 @@
 
 # How long one step of a story may take before it counts as failed.
 patience=${PATIENCE:-60}
+# Where alpha can be reached, and what a daemon is started through.
+address=127.0.0.1
+through_alpha=()
+through_beta=()
 
 # new_world: two nodes that are set up, not started and not paired.
 new_world() {
@@ -21,9 +25,9 @@ new_places() {
 
 set_up() {
     port=$(free_port)
-    ctl alpha init --name alpha --folder "$alpha" --listen "127.0.0.1:$port" \
+    ctl alpha init --name alpha --folder "$alpha" --listen "$address:$port" \
         --state "$world/alpha/state" --control "$world/alpha/control" >"$world/alpha/init.out"
-    ctl beta init --name beta --folder "$beta" --listen "127.0.0.1:$(free_port)" --peer "127.0.0.1:$port" \
+    ctl beta init --name beta --folder "$beta" --listen "127.0.0.1:$(free_port)" --peer "$address:$port" \
         --state "$world/beta/state" --control "$world/beta/control" >"$world/beta/init.out"
 }
 
@@ -60,7 +64,8 @@ up() {
 
 # launch NODE: only starts its daemon.
 launch() {
-    "$programs/syncd" --config "$world/$1/syncd.conf" 2>>"$world/$1/log" </dev/null &
+    local -n through=through_$1
+    "${through[@]}" "$programs/syncd" --config "$world/$1/syncd.conf" 2>>"$world/$1/log" </dev/null &
     echo $! >"$world/$1/pid"
 }
 
@@ -172,7 +177,7 @@ plight() {
     for node in alpha beta; do
         printf '\n    %s: %s\n    %s' "$node" "$(ctl "$node" --json status 2>&1)" "$(ctl "$node" --json alerts 2>&1)"
         printf '\n%s' "$(tail -n 3 "$world/$node/log")"
-    done
+    done | cut -c 1-2000
 }
 
 # tells NODE TEXT COMMAND...: the answer to the command has the text, whatever its exit status.
@@ -220,9 +225,36 @@ fill() {
     [ "$(df --output=avail "$1" | tail -n 1)" -lt 128 ] || fail "there is still room: $(df "$1")"
 }
 
+# own_network: beta gets a network of its own, with one cable to alpha: the device cable-$$ here, cable there.
+own_network() {
+    needs_root
+    needs ip
+    local net=10.213.$((RANDOM % 250))
+    namespace=syncd-e2e-$$
+    ip netns add "$namespace" 2>"$world/network" || skip "no network of its own: $(cat "$world/network")"
+    ip link add "cable-$$" type veth peer name cable netns "$namespace" 2>"$world/network" ||
+        skip "no cable: $(cat "$world/network")"
+    ip address add "$net.1/30" dev "cable-$$"
+    ip link set "cable-$$" up
+    ip -n "$namespace" address add "$net.2/30" dev cable
+    ip -n "$namespace" link set cable up
+    ip -n "$namespace" link set lo up
+    address=$net.1
+    # shellcheck disable=SC2034
+    through_beta=(ip netns exec "$namespace")
+}
+
+# linked NODE, and unlinked NODE: what its status says of the other.
+linked() { tells "$1" '"connected":true' status; }
+unlinked() { tells "$1" '"connected":false' status; }
+
+# milliseconds: the time now, to measure by.
+milliseconds() { echo $((${EPOCHREALTIME/[.,]/} / 1000)); }
+
 # Ends what this world started and removes it.
 end_world() {
     local file
+    if [ -n "${namespace:-}" ]; then ip netns delete "$namespace"; fi
     for file in "$world"/*/pid; do
         if [ -e "$file" ]; then kill -9 "$(cat "$file")"; fi
     done

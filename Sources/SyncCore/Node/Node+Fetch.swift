@@ -30,6 +30,8 @@ struct FetchState: Sendable {
         /// For every chunk it is decided where it comes from.
         var isSorted = false
         var mayCopy = true
+        /// Chunks of zeros are left out, so the length has to be set in the end.
+        var hasHoles = false
 
         var isComplete: Bool { isSorted && pieces.isEmpty && missing.isEmpty && asked.isEmpty }
     }
@@ -57,6 +59,26 @@ struct FetchState: Sendable {
     var jobs = 0
 
     static let askedPerFrameMax = 4_096
+    private static let holesMax = 2
+
+    /// Chunks that come many times in a row and are nothing but zeros: a hole is made of them, and is one again if they are
+    /// left out.
+    static func holes(in chunks: [Chunk]) -> [Chunk] {
+        var repeated: [Chunk] = []
+        for (chunk, next) in zip(chunks, chunks.dropFirst()) where chunk == next {
+            if !repeated.contains(chunk) { repeated.append(chunk) }
+            if repeated.count == holesMax { break }
+        }
+        return repeated.filter { SHA256.digest(of: [UInt8](repeating: 0, count: Int($0.length))) == $0.digest }
+    }
+
+    /// Each digest once: a hole is one chunk, millions of times.
+    func digests(of content: ContentID) -> [Digest] {
+        let chunks = active[content]?.chunks ?? []
+        var digests: [Digest] = []
+        for chunk in chunks where chunk.digest != digests.last { digests.append(chunk.digest) }
+        return digests
+    }
 
     var isIdle: Bool { active.isEmpty && jobs == 0 && toStage.isEmpty }
 }
@@ -205,6 +227,7 @@ extension Node {
         fetch.isCreated = true
         if fetch.isComplete {
             fetch.isFinishing = wanted
+            if fetch.hasHoles { operations.append(.truncate(place, size: fetch.size)) }
             operations += [
                 .setMode(place, wanted.mode), .setModified(place, wanted.modified), .syncFile(place), .inspect(place),
             ]
@@ -396,20 +419,18 @@ extension Node {
     }
 
     mutating func takeChunkList(_ page: ContentPage, into effects: inout Effects) {
-        guard var done = fetch.active[page.content], !done.isListComplete, Int(page.first) == done.chunks.count else {
-            return
-        }
-        let countMax = done.size / UInt64(max(1, limits.chunking.minimum)) + 1
+        let (known, isComplete, size) =
+            fetch.active[page.content].map { ($0.chunks.count, $0.isListComplete, $0.size) } ?? (0, true, 0)
+        guard !isComplete, Int(page.first) == known else { return }
+        let countMax = size / UInt64(max(1, limits.chunking.minimum)) + 1
         let isSound = page.chunks.allSatisfy { $0.length > 0 && $0.length <= Limits.chunkBytesMax }
         guard UInt64(page.total) <= countMax, isSound, !page.chunks.isEmpty else {
             takeRefusal(of: page.content, reason: .contentUnavailable, into: &effects)
             return
         }
-        done.chunks += page.chunks
-        guard done.chunks.count == Int(page.total) else {
-            fetch.active[page.content] = done
-            return
-        }
+        // In place: a list of millions must not be copied with each of its pages.
+        fetch.active.update(page.content) { $0.chunks += page.chunks }
+        guard known + page.chunks.count == Int(page.total), var done = fetch.active[page.content] else { return }
         let list = ChunkList(done.chunks)
         guard list.contentID == page.content.digest, list.size == done.size else {
             takeRefusal(of: page.content, reason: .contentUnavailable, into: &effects)
@@ -430,7 +451,10 @@ extension Node {
         guard var done = fetch.active[content], done.isListComplete, !done.isSorted else { return }
         done.isSorted = true
         let sources = SortedMap(found.map { ($0.digest, $0) })
+        let holes = FetchState.holes(in: done.chunks)
+        done.hasHoles = !holes.isEmpty
         for (index, chunk) in done.chunks.enumerated() {
+            if holes.contains(chunk) { continue }
             if let source = sources[chunk.digest], source.length == chunk.length, !apply.touches(source.path) {
                 done.pieces.append(
                     FetchState.Piece(index: UInt32(index), source: .copy(source.path, offset: source.offset)))

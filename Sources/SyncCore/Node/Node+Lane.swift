@@ -274,7 +274,7 @@ extension Node {
         case .locate(let wanted):
             return [.contents(wanted.map(\.content))] + wanted.map { .chunkList($0.content) }
         case .findChunks(let content):
-            return [.chunkSources(fetch.active[content]?.chunks.map(\.digest) ?? [])]
+            return [.chunkSources(fetch.digests(of: content))]
         case .prepare(let paths):
             return prepareQueries(paths)
         case .commit(let items, let parents):

@@ -336,6 +336,8 @@ extension Node {
     private mutating func pumpScan(into effects: inout Effects) {
         if watch.scan == nil, let next = watch.toScan.popFirst() {
             watch.scan = WatchState.Scan(directory: next.key, after: nil)
+            // It goes through all that is below: a deep tree that is new asks for each of its directories.
+            watch.toScan.removeAll { path, _ in path.isBelow(next.key) }
         }
         // One chunk at a time, and not faster than what it found is looked at.
         guard let scan = watch.scan, scan.job == nil, watch.observing == 0, apply.moving.isEmpty,

@@ -1,0 +1,36 @@
+# depth 128, mode 000, sockets and loops: what can be synced is, and what cannot be is said and left alone
+needs perl
+needs_root
+paired_world
+# deep FOLDER COUNT: a directory so many levels down.
+deep() {
+    local n
+    cd "$1" || exit
+    for ((n = 0; n < $2; n++)); do
+        mkdir -p level && cd level || exit
+    done
+}
+(deep "$alpha" 127 && echo bottom >bottom) || fail "no deep tree"
+(
+    cd "$alpha" || exit
+    echo closed >closed && chmod 000 closed
+    mkdir shut && echo in >shut/in && chmod 000 shut
+    mkdir sealed && echo in >sealed/in && chmod 555 sealed
+    ln -s . self
+    ln -s ../.. up
+    ln -s two one && ln -s one two
+    perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Local => "socket", Listen => 1) or die'
+)
+[ -S "$alpha/socket" ] || fail "no socket was made"
+settle
+[ ! -e "$beta/socket" ] || fail "a socket was copied"
+tells alpha '"path.special"' events || fail "nobody says that the socket is left out"
+[ "$(deep "$beta" 127 && cat bottom)" = bottom ] || fail "the deep file is missing"
+[ "$(stat -c %a "$beta/closed" "$beta/shut" "$beta/sealed" | xargs)" = "0 0 555" ] || fail "a mode is wrong"
+# One deeper is not synced, and that is said.
+(deep "$alpha" 128 && echo deeper >deeper) || fail "no deeper tree"
+echo beside >"$alpha/beside"
+soon "what is too deep holds up the rest" test -s "$beta/beside"
+soon "nobody says that a path is too deep" warns_of alpha path.permission
+rm -r "$alpha/level" "$beta/sealed"
+settle
