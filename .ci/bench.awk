@@ -48,7 +48,8 @@ function cell(row, name,    own) {
     if (!((row, name) in figure)) return "-"
     own = figure[row, "syncd"]
     if (name == "syncd" || own <= 0) return figure[row, name]
-    return sprintf("%s (%.2f)", figure[row, name], figure[row, name] / own)
+    own = figure[row, name] / own
+    return sprintf(own < 100 ? "%s (%.2f)" : "%s (%.0f)", figure[row, name], own)
 }
 function line(row,    i, most, verdict) {
     printf "%-46s", row

@@ -97,6 +97,7 @@ extension Database {
                     .dropChunkPlace, .bytes(place.digest.beginning), .bytes(content.digest.beginning))
             }
         }
+        recentLists.forget(content)
         try connection.run(.dropChunkPages, .bytes(content.digest.bytes))
         try connection.run(.dropUnheld, .bytes(content.digest.bytes))
     }

@@ -10,6 +10,7 @@ final class Database {
     private(set) var batches: Int64
     /// What the running batch has to put right at its end.
     var pending = Pending()
+    var recentLists = RecentLists()
     /// Directories whose sums were asked for and found stale: counted anew with the next batch.
     var staleAsked: Set<Path> = []
     /// The disk reported an error in a write. What was written since the last good commit cannot be known any more.
@@ -56,6 +57,7 @@ final class Database {
             staleAsked = []
         } catch {
             batches = before
+            recentLists = RecentLists()
             if case .inputOutput(let fault) = error {
                 writeFault = fault
                 // Nor must the journal be used up unchecked at the close: the next open reads it by its checksums.
@@ -93,7 +95,7 @@ final class Database {
         case .ignoreFiles: .rows(try rows(.ignoreFiles))
         case .conflictCopies(let limit): .rows(try rows(.conflictCopies, .limit(limit)))
         case .summary(let directory): .summary(try summary(of: directory))
-        case .chunkList(let content): .chunkList(try chunkList(of: content))
+        case .chunkList(let content): .chunkList(try recentChunkList(of: content))
         case .chunkSources(let digests): .chunkSources(try chunkSources(of: digests))
         case .log(let after, let limit): .log(try records(after: after, limit: limit))
         case .logRecord(let position): .logRecord(try record(at: position))

@@ -35,7 +35,7 @@ extension World {
         case .partitions, .oneWayPartitions: begin(trait, machine, span: span)
         case .linkFreezes: begin(trait, machine, span: span / 6)
         case .clockSteps:
-            machines[machine].clock.step(by: clockStep())
+            machines[machine].clock.step(by: clockStep(from: machines[machine].clock.wall(at: now)))
             noteClock(machine)
         case .clockFreezes: begin(trait, machine, span: span)
         case .slowLinks, .clockDrift, .lateNotices, .coarseTimes, .inodeReuse, .timesTrailData, .orderlyStops, .pauses,
@@ -47,10 +47,14 @@ extension World {
         }
     }
 
-    /// From a second to half a century, in both directions.
-    private func clockStep() -> Int64 {
+    /// From a second to half a century, in both directions, but never much further from the right time: what is dated more
+    /// than a century ahead is not taken before it is due, and so two such clocks could part two nodes for ever.
+    private func clockStep(from wall: Int64) -> Int64 {
         let size = random.clock.pick([1_000, 60_000, 3_600_000, 400 * 86_400_000, 50 * 366 * 86_400_000]) ?? 1_000
-        return Int64(random.clock.range(-size...size))
+        let step = Int64(random.clock.range(-size...size))
+        let furthest: Int64 = 49 * 366 * 86_400_000
+        let ahead = wall - VirtualClock.epochMilliseconds - now
+        return min(max(ahead + step, -furthest), furthest) - ahead
     }
 
     /// A strain of the same kind is not doubled.

@@ -27,6 +27,8 @@ struct Driver {
     var root = RootState.healthy
     var files = SortedMap<Path, Item>()
     private(set) var milliseconds: UInt64 = 1_000
+    /// How far somebody has put the wall clock forward.
+    var clockLead: Int64 = 0
 
     struct Item {
         let stat: Stat
@@ -56,7 +58,8 @@ struct Driver {
     mutating func happen(_ event: Event) {
         var effects = Effects()
         let moment = Moment(
-            monotonicMilliseconds: milliseconds, wallMilliseconds: Driver.wallStart + Int64(milliseconds))
+            monotonicMilliseconds: milliseconds,
+            wallMilliseconds: Driver.wallStart + Int64(milliseconds) + clockLead)
         node.step(event, at: moment, into: &effects)
         events.append((event, moment))
         emitted += effects.list
@@ -381,13 +384,13 @@ struct PeerLog {
     private(set) var entries: [[UInt8]] = []
     private(set) var heads: [LogHead] = []
 
-    mutating func append(epoch number: UInt32, path: String) {
+    mutating func append(epoch number: UInt32, path: String, aheadMilliseconds: Int64 = 0) {
         let previous = heads.last ?? .none
         let epoch = Epoch(number: number, nonce: 3)
         let isNext = previous.position.epoch == epoch
         let position = LogPosition(epoch: epoch, seq: isNext ? previous.position.seq + 1 : 1)
-        let origin = Origin(
-            author: .own, position: position, time: HybridTime(wallMilliseconds: Driver.wallStart + Int64(heads.count)))
+        let time = Driver.wallStart + Int64(heads.count) + aheadMilliseconds
+        let origin = Origin(author: .own, position: position, time: HybridTime(wallMilliseconds: time))
         let revision = Revision(origin: origin, seen: .none, entry: .absent, origins: Origins(all: origin))
         let record = LogCodec.record(
             .put(place(path), revision), at: position, time: origin.time, after: previous, node: Driver.peer)

@@ -227,6 +227,28 @@ struct NodeTests {
         #expect(driver.acknowledgements.last == Acknowledgement(head: peer.heads[0], isSettled: true))
     }
 
+    @Test("what is dated more than a century ahead waits for the clocks with an alert, and the link stays")
+    func centuryAhead() {
+        let year: Int64 = 366 * 86_400_000
+        var peer = PeerLog()
+        peer.append(epoch: 1, path: "x")
+        peer.append(epoch: 1, path: "y", aheadMilliseconds: 101 * year)
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.log(peer.entries))
+        driver.settle()
+        #expect(driver.alerts == [.clockSkew] && driver.closings.isEmpty)
+        #expect(driver.acknowledgements.last?.head == peer.heads[0])
+
+        driver.clockLead = 2 * year
+        driver.happen(.deadline)
+        #expect(driver.closings == [.clockSkew], "what was passed over comes again on the next link")
+        driver.greet(known: [], ownHead: peer.heads[1])
+        driver.receive(.log(Array(peer.entries.dropFirst())))
+        driver.settle()
+        #expect(driver.acknowledgements.last?.head == peer.heads[1])
+    }
+
     @Test("a hello names the last stored entry of each epoch of the peer, also when they come together")
     func epochs() {
         var peer = PeerLog()

@@ -24,7 +24,7 @@ enum Architecture {
             imports: [
                 "SyncCore", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store", "Transport",
                 "ControlProtocol",
-            ], outside: ["Glibc"]),
+            ], outside: ["Glibc", "Synchronization"]),
         .init("syncd", .executable, imports: ["SyncDaemon"], outside: ["Glibc"]),
         .init(
             "syncctl", .executable, imports: ["ControlProtocol", "SyncModel", "Config", "Crypto", "Disk"],

@@ -40,6 +40,10 @@ struct DeleteState: Sendable {
         recent.append(Recent(atMilliseconds: time, count: files.count, files: Array(files.prefix(room))))
     }
 
+    func recentFiles(below top: Path) -> Int {
+        recent.reduce(0) { $0 + $1.files.filter { $0.path.isBelow(top) }.count }
+    }
+
     /// What was deleted a moment ago and stands under another name now has only been renamed.
     mutating func forgive(_ living: LivingFiles) {
         for index in recent.indices {
@@ -272,8 +276,10 @@ extension Node {
         let files = tally.lost + recent
         var isTooMuch =
             files > settings.deleteFuseFiles && files * 100 > settings.deleteFusePercent * (total.files + recent)
-        for (_, missing) in tally.lostTops {
-            let below = answers.summary().files
+        for (top, count) in tally.lostTops {
+            let gone = deletes.recentFiles(below: top)
+            let below = answers.summary().files + gone
+            let missing = count + gone
             if missing > settings.deleteFuseFiles && missing * 100 > settings.deleteFusePercent * below {
                 isTooMuch = true
             }

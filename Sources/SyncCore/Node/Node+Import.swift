@@ -10,6 +10,9 @@ struct ImportState: Sendable {
     var cursor = LogHead.none
     /// An entry that needs a newer program stops the import here.
     var isBeyondUs = false
+    /// An entry that is ahead of our clock by a century stops it as well, until one of the clocks is set: it would come again
+    /// on every link.
+    var aheadOfUs: HybridTime?
     var isBusy = false
     /// Frames of rows that wait in the lane.
     var pages = 0
@@ -36,7 +39,7 @@ extension Node {
 
     /// Entries as they came; false if they break the log.
     mutating func accept(_ entries: [[UInt8]]) -> Bool {
-        guard let peer = record.peer, !incoming.isBeyondUs else { return true }
+        guard let peer = record.peer, !incoming.isBeyondUs, incoming.aheadOfUs == nil else { return true }
         for bytes in entries {
             guard incoming.queue.count < limits.importRecordsMax else { return false }
             switch LogCodec.decode(bytes, after: incoming.cursor, node: peer) {
@@ -47,7 +50,13 @@ extension Node {
                 return true
             case .record(let entry):
                 if entry.head.position <= incoming.cursor.position { continue }
-                guard entry.head.position.follows(incoming.cursor.position), isCredible(entry) else { return false }
+                let time = latestTime(of: entry)
+                guard entry.head.position.follows(incoming.cursor.position), isCredible(entry), isOfAClock(time)
+                else { return false }
+                if !isInTime(time) {
+                    incoming.aheadOfUs = time
+                    return true
+                }
                 incoming.cursor = entry.head
                 incoming.queue.append(entry)
             }
@@ -55,9 +64,8 @@ extension Node {
         return true
     }
 
-    /// A peer cannot have seen entries of ours that we have not written, nor be ahead of us by a century.
+    /// A peer cannot have seen entries of ours that we have not written.
     private func isCredible(_ entry: LogRecord) -> Bool {
-        guard isCredible(entry.time) else { return false }
         switch entry.change {
         case .put(_, let revision): return isCredible(revision)
         case .relocate(let move): return move.seenPeer <= record.ownHead.position
@@ -65,11 +73,24 @@ extension Node {
     }
 
     private func isCredible(_ revision: Revision) -> Bool {
-        revision.seen.peer <= record.ownHead.position && isCredible(revision.origin.time)
+        revision.seen.peer <= record.ownHead.position
             && revision.origins.content.time <= revision.origin.time && revision.origin.position.epoch != .none
     }
 
-    private func isCredible(_ time: HybridTime) -> Bool {
+    private func latestTime(of entry: LogRecord) -> HybridTime {
+        guard case .put(_, let revision) = entry.change else { return entry.time }
+        return max(entry.time, revision.origin.time)
+    }
+
+    func latestTime(of states: [RowState]) -> HybridTime? { states.map(\.revision.origin.time).max() }
+
+    /// A clock may be wrong by a century. Who dates something a thousand years ahead wants to use up the numbers there are.
+    func isOfAClock(_ time: HybridTime) -> Bool {
+        time.wallMilliseconds <= UInt64(max(0, now.wallMilliseconds)) + HybridClock.leadMillisecondsMax * 10
+    }
+
+    /// Not ahead of us by a century.
+    func isInTime(_ time: HybridTime) -> Bool {
         let limit = UInt64(max(0, now.wallMilliseconds)) + HybridClock.leadMillisecondsMax
         return time.wallMilliseconds <= max(limit, clock.last.wallMilliseconds)
     }
@@ -313,7 +334,7 @@ extension Node {
     /// The rows of a directory move, one by one, in place of the move.
     mutating func takeExpansion(_ position: LogPosition, _ states: [RowState], isLast: Bool) -> Bool {
         guard let entry = incoming.expanding, entry.head.position == position else { return true }
-        guard areCredible(states) else { return false }
+        guard areCredible(states), latestTime(of: states).map(isInTime) != false else { return false }
         enqueue(.importRows(states))
         if isLast {
             incoming.expanding = nil

@@ -336,8 +336,6 @@ extension Node {
     private mutating func pumpScan(into effects: inout Effects) {
         if watch.scan == nil, let next = watch.toScan.popFirst() {
             watch.scan = WatchState.Scan(directory: next.key, after: nil)
-            // It goes through all that is below: a deep tree that is new asks for each of its directories.
-            watch.toScan.removeAll { path, _ in path.isBelow(next.key) }
         }
         // One chunk at a time, and not faster than what it found is looked at.
         guard let scan = watch.scan, scan.job == nil, watch.observing == 0, apply.moving.isEmpty,
@@ -664,8 +662,12 @@ extension Node {
     /// beside this one.
     private mutating func searchForWritten(at look: Look, _ noticed: Int64) {
         guard let parent = look.path.parent else { return }
-        let explained = noticed - Int64(clamping: limits.changingRetryMilliseconds)
-        if let stat = look.stat, stat.kind != .file || stat.changed.milliseconds >= explained { return }
+        let earliest = noticed - Int64(clamping: limits.changingRetryMilliseconds)
+        // (What was changed in a time to come was changed before the clock was put back.)
+        let latest = max(earliest, now.wallMilliseconds + Int64(clamping: limits.clockSkewMilliseconds))
+        if let stat = look.stat, stat.kind != .file || (earliest...latest).contains(stat.changed.milliseconds) {
+            return
+        }
         watch.toSearch[parent] = true
     }
 

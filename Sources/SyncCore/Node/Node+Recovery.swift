@@ -13,6 +13,9 @@ struct RecoveryState: Sendable {
     var looks = 0
     var lookAt: UInt64 = 0
     static let looksMax = 5
+    /// What the looks have shown, and which of them are to be taken again.
+    var seen: [DiskResult] = []
+    var unseen: [Int] = []
     var isRenumbering = false
     /// Store operations of a renumbering that is not complete yet.
     var renumbered: [StoreOperation] = []
@@ -111,7 +114,8 @@ extension Node {
         let programs = intents.flatMap { intent in
             [.tree(intent.path), .stage(intent.stage), place(ofDisplaced: intent)].map { DiskProgram([.inspect($0)]) }
         }
-        effects.add(.disk(newJob(.recoveryLook), programs))
+        let asked = recovery.unseen.isEmpty ? Array(programs.indices) : recovery.unseen
+        effects.add(.disk(newJob(.recoveryLook), asked.map { programs[$0] }))
     }
 
     private func place(ofDisplaced intent: Intent) -> Place {
@@ -130,11 +134,15 @@ extension Node {
     /// Decides for each intent what a crash left undone.
     mutating func finishRecoveryLook(_ results: [DiskResult], into effects: inout Effects) {
         guard let intents = recovery.intents, let staged = recovery.staged else { return }
-        if recovery.looks < RecoveryState.looksMax, results.contains(where: { $0.failure != nil }) {
+        if recovery.seen.isEmpty { recovery.seen = results }
+        for (index, result) in zip(recovery.unseen, results) { recovery.seen[index] = result }
+        recovery.unseen = recovery.seen.indices.filter { recovery.seen[$0].failure != nil }
+        if recovery.looks < RecoveryState.looksMax, !recovery.unseen.isEmpty {
             recovery.isLooking = false
             recovery.lookAt = now.monotonicMilliseconds + limits.retryFirstMilliseconds
             return
         }
+        let results = recovery.seen
         var findings = RecoveryState.Findings()
         var repairs: [DiskProgram] = []
         var claimed = SortedMap<StageName, Bool>()

@@ -60,6 +60,7 @@ extension Node {
         session.helloDeadline = now.monotonicMilliseconds + limits.helloMilliseconds
         incoming.queue.removeAll()
         incoming.isBeyondUs = false
+        incoming.aheadOfUs = nil
         if let entry = incoming.expanding { session.asksToExpand = entry.head.position }
         serve = ServeState()
     }
@@ -127,6 +128,11 @@ extension Node {
             timers.askClockAt = now.monotonicMilliseconds + limits.clockAskMilliseconds
             send(.ping, into: &effects)
         }
+        if let time = incoming.aheadOfUs, isInTime(time) {
+            // What was passed over is sent again on the next link.
+            reject(.clockSkew, into: &effects)
+            return
+        }
         let window = max(1, limits.importRecordsMax / 2)
         if session.maySendLog, !session.isReadingLog, !recovery.isRenumbering, mayFillLink,
             session.unacknowledged.count < window, session.sentThrough < stores.durableOwnHead.position, !isEpochEmpty
@@ -183,16 +189,25 @@ extension Node {
     private mutating func takeLive(_ frame: Frame, into effects: inout Effects) -> Bool {
         switch frame {
         case .hello: return false
-        case .log(let entries): return accept(entries)
+        case .log(let entries):
+            guard accept(entries) else { return false }
+            if incoming.aheadOfUs != nil { waitForClock(into: &effects) }
+            return true
         case .acknowledge(let acknowledgement): return take(acknowledgement, into: &effects)
         case .rows(let states):
             guard areCredible(states) else { return false }
+            if incoming.aheadOfUs == nil, let time = latestTime(of: states), !isInTime(time) {
+                guard isOfAClock(time) else { return false }
+                incoming.aheadOfUs = time
+                waitForClock(into: &effects)
+            }
+            guard incoming.aheadOfUs == nil else { return true }
             incoming.pages += 1
             enqueue(.importPage(states))
             return incoming.pages <= SessionState.earlyMax
         case .rowsEnd(let head):
             guard isPlausible(end: head) else { return false }
-            guard head.position >= incoming.cursor.position else { return true }
+            guard head.position >= incoming.cursor.position, incoming.aheadOfUs == nil else { return true }
             incoming.cursor = head
             enqueue(.finishRows(head))
             return true
@@ -308,8 +323,17 @@ extension Node {
     private mutating func judgeClock(of wall: Int64, into effects: inout Effects) {
         let skew = wall.subtractingReportingOverflow(now.wallMilliseconds)
         let isSkewed = skew.overflow || skew.partialValue.magnitude > limits.clockSkewMilliseconds
-        setAlarm(.clockSkew, if: isSkewed, into: &effects)
-        timers.askClockAt = isSkewed ? now.monotonicMilliseconds + limits.clockAskMilliseconds : nil
+        if isSkewed || incoming.aheadOfUs != nil {
+            waitForClock(into: &effects)
+        } else {
+            setAlarm(.clockSkew, if: false, into: &effects)
+            timers.askClockAt = nil
+        }
+    }
+
+    private mutating func waitForClock(into effects: inout Effects) {
+        setAlarm(.clockSkew, if: true, into: &effects)
+        timers.askClockAt = now.monotonicMilliseconds + limits.clockAskMilliseconds
     }
 
     private enum Standing {

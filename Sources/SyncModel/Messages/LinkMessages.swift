@@ -4,7 +4,8 @@ extension MessageRegistry {
         MessageKind(
             .clockSkew, .warning, healsItself: true, retry: .onReconnect,
             meaning: """
-                The clocks of the two nodes differ by more than 2 seconds. Syncing goes on and nothing can be lost; \
+                The clocks of the two nodes differ by more than 2 seconds, or changes of the other node are dated more \
+                than a hundred years ahead: those wait until the clocks are right. The rest goes on and nothing can be lost; \
                 only which version keeps the name in a conflict may be the wrong one.
                 """,
             cure: "Set both clocks, for example with systemd-timesyncd; the message goes when they agree."),
