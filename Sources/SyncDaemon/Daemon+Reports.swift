@@ -99,17 +99,27 @@ extension Daemon {
         if imports.note(batch, atMilliseconds: Clock.monotonicMilliseconds()) { waitForImport() }
     }
 
-    /// Until what came can be seen in the folder.
+    /// Until what came can be seen in the folder: asked again soon at first, and the less often the longer it takes.
     private func waitForImport() {
-        board.add { [unowned self] status in
-            guard imports.running != nil else { return false }
-            guard let done = imports.finish(status, atMilliseconds: Clock.monotonicMilliseconds()) else { return true }
-            feed.tell(
-                .importFinished(
-                    at: Clock.wallMilliseconds(), from: record.peerName, firstSeq: done.firstSeq, lastSeq: done.lastSeq,
-                    applied: done.applied, held: done.held, repaired: 0, quarantined: done.quarantined,
-                    milliseconds: done.milliseconds))
-            return false
+        host.ask(.status) { [unowned self] answer in
+            guard case .status(let status) = answer, let begun = imports.running?.sinceMilliseconds else {
+                return imports.abandon()
+            }
+            let now = Clock.monotonicMilliseconds()
+            if let done = imports.finish(status, atMilliseconds: now) { return tell(done) }
+            let pauses = Daemon.importPauseMilliseconds
+            let pause = min(max((now - begun) / 4, pauses.lowerBound), pauses.upperBound)
+            importTimer.start(afterMilliseconds: pause) { [unowned self] in waitForImport() }
         }
+    }
+
+    private static let importPauseMilliseconds: ClosedRange<UInt64> = 10...1_000
+
+    private func tell(_ done: ImportWatch.Finished) {
+        feed.tell(
+            .importFinished(
+                at: Clock.wallMilliseconds(), from: record.peerName, firstSeq: done.firstSeq, lastSeq: done.lastSeq,
+                applied: done.applied, held: done.held, repaired: 0, quarantined: done.quarantined,
+                milliseconds: done.milliseconds))
     }
 }

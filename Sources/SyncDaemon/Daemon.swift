@@ -37,6 +37,7 @@ final class Daemon {
     var alerts: AlertBook
     var traffic = Traffic()
     var imports: ImportWatch
+    let importTimer: Timer
     var verifier: Verifier?
     /// Where the last run that its budget ended stopped.
     var verifiedThrough: Path?
@@ -101,6 +102,7 @@ final class Daemon {
         board = StatusBoard(loop: loop) { [host] in host.ask(.status, then: $0) }
         hook = try HookRunner(loop: loop, journal: journal)
         stopTimer = Timer(loop: loop)
+        importTimer = Timer(loop: loop)
         watchdog = Timer(loop: loop)
         managerTimer = Timer(loop: loop)
         levelTimer = Timer(loop: loop)
@@ -138,6 +140,7 @@ final class Daemon {
     // MARK: The node
 
     private func startNode() {
+        importTimer.stop()
         imports = ImportWatch(head: record.importedHead.position)
         var start = record
         start.peer = pin.flatMap { Digest(bytes: $0) }.map { NodeID($0) }

@@ -55,6 +55,9 @@ struct ImportWatch {
         return true
     }
 
+    /// Nobody can say any more what becomes of it.
+    mutating func abandon() { running = nil }
+
     /// Nil while something is still on its way into the folder.
     mutating func finish(_ status: Status, atMilliseconds now: UInt64) -> Finished? {
         guard let running, status.toApply == 0 || status.state == .waiting || status.state == .halted else {

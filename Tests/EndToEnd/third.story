@@ -12,7 +12,7 @@ ctl gamma join syncd1-07qj2yae3sfw3db30hfhe12tb9967fembeqjjpqdmp935s2rbek9yc9j6w
 echo still >"$alpha/f"
 settle
 ctl alpha unpair >/dev/null && ctl beta unpair >/dev/null
-token=$(ctl alpha --json invite --no-wait | sed -nE 's/.*"token":"([^"]*)".*/\1/p')
+token=$(new_token ctl alpha)
 status=0
 timeout 40 "$programs/syncctl" --config "$world/gamma/syncd.conf" join "$token" >"$world/out" 2>&1 || status=$?
 [ "$status" -eq 1 ] || fail "another node took the place of the old peer ($status): $(cat "$world/out")"

@@ -1,6 +1,8 @@
 # A pair of real daemons on loopback, for the stories in this folder: sourced by `run`, never executed.
 # A world is a scratch directory with alpha/ and beta/: each has its configuration, state, socket and folder.
 # shellcheck shell=bash
+# shellcheck source=.ci/nodes
+source ../../.ci/nodes
 
 # How long one step of a story may take before it counts as failed.
 patience=${PATIENCE:-60}
@@ -29,18 +31,6 @@ set_up() {
         --state "$world/alpha/state" --control "$world/alpha/control" >"$world/alpha/init.out"
     ctl beta init --name beta --folder "$beta" --listen "127.0.0.1:$(free_port)" --peer "$address:$port" \
         --state "$world/beta/state" --control "$world/beta/control" >"$world/beta/init.out"
-}
-
-# A port nobody listens on now, and below those the kernel gives to connections.
-free_port() {
-    local candidate
-    while true; do
-        candidate=$((10000 + RANDOM % 20000))
-        if ! (exec 3<>"/dev/tcp/127.0.0.1/$candidate") 2>/dev/null; then
-            echo "$candidate"
-            return
-        fi
-    done
 }
 
 # ctl NODE ARGUMENTS...: syncctl for one node.
@@ -83,7 +73,7 @@ down() {
 # pair: alpha invites, beta joins, both show the same words.
 pair() {
     local token
-    token=$(ctl alpha --json invite --no-wait | sed -nE 's/.*"token":"([^"]*)".*/\1/p')
+    token=$(new_token ctl alpha)
     [ -n "$token" ] || fail "no token"
     ctl beta --json join "$token" >"$world/joined" || fail "joining failed: $(cat "$world/joined")"
 }
