@@ -17,8 +17,6 @@ extension Daemon {
 
     private func statusDocument(_ status: Status, _ tally: NodeHost.Tally) -> StatusDocument {
         let now = Clock.monotonicMilliseconds()
-        let open = alerts.open.filter { !$0.isAcknowledged }
-        let count = { (severity: Severity) in open.count { $0.key.code.severity == severity } }
         return StatusDocument(
             node: .init(
                 name: record.name, id: record.id, program: Program.version,
@@ -32,7 +30,7 @@ extension Daemon {
                 .init(path: $0.path.bytes, reason: CodeText($0.reason), sinceMilliseconds: $0.sinceMilliseconds)
             },
             pendingTotal: max(status.toApply, status.pending.count),
-            alerts: .init(serious: count(.serious), warning: count(.warning), info: count(.info)),
+            alerts: Daemon.alertCounts(alerts),
             conflicts: tally.conflicts, quarantined: quarantine.count, held: status.heldDeletes == nil ? 0 : 1,
             locks: 0,
             progress: progress.take(status, bytesPerSecond: traffic.bytesPerSecond(at: now)),
@@ -72,6 +70,13 @@ extension Daemon {
         }
         let (shown, next) = Daemon.cut(sorted, page) { $0.id }
         return AlertsDocument(alerts: shown.map(Daemon.alertDocument), next: next)
+    }
+
+    /// What is open and nobody has said that he has seen it.
+    static func alertCounts(_ book: AlertBook) -> StatusDocument.AlertCounts {
+        let open = book.open.filter { !$0.isAcknowledged }
+        let count = { (severity: Severity) in open.count { $0.key.code.severity == severity } }
+        return .init(serious: count(.serious), warning: count(.warning), info: count(.info))
     }
 
     static func alertDocument(_ item: AlertBook.Item) -> AlertDocument {

@@ -206,7 +206,7 @@ final class Daemon {
 
     func runHook(_ alert: AlertDocument) {
         guard let command = configuration.alerts.hook else { return }
-        hook.run(command, with: alert.json.bytes + [0x0A])
+        hook.run(command, with: alert)
     }
 
     func close() {

@@ -1,3 +1,4 @@
+import ControlProtocol
 import EventLoop
 import Synchronization
 
@@ -24,13 +25,14 @@ final class HookRunner {
         self.journal = journal
     }
 
-    func run(_ command: [UInt8], with alert: [UInt8]) {
+    /// The command gets the alert as one line of JSON.
+    func run(_ command: [UInt8], with alert: AlertDocument) {
         guard worker.outstanding < HookRunner.waitingMax else {
             return journal.problem("the alert hook is too slow: an alert was not told to it; see syncctl alerts")
         }
-        let isEnding = isEnding
+        let (isEnding, line) = (isEnding, alert.json.bytes + [0x0A])
         worker.run({
-            System.run(shell: command, input: alert, milliseconds: HookRunner.millisecondsMax) { isEnding.isSet }
+            System.run(shell: command, input: line, milliseconds: HookRunner.millisecondsMax) { isEnding.isSet }
         }) { [journal] end in
             if let complaint = HookRunner.complaint(end) { journal.problem("the alert hook \(complaint)") }
         }

@@ -84,12 +84,12 @@ extension NodeHost {
     }
 
     func row(at path: Path, then: @escaping (Row?) -> Void) {
-        question(
-            { (store: Store) throws(StoreError) -> Row? in try NodeHost.rows(store, .rows([path])).first }, then: then)
+        rows(at: [path]) { then($0.first) }
     }
 
     /// The latest own entries, oldest first; all that are kept if `count` is nil.
     func ownLog(last count: Int?, then: @escaping ([LogRecord]) -> Void) {
+        guard count != 0 else { return then([]) }
         question(
             { (store: Store) throws(StoreError) -> [LogRecord] in
                 guard case .log(let records) = try store.answer(.log(after: .none, limit: .max)) else { return [] }
@@ -107,26 +107,25 @@ extension NodeHost {
     private func gatherPeerLog(
         after: Path?, _ count: Int?, _ found: [PeerEntry], then: @escaping ([PeerEntry]) -> Void
     ) {
-        question({ (store: Store) throws(StoreError) -> [Row] in
-            try NodeHost.rows(store, .below(.root, after: after, limit: NodeHost.logPage))
-        }) { [unowned self] rows in
+        page(after: after, limit: NodeHost.logPage) { [unowned self] rows, next in
             var found = found
             for row in rows {
                 for head in row.heads where head.origin.author == .peer {
                     found.append(PeerEntry(path: row.path, revision: head))
                 }
             }
-            found.sort { $0.revision.origin.position < $1.revision.origin.position }
+            // Only what is shown need be in order.
+            if next == nil || count != nil { found.sort { $0.revision.origin.position < $1.revision.origin.position } }
             if let count { found = found.suffix(count) }
-            guard rows.count == NodeHost.logPage, let last = rows.last else { return then(found) }
-            gatherPeerLog(after: last.path, count, found, then: then)
+            guard let next else { return then(found) }
+            gatherPeerLog(after: next, count, found, then: then)
         }
     }
 
     private static let logPage = 4_096
 
     /// A page of rows, and where the next one begins; nil after the last.
-    func files(after: Path?, limit: Int, then: @escaping ([Row], Path?) -> Void) {
+    func page(after: Path?, limit: Int, then: @escaping ([Row], Path?) -> Void) {
         question({ (store: Store) throws(StoreError) -> [Row] in
             try NodeHost.rows(store, .below(.root, after: after, limit: limit))
         }) { rows in then(rows, rows.count == limit ? rows.last?.path : nil) }

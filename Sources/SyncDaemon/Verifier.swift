@@ -58,7 +58,7 @@ final class Verifier {
     private var elapsed: UInt64 { Clock.monotonicMilliseconds() - begun }
 
     private func readPage() {
-        host.files(after: cursor, limit: Verifier.rowsPerPage) { [weak self] rows, next in
+        host.page(after: cursor, limit: Verifier.rowsPerPage) { [weak self] rows, next in
             guard let self, !isCancelled else { return }
             let files = rows.filter(isCalm)
             host.hash(files.map(\.path)) { [weak self] outcomes in

@@ -75,7 +75,7 @@ final class WaitingRoom {
         let isNew = alerts.raise(key, since: now, now: now)
         journal.tell(code)
         if isNew, let command = configuration.alerts.hook, let item = alerts.items[key] {
-            hook?.run(command, with: Daemon.alertDocument(item).json.bytes + [0x0A])
+            hook?.run(command, with: Daemon.alertDocument(item))
         }
         notifier?.send("READY=1\nSTATUS=\(code.rawValue): waiting for the folder")
     }
@@ -120,10 +120,7 @@ final class WaitingRoom {
     }
 
     private var status: StatusDocument {
-        let count = { (severity: Severity) in
-            self.alerts.open.count { !$0.isAcknowledged && $0.key.code.severity == severity }
-        }
-        return StatusDocument(
+        StatusDocument(
             node: .init(
                 name: record.name, id: record.id, program: Program.version,
                 uptimeSeconds: Int((Clock.monotonicMilliseconds() - startedMilliseconds) / 1_000)),
@@ -135,7 +132,7 @@ final class WaitingRoom {
                 path: configuration.folder.path, state: .halted, files: totals.files,
                 directories: totals.directories, bytes: Int(clamping: totals.bytes)),
             inSync: false,
-            alerts: .init(serious: count(.serious), warning: count(.warning), info: count(.info)),
+            alerts: Daemon.alertCounts(alerts),
             progress: .init(phase: "halted"))
     }
 }
