@@ -78,8 +78,8 @@ extension System {
         case exited(Int32)
         case signalled(Int32)
         case tooSlow
-        /// Whoever waited has something better to do; it goes on by itself.
-        case abandoned
+        /// Whoever waited has something better to do; it goes on by itself, and is whose child it was.
+        case abandoned(process: pid_t)
         case failed(String)
     }
 
@@ -139,7 +139,7 @@ extension System {
             let answer = unsafe waitpid(process, &status, WNOHANG)
             if answer == process { return end(status) }
             if answer < 0 && errno != EINTR { return .failed(describe(errno)) }
-            if isAbandoned() { return .abandoned }
+            if isAbandoned() { return .abandoned(process: process) }
             usleep(UInt32(pause) * 1_000)
         }
         kill(-process, SIGKILL)

@@ -67,7 +67,10 @@ struct Play {
 
     private func close() {
         for descriptor in [listener, client, output, errors] where descriptor >= 0 { Glibc.close(descriptor) }
-        if child > 0 { _ = kill(child, SIGKILL) }
+        guard child > 0 else { return }
+        _ = kill(child, SIGKILL)
+        // A dead child that nobody takes away hides every later one from the test library, which would wait for ever.
+        _ = waitpid(child, nil, 0)
     }
 
     private mutating func listen() throws {
