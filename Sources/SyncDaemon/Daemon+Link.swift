@@ -53,24 +53,18 @@ extension Daemon {
     // MARK: Pairing
 
     /// Another node has proved that it knows our token. It is told only when the pin is durable here.
-    func paired(_ other: Paired, stored: @escaping () -> Void) {
-        guard !isStranger(other) else {
-            journal.problem(Daemon.strangerText)
-            return settleInvites(.failure(.violation(Daemon.strangerText)))
+    func paired(_ other: Paired, settle: @escaping (PairingVerdict) -> Void) {
+        // What the rows say of the other log is about another node: this one must not be taken for it.
+        if let lastPeer, lastPeer != other.fingerprint {
+            journal.problem("\(PairingError.pairedBefore)")
+            settle(.pairedBefore)
+            return settleInvites(.failure(.pairedBefore))
         }
         remember(other) { [unowned self] result in
-            if case .success = result { stored() }
+            if case .success = result { settle(.stored) } else { settle(.notStored) }
             settleInvites(result)
         }
     }
-
-    /// What the rows say of the other log is about another node: this one must not be taken for it.
-    func isStranger(_ other: Paired) -> Bool { lastPeer.map { $0 != other.fingerprint } ?? false }
-
-    static let strangerText = """
-        this state belongs to a pair with another node. Nothing was changed. To pair with a new node, stop syncd, move the \
-        state directory aside but keep its identity/, and start again: the two folders are then compared afresh
-        """
 
     /// Writes down whom we are paired with; tells `then` once that is durable, and goes to work with the new peer.
     /// The pin comes last: without it the node counts as unpaired.
@@ -86,8 +80,9 @@ extension Daemon {
                 then(.success(other))
                 meet(other)
             case .failure(let error):
-                journal.problem("the pairing cannot be written down: \(error). This node stays unpaired.")
-                then(.failure(.violation("the pairing could not be written down on this node: \(error)")))
+                let problem = PairingError.notStored("\(error)")
+                journal.problem("\(problem)")
+                then(.failure(problem))
             }
         }
     }

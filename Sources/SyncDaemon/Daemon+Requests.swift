@@ -147,11 +147,8 @@ extension Daemon {
 
     private func join(_ token: String, _ asker: Asker) {
         guard pin == nil else { return asker.refuse(ControlError(.pairingExists)) }
-        link.join(token) { [unowned self] result in
+        link.join(token, lastPeer: lastPeer) { [unowned self] result in
             guard case .success(let other) = result else { return Daemon.answerPairing(result, asker) }
-            guard !isStranger(other) else {
-                return asker.refuse(ControlError(.pairingFailed, text: Daemon.strangerText))
-            }
             remember(other) { Daemon.answerPairing($0, asker) }
         }
     }

@@ -113,7 +113,7 @@ final class Daemon {
     /// Wires everything together and starts the node.
     func begin(opened: Opening.Opened) throws(Refusal) {
         relay.take = { [unowned self] in take($0) }
-        link.onPaired = { [unowned self] in paired($0, stored: $1) }
+        link.onPaired = { [unowned self] in paired($0, settle: $1) }
         host.onReport = { [unowned self] in take($0) }
         host.onFinish = { [unowned self] in nodeFinished($0) }
         host.onSend = { [unowned self] in link.send(life: $0.raw, frame: $1) }

@@ -12,7 +12,6 @@ final class RootWatch {
     private let timer: Timer
     private let post: (Event) -> Void
     private var isLooking = false
-    private var isAway = false
     private var held: [() -> Void] = []
 
     private static let pauseMilliseconds: UInt64 = 1_000
@@ -40,7 +39,6 @@ final class RootWatch {
     /// For the end of a node: nobody waits any more for what was held.
     func forget() {
         held = []
-        isAway = false
     }
 
     func close() {
@@ -58,11 +56,10 @@ final class RootWatch {
         }
     }
 
-    /// The core believes in no root but one it has looked at itself: it is only told to look.
+    /// The core believes in no root but one it has looked at itself: it is only told to look. Each time anew, because it
+    /// may have found the folder back and gone on between two looks of ours.
     private func note(isThere: Bool) {
-        if !isThere, !isAway { post(.overflowed) }
-        isAway = !isThere
-        guard isThere else { return }
+        guard isThere else { return post(.overflowed) }
         let due = held
         held = []
         for work in due { work() }

@@ -17,10 +17,14 @@ extension PeerLink {
     }
 
     /// Uses the other node's token. `then` is called once, in a later turn, unless `shutDown` comes first. On success
-    /// store the fingerprint and hand it to `setPin`.
-    public func join(_ token: String, then: @escaping (Result<Paired, PairingError>) -> Void) {
+    /// store the fingerprint and hand it to `setPin`. With a `lastPeer` no other node than that is met.
+    public func join(
+        _ token: String, lastPeer: [UInt8]? = nil, then: @escaping (Result<Paired, PairingError>) -> Void
+    ) {
         loop.assertOnThread()
-        withDesk { $0.join(token, peer: settings.peer, canListen: boundPort != nil, then: then) }
+        withDesk {
+            $0.join(token, lastPeer: lastPeer, peer: settings.peer, canListen: boundPort != nil, then: then)
+        }
     }
 
     /// `then` of the present `join` is called with `.cancelled`.
@@ -29,10 +33,10 @@ extension PeerLink {
         withDesk { $0.cancelJoin() }
     }
 
-    /// Another node came with our token. Store its fingerprint, call `stored`, and hand it to `setPin`: the other node
-    /// is told only after `stored`, so that a crash in between cannot leave it alone with a pairing that this node
+    /// Another node came with our token. Store its fingerprint, call `settle`, and hand it to `setPin`: the other node
+    /// is told only after `settle`, so that a crash in between cannot leave it alone with a pairing that this node
     /// forgot.
-    public var onPaired: ((Paired, _ stored: @escaping () -> Void) -> Void)? {
+    public var onPaired: ((Paired, _ settle: @escaping (PairingVerdict) -> Void) -> Void)? {
         get { withDesk(\.onPaired) ?? nil }
         set { withDesk { $0.onPaired = newValue } }
     }

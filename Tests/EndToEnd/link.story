@@ -7,9 +7,9 @@ up beta
 pair
 settle
 
-# within MILLISECONDS WHAT COMMAND...: and two seconds more, because this machine may have other work.
+# within MILLISECONDS WHAT COMMAND...: and ten seconds more, because this machine may have other work.
 within() {
-    local limit=$(($1 + 2000)) what=$2 begun
+    local limit=$(($1 + 10000)) what=$2 begun
     shift 2
     begun=$(milliseconds)
     soon "$what" "$@"
@@ -39,11 +39,11 @@ outage() {
     [ "$(cat "$alpha/$name-too")" = "beta $name" ] || fail "what beta did is missing"
 }
 
-outage down ip link set "cable-$$" down -- ip link set "cable-$$" up
+outage down ip link set "$device" down -- ip link set "$device" up
 # Frames that nobody takes: what beta sends is lost without a word, then what alpha sends.
 stray=02:00:00:00:00:99
 there=${address%.*}.2
 outage deaf ip -n "$namespace" neigh replace "$address" lladdr $stray dev cable nud permanent -- \
     ip -n "$namespace" neigh delete "$address" dev cable
-outage mute ip neigh replace "$there" lladdr $stray dev "cable-$$" nud permanent -- \
-    ip neigh delete "$there" dev "cable-$$"
+outage mute ip neigh replace "$there" lladdr $stray dev "$device" nud permanent -- \
+    ip neigh delete "$there" dev "$device"

@@ -14,6 +14,8 @@ settle
 
 # halts CODE: with something to do, beta finds out, says so, and alpha has lost nothing.
 halts() {
+    # Not as long as the pause between two scans, which would find out in the end.
+    local patience=25
     echo "$RANDOM $1" >"$alpha/edited"
     soon "beta does not say $1" warns_of beta "$1"
     tells beta '"state":"halted"' status || fail "beta is not halted: $(cat "$world/told")"
@@ -48,7 +50,8 @@ heals root.replaced
 [ ! -e "$alpha/other" ] || fail "a file of a strange folder travelled"
 
 mkdir "$world/disk/aside"
-mv "$beta"/* "$beta/.syncd" "$world/disk/aside"
+# The mark goes first and comes last: files that go before it are deleted.
+mv "$beta/.syncd" "$beta"/* "$world/disk/aside"
 halts root.missing
 mv "$world/disk/aside"/* "$world/disk/aside/.syncd" "$beta"
 heals root.missing

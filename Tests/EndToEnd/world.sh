@@ -215,17 +215,18 @@ fill() {
     [ "$(df --output=avail "$1" | tail -n 1)" -lt 128 ] || fail "there is still room: $(df "$1")"
 }
 
-# own_network: beta gets a network of its own, with one cable to alpha: the device cable-$$ here, cable there.
+# own_network: beta gets a network of its own, with one cable to alpha: the device $device here, cable there.
 own_network() {
     needs_root
     needs ip
-    local net=10.213.$((RANDOM % 250))
-    namespace=syncd-e2e-$$
+    local net=10.213.$((BASHPID % 250))
+    namespace=syncd-e2e-$BASHPID
+    device=cable-$BASHPID
     ip netns add "$namespace" 2>"$world/network" || skip "no network of its own: $(cat "$world/network")"
-    ip link add "cable-$$" type veth peer name cable netns "$namespace" 2>"$world/network" ||
+    ip link add "$device" type veth peer name cable netns "$namespace" 2>"$world/network" ||
         skip "no cable: $(cat "$world/network")"
-    ip address add "$net.1/30" dev "cable-$$"
-    ip link set "cable-$$" up
+    ip address add "$net.1/30" dev "$device"
+    ip link set "$device" up
     ip -n "$namespace" address add "$net.2/30" dev cable
     ip -n "$namespace" link set cable up
     ip -n "$namespace" link set lo up

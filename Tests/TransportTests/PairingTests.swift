@@ -49,7 +49,7 @@ import Testing
 
     @Test("the inviting node answers only when it has stored the pairing") func storedFirst() throws {
         try withStrangers { loop, alpha, beta in
-            var release: (() -> Void)?
+            var release: ((PairingVerdict) -> Void)?
             alpha.link?.onPaired = { release = $1 }
             let token = try #require(alpha.link).invite().token
             var result: Result<Paired, PairingError>?
@@ -57,7 +57,47 @@ import Testing
             loop.run { release != nil }
             loop.run(forMilliseconds: 100)
             #expect(result == nil)
-            release?()
+            release?(.stored)
+            loop.run { result != nil }
+            #expect(throws: Never.self) { try result?.get() }
+        }
+    }
+
+    @Test("a node that cannot take the other as its peer says so at once, and neither waits") func notTaken() throws {
+        try withStrangers { loop, alpha, beta in
+            for (verdict, problem) in [
+                (PairingVerdict.pairedBefore, PairingError.otherPairedBefore), (.notStored, .otherCouldNotStore),
+            ] {
+                let token = try #require(alpha.link).invite().token
+                var asked = 0
+                alpha.link?.onPaired = { _, settle in
+                    asked += 1
+                    settle(verdict)
+                }
+                for _ in 0..<2 {
+                    var result: Result<Paired, PairingError>?
+                    beta.link?.join(token) { result = $0 }
+                    loop.run { result != nil }
+                    #expect(throws: problem) { try result?.get() }
+                }
+                #expect(asked == 1, "the same node is told the same")
+            }
+        }
+    }
+
+    @Test("a node that belongs to a pair with another does not even prove that it was invited") func stranger() throws {
+        try withStrangers { loop, alpha, beta in
+            let token = try #require(alpha.link).invite().token
+            var asked = 0
+            alpha.link?.onPaired = { _, _ in asked += 1 }
+            var result: Result<Paired, PairingError>?
+            beta.link?.join(token, lastPeer: noise(32)) { result = $0 }
+            loop.run { result != nil }
+            #expect(throws: PairingError.pairedBefore) { try result?.get() }
+            #expect(asked == 0)
+            alpha.link?.onPaired = { _, settle in settle(.stored) }
+            result = nil
+            beta.link?.join(token, lastPeer: alpha.key.fingerprint) { result = $0 }
             loop.run { result != nil }
             #expect(throws: Never.self) { try result?.get() }
         }
@@ -69,11 +109,11 @@ import Testing
             defer { proxy.close() }
             let token = try #require(alpha.link).invite(hint: proxy.endpoint).token
             var paired = 0
-            alpha.link?.onPaired = { _, stored in
+            alpha.link?.onPaired = { _, settle in
                 paired += 1
                 // The answer goes into a connection that is gone.
                 proxy.cut()
-                stored()
+                settle(.stored)
             }
             var result: Result<Paired, PairingError>?
             beta.link?.join(token) { result = $0 }
@@ -152,6 +192,19 @@ import Testing
             let error = try #require(try join(loop, beta, with: alpha, token).error)
             #expect(error == .wrongInviter(address: "\(gamma.endpoint)"))
             #expect(!learnt)
+            gamma.stop()
+        }
+    }
+
+    @Test("a wrong node at one address and nobody at the other is told without waiting") func wrongAndAway() throws {
+        try withStrangers(adjust: { $0.pairingMilliseconds = 60_000 }) { loop, alpha, beta in
+            let gamma = try TestNode("gamma")
+            try gamma.start(loop, pin: nil)
+            beta.link?.setPeer(gamma.endpoint)
+            _ = try #require(gamma.link).invite()
+            let token = try #require(alpha.link).invite(hint: .tcp(host: "127.0.0.1", port: 1)).token
+            let error = try #require(try join(loop, beta, with: alpha, token).error)
+            #expect(error == .wrongInviter(address: "\(gamma.endpoint)"))
             gamma.stop()
         }
     }
@@ -320,9 +373,9 @@ import Testing
     ) throws -> Outcome {
         var atInviter: Paired?
         if inviter !== joiner {
-            inviter.link?.onPaired = { paired, stored in
+            inviter.link?.onPaired = { paired, settle in
                 atInviter = paired
-                stored()
+                settle(.stored)
             }
         }
         var result: Result<Paired, PairingError>?

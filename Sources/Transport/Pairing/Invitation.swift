@@ -77,6 +77,8 @@ enum PairingRefusal: UInt8, Equatable {
     case used = 3
     case voided = 4
     case notInviting = 5
+    case pairedBefore = 6
+    case notStored = 7
 
     var error: PairingError {
         switch self {
@@ -85,6 +87,8 @@ enum PairingRefusal: UInt8, Equatable {
         case .used: .used
         case .voided: .voided
         case .notInviting: .notInviting
+        case .pairedBefore: .otherPairedBefore
+        case .notStored: .otherCouldNotStore
         }
     }
 }

@@ -6,17 +6,17 @@ internal import EventLoop
 final class Inviting {
     private let key: IdentityKey
     private let name: [UInt8]
-    private let onPaired: (Paired, _ stored: @escaping () -> Void) -> Void
+    private let onPaired: (Paired, _ settle: @escaping (PairingVerdict) -> Void) -> Void
     private let validity: Timer
     private var invitation: Invitation
     private var caller: Caller?
-    private var isStored = false
-    /// Let in, and waiting for the pairing to be stored.
+    private var outcome: PairingVerdict?
+    /// Came with our token, and wait for the verdict.
     private var waitingTalks: [PairingTalk] = []
 
     init(
         loop: Loop, key: IdentityKey, name: [UInt8], token: PairingToken, validMilliseconds: UInt64, caller: Caller?,
-        onPaired: @escaping (Paired, _ stored: @escaping () -> Void) -> Void
+        onPaired: @escaping (Paired, _ settle: @escaping (PairingVerdict) -> Void) -> Void
     ) {
         self.key = key
         self.name = name
@@ -38,9 +38,10 @@ final class Inviting {
             waitingTalks.append(talk)
             let words = proof.words(secret: invitation.token.secret)
             let paired = Paired(fingerprint: talk.peer, name: message.name, words: words)
-            onPaired(paired) { [weak self] in self?.stored() }
+            onPaired(paired) { [weak self] in self?.settle($0) }
         case .repeated:
-            if isStored { answer(talk) } else { waitingTalks.append(talk) }
+            waitingTalks.append(talk)
+            if let outcome { settle(outcome) }
         case .refused(let refusal):
             return refusal
         }
@@ -65,11 +66,17 @@ final class Inviting {
         stopCalling()
     }
 
-    private func stored() {
-        isStored = true
+    private func settle(_ verdict: PairingVerdict) {
+        outcome = verdict
         let waiting = waitingTalks
         waitingTalks = []
-        for talk in waiting { answer(talk) }
+        for talk in waiting {
+            switch verdict {
+            case .stored: answer(talk)
+            case .pairedBefore: talk.refuse(.pairedBefore)
+            case .notStored: talk.refuse(.notStored)
+            }
+        }
     }
 
     private func answer(_ talk: PairingTalk) {

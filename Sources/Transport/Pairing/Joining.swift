@@ -8,18 +8,21 @@ final class Joining {
     private let key: IdentityKey
     private let name: [UInt8]
     private let token: PairingToken
+    /// The only node that may be met, if there was a pair before.
+    private let lastPeer: [UInt8]?
     private let callers: [Caller]
     private let patience: Timer
     /// What went wrong last at each endpoint.
     private var problems: [Endpoint: PairingError] = [:]
 
     init(
-        loop: Loop, key: IdentityKey, name: [UInt8], token: PairingToken, callers: [Caller],
+        loop: Loop, key: IdentityKey, name: [UInt8], token: PairingToken, lastPeer: [UInt8]?, callers: [Caller],
         then: @escaping (Result<Paired, PairingError>) -> Void
     ) {
         self.key = key
         self.name = name
         self.token = token
+        self.lastPeer = lastPeer
         self.callers = callers
         self.then = then
         patience = Timer(loop: loop)
@@ -37,6 +40,8 @@ final class Joining {
     }
 
     func isInviter(_ talk: PairingTalk) -> Bool { token.isFrom(talk.peer) }
+
+    func isStranger(_ talk: PairingTalk) -> Bool { lastPeer.map { $0 != talk.peer } ?? false }
 
     func prove(on talk: PairingTalk) {
         let made = proof(talk).make(.joiner, name: name, secret: token.secret)
@@ -67,14 +72,16 @@ final class Joining {
         for caller in callers where caller.endpoint == endpoint { caller.resume() }
     }
 
-    /// True when there is no hope left: at every endpoint something that trying again does not change.
+    /// True when there is no hope left: something was met that trying again does not change, and the inviting node is
+    /// nowhere else either.
     func note(_ problem: PairingError, at endpoint: Endpoint) -> Bool {
         guard isCalling(endpoint) else { return false }
         problems[endpoint] = problem
-        return callers.allSatisfy { caller in problems[caller.endpoint].map(Self.isFinal) ?? false }
+        let met = callers.compactMap { problems[$0.endpoint] }
+        return met.count == callers.count && met.contains(where: Self.isFinal)
     }
 
-    private var bestReason: PairingError {
+    var bestReason: PairingError {
         let met = callers.compactMap { problems[$0.endpoint] }
         if let final = met.first(where: Self.isFinal) { return final }
         return met.first ?? (callers.isEmpty ? .noAddress : .timedOut)
@@ -84,7 +91,9 @@ final class Joining {
         switch problem {
         case .wrongInviter, .notInviting: true
         case .notAToken, .mistyped, .newerVersion, .ownToken, .wrongSecret, .expired, .used, .voided, .noAddress,
-            .unreachable, .timedOut, .cancelled, .alreadyJoining, .violation:
+            .unreachable, .timedOut, .cancelled, .alreadyJoining, .violation, .pairedBefore, .otherPairedBefore,
+            .notStored,
+            .otherCouldNotStore:
             false
         }
     }

@@ -32,6 +32,19 @@ public enum PairingError: Error, Hashable, Sendable {
     case cancelled
     case alreadyJoining
     case violation(String)
+    // The state of a node knows the files of another peer, and would take the new one for that.
+    case pairedBefore
+    case otherPairedBefore
+    // The pairing must outlive a power cut before anybody is told of it.
+    case notStored(String)
+    case otherCouldNotStore
+}
+
+/// What became of a node that came with our token.
+public enum PairingVerdict: Sendable {
+    case stored
+    case pairedBefore
+    case notStored
 }
 
 extension PairingError: CustomStringConvertible {
@@ -56,9 +69,19 @@ extension PairingError: CustomStringConvertible {
         case .timedOut: "The other node did not answer in time. Check that syncd runs there, then join again."
         case .cancelled: "Joining was cancelled."
         case .alreadyJoining: "This node is joining already. Wait for that to end."
+        case .pairedBefore:
+            "The state of this node belongs to a pair with another node. Nothing was changed. \(Self.startAfresh)"
+        case .otherPairedBefore:
+            "The state of the other node belongs to a pair with another node. Nothing was changed. \(Self.startAfresh)"
+        case .notStored(let why): "The pairing could not be written down on this node: \(why). It stays unpaired."
+        case .otherCouldNotStore: "The other node could not write the pairing down. Look at its log, then pair again."
         case .violation(let what): "The other node did not keep to the pairing protocol (\(what)). Upgrade both nodes."
         }
     }
 
+    private static let startAfresh = """
+        To pair with a new node, stop syncd there, move the state directory aside but keep its identity/, and start again: the \
+        two folders are then compared afresh.
+        """
     private static let inviteAgain = "Run syncctl invite there for a new one."
 }

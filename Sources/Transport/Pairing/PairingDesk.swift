@@ -9,8 +9,8 @@ internal import EventLoop
 /// conversation is the same whoever dialled: the joining node proves that it knows the secret, the inviting node
 /// answers with its own proof. See `Record` for the bytes and `PairingProof` for what is proved.
 final class PairingDesk {
-    /// A node with our token was let in. `stored` is to be called when its key is kept safe; only then is it told.
-    var onPaired: ((Paired, _ stored: @escaping () -> Void) -> Void)?
+    /// A node came with our token. It is told what `settle` gets: `.stored` once its key is kept safe.
+    var onPaired: ((Paired, _ settle: @escaping (PairingVerdict) -> Void) -> Void)?
 
     private let loop: Loop
     private let key: IdentityKey
@@ -51,9 +51,9 @@ final class PairingDesk {
         let validity = settings.invitationMilliseconds
         inviting = Inviting(
             loop: loop, key: key, name: name, token: token, validMilliseconds: validity, caller: peer.map(makeCaller)
-        ) { [weak self] paired, stored in
+        ) { [weak self] paired, settle in
             // Without anybody to store it there is nothing to wait for.
-            if let onPaired = self?.onPaired { onPaired(paired, stored) } else { stored() }
+            if let onPaired = self?.onPaired { onPaired(paired, settle) } else { settle(.stored) }
         }
         return (token.text, Clock.wallMilliseconds() + Int64(clamping: validity))
     }
@@ -73,14 +73,15 @@ final class PairingDesk {
             refusal = .notInviting
         }
         guard let refusal else { return }
-        talk.say(.refusal, [refusal.rawValue])
+        talk.refuse(refusal)
         drop(talk)
     }
 
     // MARK: Joining
 
     func join(
-        _ text: String, peer: Endpoint?, canListen: Bool, then: @escaping (Result<Paired, PairingError>) -> Void
+        _ text: String, lastPeer: [UInt8]?, peer: Endpoint?, canListen: Bool,
+        then: @escaping (Result<Paired, PairingError>) -> Void
     ) {
         do throws(PairingError) {
             let token = try readToken(text)
@@ -89,7 +90,8 @@ final class PairingDesk {
             if endpoints.count == 2, endpoints[0] == endpoints[1] { endpoints.removeLast() }
             guard canListen || !endpoints.isEmpty else { throw .noAddress }
             let begun = Joining(
-                loop: loop, key: key, name: name, token: token, callers: endpoints.map(makeCaller), then: then)
+                loop: loop, key: key, name: name, token: token, lastPeer: lastPeer, callers: endpoints.map(makeCaller),
+                then: then)
             joining = begun
             begun.begin(patienceMilliseconds: settings.pairingMilliseconds) { [weak self] reason in
                 self?.endJoining(.failure(reason))
@@ -132,10 +134,16 @@ final class PairingDesk {
     private func note(_ problem: PairingError, at endpoint: Endpoint) {
         guard let joining else { return }
         if joining.note(problem, at: endpoint) {
-            endJoining(.failure(problem))
+            endJoining(.failure(joining.bestReason))
         } else {
             joining.resumeCalling(endpoint)
         }
+    }
+
+    /// The caller goes on by itself.
+    private func unreachable(_ error: LoopError, at endpoint: Endpoint) {
+        guard let joining, joining.note(.unreachable(error), at: endpoint) else { return }
+        endJoining(.failure(joining.bestReason))
     }
 
     // MARK: Connections
@@ -147,7 +155,7 @@ final class PairingDesk {
                 guard let self else { return stream.close() }
                 onCall(stream, dialled)
             },
-            onFailure: { [weak self] error in _ = self?.joining?.note(.unreachable(error), at: endpoint) })
+            onFailure: { [weak self] error in self?.unreachable(error, at: endpoint) })
     }
 
     /// TLS is up, and both agreed to pair on this connection.
@@ -162,6 +170,8 @@ final class PairingDesk {
         talks.append(talk)
         guard let joining else { return }
         if joining.isInviter(talk) {
+            // Told before the other node writes anything down: it would stay alone with a pairing.
+            if joining.isStranger(talk) { return endJoining(.failure(.pairedBefore)) }
             joining.prove(on: talk)
         } else if let dialled, joining.isCalling(dialled) {
             drop(talk)

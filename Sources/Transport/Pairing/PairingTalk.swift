@@ -53,6 +53,8 @@ final class PairingTalk {
         stream.write(Record.pairing(kind, payload))
     }
 
+    func refuse(_ refusal: PairingRefusal) { say(.refusal, [refusal.rawValue]) }
+
     /// Nothing is heard any more.
     func close() {
         guard !isOver else { return }
