@@ -52,9 +52,37 @@ extension Database {
 
 extension Database {
     func put(_ version: KeptVersion) throws(StoreError) {
+        try noteSize(of: version.id, as: version)
         try connection.run(
             .putVersion, .bytes(version.id.raw.key), .bytes(PathKey.bytes(of: version.path)),
             .integer(version.keptMilliseconds), .bytes(VersionCodec.encode(version)))
+    }
+
+    func dropVersion(_ id: VersionID) throws(StoreError) {
+        try noteSize(of: id, as: nil)
+        try connection.run(.dropVersion, .bytes(id.raw.key))
+    }
+
+    private func noteSize(of id: VersionID, as version: KeptVersion?) throws(StoreError) {
+        guard let bytes = prunableBytes else { return }
+        let old = try keptVersions(.version, .bytes(id.raw.key)).first
+        prunableBytes = bytes - (old?.prunableSize ?? 0) + (version?.prunableSize ?? 0)
+    }
+
+    /// All versions are gone through once, and counted from then on; or as many as it takes to find the oldest.
+    func prunable(limit: Int) throws(StoreError) -> StoreAnswer {
+        var oldest: [KeptVersion] = []
+        var counted: UInt128 = 0
+        let isCounting = prunableBytes == nil
+        try connection.each(.versions, [.limit(.max)]) { statement throws(StoreError) in
+            let kept = try Database.keptVersion(statement)
+            if !kept.isQuarantined, oldest.count < limit { oldest.append(kept) }
+            counted += kept.prunableSize
+            return isCounting || oldest.count < limit
+        }
+        let bytes = prunableBytes ?? counted
+        prunableBytes = bytes
+        return .prunable(oldest, bytes: UInt64(clamping: bytes))
     }
 
     /// Ids are given in the order of keeping, whatever the wall clock did meanwhile.
@@ -66,11 +94,19 @@ extension Database {
     func keptVersions(_ sql: SQL, _ values: Value...) throws(StoreError) -> [KeptVersion] {
         var found: [KeptVersion] = []
         try connection.each(sql, values) { statement throws(StoreError) in
-            let (key, sealed) = (statement.bytes(0), statement.bytes(1))
-            found.append(
-                try decoded("a kept version") { () throws(BlobError) in try VersionCodec.decode(sealed, key: key) })
+            found.append(try Database.keptVersion(statement))
             return true
         }
         return found
     }
+
+    private static func keptVersion(_ statement: Statement) throws(StoreError) -> KeptVersion {
+        let (key, sealed) = (statement.bytes(0), statement.bytes(1))
+        return try decoded("a kept version") { () throws(BlobError) in try VersionCodec.decode(sealed, key: key) }
+    }
+}
+
+extension KeptVersion {
+    /// From quarantine nothing goes by itself.
+    fileprivate var prunableSize: UInt128 { isQuarantined ? 0 : UInt128(entry.content.size) }
 }

@@ -11,6 +11,8 @@ final class Database {
     /// What the running batch has to put right at its end.
     var pending = Pending()
     var recentLists = RecentLists()
+    /// The size of all versions outside quarantine. Nil until it is asked for, and after a batch that failed.
+    var prunableBytes: UInt128?
     /// Directories whose sums were asked for and found stale: counted anew with the next batch.
     var staleAsked: Set<Path> = []
     /// The disk reported an error in a write. What was written since the last good commit cannot be known any more.
@@ -58,6 +60,7 @@ final class Database {
         } catch {
             batches = before
             recentLists = RecentLists()
+            prunableBytes = nil
             if case .inputOutput(let fault) = error {
                 writeFault = fault
                 // Nor must the journal be used up unchecked at the close: the next open reads it by its checksums.
@@ -78,7 +81,7 @@ final class Database {
         case .putIntent(let intent): try put(intent)
         case .dropIntent(let stage): try connection.run(.dropIntent, .bytes(stage.raw.key))
         case .putVersion(let version): try put(version)
-        case .dropVersion(let id): try connection.run(.dropVersion, .bytes(id.raw.key))
+        case .dropVersion(let id): try dropVersion(id)
         case .putChunks(let content, let list): try put(list, of: content)
         }
     }
@@ -103,6 +106,7 @@ final class Database {
         case .versions(let path, let limit): .versions(try keptVersions(of: path, limit: limit))
         case .versionsKept(let since, let limit):
             .versions(try keptVersions(.versionsKept, .integer(since), .limit(limit)))
+        case .prunable(let limit): try prunable(limit: limit)
         }
     }
 

@@ -16,7 +16,7 @@ enum SQL: Int, CaseIterable {
 
     case putLog, dropLog, logAfter, logAt
     case putIntent, dropIntent, intents
-    case putVersion, dropVersion, versions, versionsOfPath, versionsKept
+    case putVersion, dropVersion, version, versions, versionsOfPath, versionsKept
 
     case chunkPages, hasChunkList, putChunkPage, dropChunkPages
     case putChunkPlace, dropChunkPlace, chunkPlaces
@@ -41,7 +41,7 @@ enum SQL: Int, CaseIterable {
         case .putLog, .dropLog: "write the log"
         case .intents: "read intents"
         case .putIntent, .dropIntent: "write an intent"
-        case .versions, .versionsOfPath, .versionsKept: "read kept versions"
+        case .version, .versions, .versionsOfPath, .versionsKept: "read kept versions"
         case .putVersion, .dropVersion: "write a kept version"
         case .chunkPages, .hasChunkList, .chunkPlaces, .unheldUpTo: "read chunk lists"
         case .putChunkPage, .dropChunkPages, .putChunkPlace, .dropChunkPlace, .putUnheld, .dropUnheld:
@@ -98,6 +98,7 @@ enum SQL: Int, CaseIterable {
 
         case .putVersion: "INSERT OR REPLACE INTO version VALUES (?1, ?2, ?3, ?4)"
         case .dropVersion: "DELETE FROM version WHERE id = ?1"
+        case .version: "SELECT id, version FROM version WHERE id = ?1"
         case .versions: "SELECT id, version FROM version ORDER BY id LIMIT ?1"
         case .versionsOfPath: "SELECT id, version FROM version WHERE path = ?1 ORDER BY id DESC LIMIT ?2"
         case .versionsKept:

@@ -1,7 +1,7 @@
 /// The tables of state.db and how they came to be: one numbered step for each version there ever was.
 ///
 /// `application_id` is "sycd", `user_version` the number of the last step. Steps are only ever added, and what one has
-/// written is never changed by editing it: `Tests/Vectors/store-1.txt` holds the schema of version 1.
+/// written is never changed by editing it: `Tests/Vectors/store-1-schema.txt` holds the schema of version 1.
 enum Schema {
     /// "sycd" in ASCII.
     static let applicationID: Int32 = 0x7379_6364

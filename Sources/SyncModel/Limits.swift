@@ -49,6 +49,8 @@ public struct Limits: Sendable, Equatable {
     public var retryLastMilliseconds: UInt64 = 60_000
     /// A displaced file is looked at once more this long after it was displaced.
     public var lateWriterMilliseconds: UInt64 = 10_000
+    /// A version is kept this long however much room there is too little of.
+    public var youngVersionMilliseconds: Int64 = 600_000
     /// The notice of a new directory comes within this, or not at all.
     public var youngMilliseconds: UInt64 = 60_000
     /// Deletes within this window are judged together by the fuse.

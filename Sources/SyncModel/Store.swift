@@ -140,6 +140,8 @@ public enum StoreQuery: Hashable, Sendable {
     case versions(Path?, limit: Int)
     /// Versions kept at this wall time or later, oldest first. Answered by `.versions`.
     case versionsKept(sinceMilliseconds: Int64, limit: Int)
+    /// The oldest versions outside quarantine, and the size of all that are outside. Answered by `.prunable`.
+    case prunable(limit: Int)
 }
 
 public enum StoreAnswer: Hashable, Sendable {
@@ -151,6 +153,7 @@ public enum StoreAnswer: Hashable, Sendable {
     case logRecord(LogRecord?)
     case intents([Intent])
     case versions([KeptVersion])
+    case prunable([KeptVersion], bytes: UInt64)
 }
 
 public struct ChunkSource: Hashable, Sendable {

@@ -73,6 +73,7 @@ package struct VirtualStore: Sendable {
         case .versions(let path, let limit): .versions(keptVersions(of: path, limit: limit))
         case .versionsKept(let since, let limit):
             .versions(Array(versions.values.lazy.filter { $0.keptMilliseconds >= since }.prefix(limit)))
+        case .prunable(let limit): prunable(limit)
         }
     }
 }
@@ -268,6 +269,12 @@ extension VirtualStore {
             if key != position { found.append(record) }
         }
         return found
+    }
+
+    private func prunable(_ limit: Int) -> StoreAnswer {
+        let outside = versions.values.filter { !$0.isQuarantined }
+        let bytes = outside.reduce(UInt128(0)) { $0 + UInt128($1.entry.content.size) }
+        return .prunable(Array(outside.prefix(limit)), bytes: UInt64(clamping: bytes))
     }
 
     /// Ids are given in the order of keeping, whatever the wall clock did meanwhile.

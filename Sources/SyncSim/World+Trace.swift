@@ -387,6 +387,7 @@ extension StoreAnswer {
         case .logRecord(let record): "record " + (record?.summary ?? "none")
         case .intents(let intents): "intents(" + intents.map { "\($0.path)" }.joined(separator: " ") + ")"
         case .versions(let versions): "\(versions.count) versions"
+        case .prunable(let versions, let bytes): "\(versions.count) of the versions with \(bytes) bytes"
         }
     }
 }
@@ -410,6 +411,7 @@ extension StoreQuery {
         case .intents: "intents"
         case .versions(let path, let limit): "versions \(path?.description ?? "all") \(limit)"
         case .versionsKept(let since, let limit): "versions since \(since) \(limit)"
+        case .prunable(let limit): "prunable \(limit)"
         }
     }
 }

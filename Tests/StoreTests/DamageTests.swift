@@ -146,6 +146,8 @@ extension StoreAnswer {
         switch (self, other) {
         case (.rows(let rows), .rows(let all)): rows.allSatisfy { all.contains($0) }
         case (.versions(let kept), .versions(let all)): kept.allSatisfy { all.contains($0) }
+        case (.prunable(let kept, let bytes), .prunable(let all, let allBytes)):
+            kept.allSatisfy { all.contains($0) } && bytes <= allBytes
         case (.intents(let intents), .intents(let all)): intents.allSatisfy { all.contains($0) }
         case (.log(let records), .log(let all)): records.allSatisfy { all.contains($0) }
         default: true

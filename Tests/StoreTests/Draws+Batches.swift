@@ -45,7 +45,7 @@ extension Draws {
             .summary(.root), .summary(path()), .chunkList(content().id), .chunkSources(digests),
             .log(after: position(), limit: limit()), .log(after: .none, limit: .max), .logRecord(position()), .intents,
             .versions(path(), limit: limit()), .versions(nil, limit: limit()),
-            .versionsKept(sinceMilliseconds: Int64(random.below(100)), limit: limit()),
+            .versionsKept(sinceMilliseconds: Int64(random.below(100)), limit: limit()), .prunable(limit: limit()),
         ]
     }
 

@@ -46,10 +46,12 @@ struct Driver {
         return record
     }
 
-    static func start(_ record: NodeRecord = record, powerWasLost: Bool = false) -> Event {
+    static func start(
+        _ record: NodeRecord = record, settings: Settings = Settings(), powerWasLost: Bool = false
+    ) -> Event {
         .started(
             Start(
-                node: record, settings: Settings(), limits: Limits(), program: Array("test".utf8), nonce: 7,
+                node: record, settings: settings, limits: Limits(), program: Array("test".utf8), nonce: 7,
                 powerWasLost: powerWasLost))
     }
 
@@ -115,12 +117,13 @@ struct Driver {
 
     /// Starts a node and lets it come to rest.
     static func running(
-        _ record: NodeRecord = record, files: SortedMap<Path, Item> = [:], shelf: Shelf = Shelf()
+        _ record: NodeRecord = record, files: SortedMap<Path, Item> = [:], shelf: Shelf = Shelf(),
+        settings: Settings = Settings()
     ) -> Driver {
         var driver = Driver()
         driver.shelf = shelf
         driver.files = files
-        driver.happen(start(record))
+        driver.happen(start(record, settings: settings))
         driver.settle()
         return driver
     }
@@ -327,8 +330,9 @@ extension Driver.Item {
     }
 }
 
-/// A store that keeps rows, the log and the node's record, and has nothing of all the rest.
+/// A store that keeps rows, the log, the node's record and versions, and has nothing of all the rest.
 struct Shelf {
+    var versions = SortedMap<VersionID, KeptVersion>()
     private(set) var rows = SortedMap<Path, Row>()
     private(set) var log: [LogRecord] = []
     private(set) var record: NodeRecord?
@@ -341,7 +345,9 @@ struct Shelf {
             case .appendLog(let entry): log.append(entry)
             case .dropLog(let position): log.removeAll { $0.head.position <= position }
             case .putNode(let node): record = node
-            case .relocate, .putIntent, .dropIntent, .putVersion, .dropVersion, .putChunks: break
+            case .putVersion(let version): versions[version.id] = version
+            case .dropVersion(let id): versions[id] = nil
+            case .relocate, .putIntent, .dropIntent, .putChunks: break
             }
         }
     }
@@ -364,9 +370,18 @@ struct Shelf {
         case .log(let position, let limit): .log(Array(log.filter { $0.head.position > position }.prefix(limit)))
         case .logRecord(let position): .logRecord(log.first { $0.head.position == position })
         case .intents: .intents([])
-        case .versions, .versionsKept: .versions([])
+        case .versions(let path, let limit):
+            .versions(Array(kept { path == nil || $0.path == path }.prefix(limit)))
+        case .versionsKept(let since, let limit):
+            .versions(Array(kept { $0.keptMilliseconds >= since }.prefix(limit)))
+        case .prunable(let limit):
+            .prunable(
+                Array(kept { !$0.isQuarantined }.prefix(limit)),
+                bytes: kept { !$0.isQuarantined }.map(\.entry.content.size).reduce(0, +))
         }
     }
+
+    private func kept(_ isWanted: (KeptVersion) -> Bool) -> [KeptVersion] { versions.map(\.value).filter(isWanted) }
 
     private func page(_ limit: Int, _ isWanted: (Row) -> Bool) -> [Row] {
         Array(rows.map(\.value).filter(isWanted).prefix(limit))

@@ -428,6 +428,60 @@ struct NodeTests {
         #expect(driver.closings == [.peerAway])
     }
 
+    // MARK: Kept versions
+
+    /// 600 versions of 10 bytes, one kept each second up to the start; every third is in quarantine.
+    private static func manyVersions() -> Shelf {
+        var shelf = Shelf()
+        let file = Driver.Item.file("0123456789", inode: 9, modified: .zero)
+        for number in 0..<600 {
+            let id = VersionID(raw: UInt64(number))
+            shelf.versions[id] = KeptVersion(
+                id: id, path: place("a.txt"), entry: Entry(content: file.content, mode: 0o644, modified: .zero),
+                stat: file.stat, author: .own, keptMilliseconds: Driver.wallStart - Int64(600 - number) * 1_000,
+                reason: .versionKept, isQuarantined: number % 3 == 0)
+        }
+        return shelf
+    }
+
+    private static func numbersLeft(after settings: Settings) -> [UInt64] {
+        var driver = Driver.running(shelf: manyVersions(), settings: settings)
+        let end = driver.milliseconds + Limits().rescanMilliseconds + 1_000
+        while driver.milliseconds < end { driver.sleep() }
+        return driver.shelf.versions.map(\.key.raw)
+    }
+
+    @Test("R-16: versions go by their age, however many there are, and what is in quarantine stays") func pruneByAge() {
+        var settings = Settings()
+        settings.keepVersionsMilliseconds = 3_600_000 + 300_000
+        let left = NodeTests.numbersLeft(after: settings)
+        #expect(left == (0..<600).filter { $0 % 3 == 0 || $0 > 300 })
+    }
+
+    @Test("R-16: the oldest go as long as all take more room than allowed", arguments: [0, 1_000, 3_995, 4_000])
+    func pruneBySize(bytes: UInt64) {
+        var settings = Settings()
+        settings.keepVersionsBytes = bytes
+        let left = NodeTests.numbersLeft(after: settings).filter { $0 % 3 != 0 }
+        #expect(left == (0..<600).filter { $0 % 3 != 0 }.suffix(Int(bytes / 10)))
+    }
+
+    @Test("a version that was kept just now stays, however little room there may be") func pruneYoung() {
+        var settings = Settings()
+        settings.keepVersionsBytes = 0
+        var shelf = Shelf()
+        for (id, kept) in NodeTests.manyVersions().versions.prefix(9) {
+            let young = Driver.wallStart + Int64(Limits().rescanMilliseconds) - 60_000
+            shelf.versions[id] = KeptVersion(
+                id: id, path: kept.path, entry: kept.entry, stat: kept.stat, author: .own, keptMilliseconds: young,
+                reason: .versionKept)
+        }
+        var driver = Driver.running(shelf: shelf, settings: settings)
+        let end = driver.milliseconds + Limits().rescanMilliseconds + 1_000
+        while driver.milliseconds < end { driver.sleep() }
+        #expect(driver.shelf.versions.count == 9)
+    }
+
     // MARK: INV-20
 
     @Test("INV-20: the same events give the same effects, to the last byte", arguments: 1...20)

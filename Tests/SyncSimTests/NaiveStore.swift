@@ -115,6 +115,9 @@ struct NaiveStore {
         case .versionsKept(let since, let limit):
             let young = versions.filter { $0.keptMilliseconds >= since }
             return .versions(Array(young.sorted { $0.id < $1.id }.prefix(limit)))
+        case .prunable(let limit):
+            let outside = versions.filter { !$0.isQuarantined }.sorted { $0.id < $1.id }
+            return .prunable(Array(outside.prefix(limit)), bytes: outside.map(\.entry.content.size).reduce(0, +))
         }
     }
 }

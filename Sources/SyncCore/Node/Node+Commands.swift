@@ -221,18 +221,31 @@ extension Node {
             keptMilliseconds: now.wallMilliseconds, reason: .versionKept, isQuarantined: kept.isQuarantined)
     }
 
-    /// Versions past their promise, by age first, then by size, oldest first.
+    /// Versions past their promise, oldest first: those that are too old, and as many more as take the room that is too
+    /// much. What was kept just now stays all the same: somebody may still be writing to it, or looking for it.
     mutating func prune(_ answers: inout Answers, into effects: inout Effects) {
-        let versions = answers.versions()
+        guard phase == .running else { return }
+        let (versions, bytes) = answers.prunable()
         let limit = now.wallMilliseconds - settings.keepVersionsMilliseconds
-        let old = versions.prefix { $0.keptMilliseconds < limit && !$0.isQuarantined }
-        guard !old.isEmpty else { return }
-        effects.add(.disk(newJob(.pruning(old.map(\.id))), old.map { DiskProgram([.discard($0.place)]) }))
+        let young = now.wallMilliseconds - limits.youngVersionMilliseconds
+        var rest = bytes
+        var past: [KeptVersion] = []
+        for version in versions {
+            let isTooMuch = rest > settings.keepVersionsBytes && version.keptMilliseconds < young
+            guard version.keptMilliseconds < limit || isTooMuch else { continue }
+            rest -= min(rest, version.entry.content.size)
+            past.append(version)
+        }
+        guard !past.isEmpty else { return }
+        effects.add(.disk(newJob(.pruning(past.map(\.id))), past.map { DiskProgram([.discard($0.place)]) }))
     }
 
     mutating func finishPruning(_ versions: [VersionID], _ results: [DiskResult]) {
         let gone = zip(versions, results).filter { $1.failure == nil || $1.failure?.error == .notFound }.map(\.0)
-        if !gone.isEmpty { enqueue(.dropVersions(gone)) }
+        if gone.isEmpty { return }
+        enqueue(.dropVersions(gone))
+        // There may be more where these came from.
+        enqueue(.prune)
     }
 
     // MARK: Stopping

@@ -129,6 +129,11 @@ struct Answers {
         if case .versions(let versions)? = list.popFirst() { return versions }
         return []
     }
+
+    mutating func prunable() -> (versions: [KeptVersion], bytes: UInt64) {
+        if case .prunable(let versions, let bytes)? = list.popFirst() { return (versions, bytes) }
+        return ([], 0)
+    }
 }
 
 /// Rows of one transaction, looked up by path.
@@ -324,7 +329,7 @@ extension Node {
         case .findVersion:
             return [.versions(nil, limit: .max)]
         case .prune:
-            return [.versions(nil, limit: limits.batchPathsMax)]
+            return [.prunable(limit: limits.batchPathsMax)]
         }
     }
 
