@@ -1,4 +1,4 @@
-/// Single looks: paths, pieces of files, our own stage, the room that is left.
+/// Single looks: paths, pieces of files, our own stage.
 import Glibc
 public import SyncModel
 
@@ -76,29 +76,5 @@ extension Folder {
             }
             return files
         }
-    }
-
-    public struct Space: Hashable, Sendable {
-        /// What we may still write; less than what is free where some is kept for root.
-        public let freeBytes: UInt64
-        public let totalBytes: UInt64
-    }
-
-    public func space() throws(FolderError) -> Space {
-        try step("fstatvfs", path) { () throws(Failure) in
-            var found = statvfs()
-            try checked(unsafe orErrno(fstatvfs(root.raw, &found)))
-            let unit = UInt64(found.f_frsize)
-            return Space(
-                freeBytes: UInt64(found.f_bavail).multipliedClamped(by: unit),
-                totalBytes: UInt64(found.f_blocks).multipliedClamped(by: unit))
-        }
-    }
-}
-
-extension UInt64 {
-    fileprivate func multipliedClamped(by factor: UInt64) -> UInt64 {
-        let (product, isTooMuch) = multipliedReportingOverflow(by: factor)
-        return isTooMuch ? .max : product
     }
 }

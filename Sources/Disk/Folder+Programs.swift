@@ -59,9 +59,14 @@ extension Folder {
 
     private func perform(_ operation: DiskOperation, _ result: inout DiskResult) throws(Failure) {
         switch operation {
-        case .createFile(let place): try createFile(place)
-        case .write(let place, let offset, let bytes): try write(bytes, to: place, at: offset)
+        case .createFile(let place):
+            try expectRoom(for: 0)
+            try createFile(place)
+        case .write(let place, let offset, let bytes):
+            try expectRoom(for: UInt64(bytes.count))
+            try write(bytes, to: place, at: offset)
         case .copy(let source, let offset, let length, let target, let at, let digest):
+            try expectRoom(for: UInt64(length))
             try copy(source, offset, length, to: target, at: at, digest)
         case .truncate(let place, let size): try truncate(place, to: size)
         case .createDirectory(let place, let mode): try createDirectory(place, mode: mode)

@@ -27,6 +27,7 @@ extension Daemon {
             configuration.link.rateLimitBytesPerSecond = wanted.link.rateLimitBytesPerSecond
             link.setRateLimit(bytesPerSecond: wanted.link.rateLimitBytesPerSecond)
         }
+        host.setReserve(wanted.safety.reserve)
         host.ask(.configure(wanted.safety.settings)) { _ in }
         let notes = keys.map {
             "\($0.rawValue): \(Daemon.liveKeys.contains($0) ? "in use from now on" : "needs a restart of syncd")"

@@ -122,6 +122,7 @@ final class Daemon {
         host.onStoreFailure = { [unowned self] in journal.problem("state.db: \($0). The node stops; files are safe.") }
         host.onFolderFailure = { [unowned self] in journal.problem("the folder's own stage: \($0). The node stops.") }
         host.onWatchLimit = { [unowned self] in noteWatchLimit($0) }
+        host.setReserve(configuration.safety.reserve)
         loop.onTurn = { [host] in host.turn() }
         try openSocket()
         try listenToSignals()

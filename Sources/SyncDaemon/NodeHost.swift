@@ -1,3 +1,4 @@
+import Config
 import Disk
 import EventLoop
 import Store
@@ -102,6 +103,9 @@ final class NodeHost {
     func catchUp(then: @escaping () -> Void) { keeper.flush(then: then) }
 
     var rootState: RootState { folder.rootState }
+    /// What the peer sends leaves this much free.
+    func setReserve(_ reserve: Configuration.Reserve) { folder.setReserve { reserve.bytes(of: $0) } }
+
     var watchCount: Int { watcher.count }
     var isWatchLimited: Bool { watcher.isLimited }
 

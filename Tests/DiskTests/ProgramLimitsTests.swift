@@ -122,6 +122,33 @@ struct ProgramLimitsTests {
         #expect(scratch.folder.rootState == .healthy)
     }
 
+    @Test("nothing is staged that touches the reserve, and names still go", .enabled(if: Mount.isPossible))
+    func reserve() throws {
+        let above = try Scratch.makeTemporary()
+        defer { Scratch.remove(above) }
+        let mount = try Mount(at: above)
+        defer { mount.remove() }
+        let scratch = try Scratch(in: above)
+        try scratch.write("a", utf8("old"))
+        let free = try scratch.folder.space().freeBytes
+        scratch.folder.setReserve { total in
+            #expect(total == 1 << 20)
+            return free - 100_000
+        }
+        func write(_ bytes: Int) -> DiskError? {
+            scratch.folder.error(
+                .write(staged, offset: 0, bytes: [UInt8](repeating: 1, count: bytes)), .syncFile(staged))
+        }
+        #expect(scratch.folder.error(.createFile(staged)) == nil)
+        #expect(write(100_001) == .noSpace)
+        #expect(write(90_000) == nil)
+        #expect(write(20_000) == .noSpace)
+        #expect(scratch.folder.error(.move(.tree(at("a")), to: .tree(at("b")))) == nil)
+        scratch.folder.setReserve { _ in .max }
+        #expect(scratch.folder.error(.createFile(.stage(StageName(raw: 77)))) == .noSpace)
+        #expect(scratch.folder.error(.discard(staged)) == nil)
+    }
+
     @Test("a read-only file system says so", .enabled(if: Mount.isPossible)) func readOnly() throws {
         let above = try Scratch.makeTemporary()
         defer { Scratch.remove(above) }

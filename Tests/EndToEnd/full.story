@@ -40,3 +40,15 @@ mount -o remount,size=64m,nr_inodes=1000 "$world/disk"
 settle
 soon "the alert stays" warns_no_more_of beta disk.full
 content beta || fail "beta is not content again: $(cat "$world/status")"
+
+# What is kept for others counts as full; what only leaves or is renamed goes on.
+sed -i 's/^reserve = .*/reserve = 63MiB/' "$world/beta/syncd.conf"
+ctl beta reload >"$world/out" || fail "the reserve is not taken: $(cat "$world/out")"
+head -c 3M /dev/urandom >"$alpha/reserved"
+soon "the reserve is not kept" waits_for beta disk.full
+rm "$alpha/large"
+soon "deletes wait for the reserve" test ! -e "$beta/large"
+sed -i 's/^reserve = .*/reserve = 1%/' "$world/beta/syncd.conf"
+ctl beta reload >"$world/out" || fail "the reserve is not given up: $(cat "$world/out")"
+settle
+soon "the alert of the reserve stays" warns_no_more_of beta disk.full
