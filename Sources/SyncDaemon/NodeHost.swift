@@ -19,6 +19,7 @@ final class NodeHost {
     let crew: DiskCrew
     private let keeper: WatchKeeper
     private let rootWatch: RootWatch
+    private let patrol: Patrol
     private let commands = PendingCommands()
 
     var onSend: (LinkID, [UInt8]) -> Void = { _, _ in }
@@ -51,6 +52,7 @@ final class NodeHost {
         ) { driver.post($0) }
         keeper = WatchKeeper(watcher, loop: loop, worker: watchWorker) { driver.post($0) }
         rootWatch = RootWatch(folder, loop: loop, pool: diskPool) { driver.post($0) }
+        patrol = Patrol(loop: loop) { driver.post($0) }
         driver.perform = { [unowned self] in perform($0) }
         crew.onFailure = { [unowned self] in
             onFolderFailure($0)
@@ -59,7 +61,12 @@ final class NodeHost {
         crew.onAway = { [rootWatch] in rootWatch.hold($0) }
         storeLine.onFailure = { [unowned self] in onStoreFailure($0) }
         storeLine.onStored = { [unowned self] in onStored($0) }
-        keeper.onLimit = { [unowned self] in onWatchLimit($0) }
+        keeper.onLimit = { [unowned self] in
+            onWatchLimit($0)
+            patrol.setNeeded($0)
+        }
+        patrol.ask = { [unowned self] in ask(.status, then: $0) }
+        patrol.onScanned = { [keeper] in keeper.noteLimit() }
         keeper.onOverflow = { [unowned self] in onReport(.note(Note(code: .watchOverflow))) }
     }
 
@@ -136,6 +143,7 @@ final class NodeHost {
         commands.abandon()
         deadline.close()
         rootWatch.close()
+        patrol.close()
         keeper.close()
         // What is read can be read again; what is written is written to its end.
         folder.interrupt()

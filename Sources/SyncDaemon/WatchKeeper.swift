@@ -86,7 +86,8 @@ final class WatchKeeper {
         onOverflow()
     }
 
-    private func noteLimit() {
+    /// A scan finds and loses watches without any news.
+    func noteLimit() {
         let isLimited = watcher.isLimited
         guard isLimited != self.isLimited else { return }
         self.isLimited = isLimited
