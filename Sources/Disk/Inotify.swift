@@ -51,7 +51,7 @@ final class Inotify: Sendable {
 
     private static let mask = UInt32(
         truncatingIfNeeded: IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
-            | IN_ONLYDIR | IN_EXCL_UNLINK)
+            | IN_ONLYDIR)
     /// What becomes of the others, the directory they lie in tells.
     private static let rootMask = UInt32(truncatingIfNeeded: IN_DELETE_SELF | IN_MOVE_SELF)
 }

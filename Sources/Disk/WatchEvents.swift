@@ -16,6 +16,7 @@ struct WatchEvent: Hashable, Sendable {
 
     var kind: Notice.Kind {
         if has(IN_DELETE | IN_MOVED_FROM) { return .gone }
+        if has(IN_CLOSE_WRITE) { return .closed }
         return has(IN_MODIFY) ? .writing : .touched
     }
 

@@ -2,7 +2,8 @@
 public import SyncModel
 
 public struct WatchNews: Hashable, Sendable {
-    /// One for each path, in the order of their first mention, each with the last that happened there.
+    /// One for each path, in the order of their first mention, each with the last that happened there; what was closed
+    /// stays so whatever touches it.
     public internal(set) var notices: [Notice] = []
     /// Changes may have gone unnoticed: everything has to be compared. After a loss of events only the root is
     /// watched; the scan watches each directory again before it lists it.
@@ -24,6 +25,7 @@ public struct WatchNews: Hashable, Sendable {
     mutating func note(_ path: Path, _ kind: Notice.Kind) {
         let notice = Notice(path: path, kind: kind)
         if let place = places[path] {
+            if kind == .touched, notices[place].kind == .closed { return }
             notices[place] = notice
         } else {
             places[path] = notices.count

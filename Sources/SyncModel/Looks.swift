@@ -2,8 +2,11 @@
 
 public struct Notice: Hashable, Sendable {
     public enum Kind: UInt8, Sendable {
-        /// Created, moved here, written and closed, or its metadata changed.
+        /// Created, moved here, or its metadata changed.
         case touched
+        /// Closed by somebody who could write, perhaps among other things. What was written through `mmap` may show in
+        /// nothing else.
+        case closed
         /// Deleted, or moved away.
         case gone
         /// Written, and still open for writing: wait for the close.

@@ -56,7 +56,7 @@ struct WatchLimitTests {
         let news = watcher.next()
         #expect(news.limitReached)
         #expect(!news.hasOverflowed)
-        #expect(news.notices.contains(Notice(path: at("d1/e/f"), kind: .touched)))
+        #expect(news.notices.contains(Notice(path: at("d1/e/f"), kind: .closed)))
         #expect(news.notices.contains(Notice(path: at("d7"), kind: .touched)))
         for number in 3...7 { scratch.removeTree("d\(number)") }
         while watcher.count > 5 { _ = watcher.next() }

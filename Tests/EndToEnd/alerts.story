@@ -4,7 +4,8 @@ echo base >"$alpha/f"
 settle
 down beta
 echo from alpha >"$alpha/f"
-sleep 0.1
+# Alpha has seen and dated what it has before beta does anything.
+sleep 1
 echo from beta >"$beta/f"
 up beta
 settle

@@ -26,7 +26,8 @@ settle
 [ ! -e "$alpha/deleted" ] || fail "what was deleted under the slow clock is back"
 down beta
 echo "alpha's" >"$alpha/both"
-sleep 0.1
+# Alpha has seen and dated what it has before beta does anything.
+sleep 1
 echo "beta's" >"$beta/both"
 up beta
 settle

@@ -165,7 +165,8 @@ for way in down frozen; do
     settle
     part $way
     (cd "$alpha/$way" && on_alpha) || fail "alpha's edits failed"
-    sleep 0.1
+    # Alpha has seen what it did, and dated it, before beta does anything.
+    sleep 1
     (cd "$beta/$way" && on_beta) || fail "beta's edits failed"
     heal $way
     settle

@@ -28,3 +28,13 @@ grep -q second "$alpha/mapped" || fail "the writer wrote nothing"
 kill -CONT "$(cat "$world/beta/pid")"
 settle
 grep -q second "$beta/mapped" || fail "the second write is missing"
+
+# Both are awake: what is written after the first word has arrived changes no time, and only the end of the writer tells of it.
+head -c 5000 /dev/zero >"$alpha/again"
+settle
+perl "$world/write.pl" "$alpha/again" "${calls[@]}" &
+soon "the first word does not arrive" grep -q first "$beta/again"
+wait $! || fail "the writer failed"
+arrived() { grep -q second "$beta/again"; }
+soon "what was written last does not arrive" arrived
+settle

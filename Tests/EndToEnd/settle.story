@@ -4,7 +4,8 @@ for name in taken kept; do echo base >"$alpha/$name"; done
 settle
 down beta
 for name in taken kept; do echo "$name at alpha" >"$alpha/$name"; done
-sleep 0.1
+# Alpha has seen and dated what it has before beta does anything.
+sleep 1
 for name in taken kept; do echo "$name at beta" >"$beta/$name"; done
 up beta
 settle

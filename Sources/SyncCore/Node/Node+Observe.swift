@@ -57,6 +57,8 @@ struct WatchState: Sendable {
     /// Such names, and all that somebody is writing by, of which there was a notice since they were looked at, and when (wall
     /// milliseconds).
     var noticed = SortedMap<Path, Int64>()
+    /// Closed by somebody who could write, and not looked at since.
+    var closed = SortedMap<Path, Bool>()
     /// Directories in which somebody writes a file that had a name there before this process began.
     var toSearch = SortedMap<Path, Bool>()
 
@@ -208,13 +210,15 @@ extension Node {
     mutating func note(_ notices: [Notice]) {
         guard phase == .running else { return }
         for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
-            if record.distrustSince != nil, notice.kind != .touched, watch.handled.count < limits.notedPathsMax {
+            let isWritten = notice.kind == .writing || notice.kind == .gone
+            if record.distrustSince != nil, isWritten, watch.handled.count < limits.notedPathsMax {
                 watch.handled[notice.path] = true
                 // What is being read may be from before, and so what the cut left.
                 if watch.hashing.contains(key: notice.path) { watch.hashing[notice.path] = false }
             }
             noteWriting(notice)
             if notice.kind == .touched, watch.young.removeValue(forKey: notice.path) != nil { rescan(notice.path) }
+            if notice.kind == .closed { watch.closed[notice.path] = true }
             if notice.kind == .writing, !apply.touches(notice.path) {
                 // Wait for the close; a program that never closes is looked at after a pause all the same.
                 watch.changing[notice.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
@@ -227,6 +231,7 @@ extension Node {
         if watch.toInspect.count > limits.notedPathsMax {
             watch.toInspect.removeAll()
             watch.noticed.removeAll()
+            watch.closed.removeAll()
             rescanAll()
         }
     }
@@ -485,6 +490,7 @@ extension Node {
             }
             let old = rows[look.path]
             var row = old ?? Row(path: look.path)
+            let wasClosed = watch.closed.removeValue(forKey: look.path) != nil
             let isLeftOut = look.stat.map {
                 watch.rules.isIgnored(look.path.bytes, isDirectory: $0.kind == .directory)
             }
@@ -495,7 +501,7 @@ extension Node {
                 if let stat = look.stat, stat.kind == .file { lookAtNamesakes(of: look.path, stat, namesakes) }
                 ignore(&row)
             } else if let stat = look.stat, stat.kind != .special, isLeftOut == false {
-                found(stat, at: &row, namesakes: namesakes, in: &batch)
+                found(stat, at: &row, wasClosed: wasClosed, namesakes: namesakes, in: &batch)
             } else {
                 // What cannot be synced, or what the rules leave out while they do not leave out what was or is to be here,
                 // only stands in its way.
@@ -586,7 +592,9 @@ extension Node {
     }
 
     /// Something stands at the path.
-    private mutating func found(_ stat: Stat, at row: inout Row, namesakes: [Row], in batch: inout Batch) {
+    private mutating func found(
+        _ stat: Stat, at row: inout Row, wasClosed: Bool, namesakes: [Row], in batch: inout Batch
+    ) {
         if row.condition == .ignored { heed(&row) }
         if stat.kind != .directory { lookAtNamesakes(of: row.path, stat, namesakes) }
         if let disk = row.disk, disk.isStill(stat) {
@@ -597,8 +605,9 @@ extension Node {
                 // What was marked missing with it may be back as well, and nobody tells.
                 if stat.kind == .directory { rescan(row.path) }
             }
+            guard stat.kind == .file, row.condition == .normal else { return }
             // The times may have reached the disk before the bytes did.
-            if stat.kind == .file, row.condition == .normal, isSuspect(row) { watch.toHash[row.path] = true }
+            if isSuspect(row) || wasClosed && mayBeMapped(stat) { watch.toHash[row.path] = true }
             return
         }
         guard stat.kind == .directory else {
@@ -616,6 +625,12 @@ extension Node {
             // What goes into it may have waited for it.
             plan.madeProgress = true
         }
+    }
+
+    /// Whoever has mapped a file changes its times only with the first write to a page that is clean: until the kernel has
+    /// written that down, what follows leaves no trace but the close.
+    private func mayBeMapped(_ stat: Stat) -> Bool {
+        now.wallMilliseconds - stat.changed.milliseconds < Int64(clamping: limits.writebackMilliseconds)
     }
 
     /// A write through one name of a hard link, ours or a user's, is told of for that name only. A name that is being read
