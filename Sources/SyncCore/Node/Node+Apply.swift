@@ -75,6 +75,8 @@ struct AppliedItem: Sendable {
     var rescuedTo: Path?
     /// Something is still in the stage that only the next restart can sort out.
     var keepsIntent = false
+    /// What we have put there stands there and cannot be taken back; what made room is in the stage.
+    var isInPlace = false
     /// A directory that was to be made and then, because that could not be finished, to be removed; neither could be done.
     var standing: Stat?
     /// What is to go back to its name finds no directory there any more.
@@ -409,7 +411,7 @@ extension Node {
         ]
         let intent = Intent(
             stage: nextStage(), path: task.path, action: .rename(from: source.path), expected: source.stat,
-            displaced: nil)
+            displaced: nil, shown: Intent.Shown(wanted))
         return AppliedItem(
             task: task, wanted: wanted, step: task.step, intent: intent, displaced: nil,
             program: DiskProgram(operations),
@@ -572,6 +574,7 @@ extension Node {
             if let failure = result.failure, failure.index > 1 || isHistory {
                 // The exchange cannot be undone, or not be seen to be; nothing is owed to the tree. The next start clears it up.
                 batch.items[index].keepsIntent = true
+                batch.items[index].isInPlace = failure.index <= 1 && failure.error != .notFound
                 continue
             }
             if item.step == .replaceDirectory, let error = result.failure?.error, error != .notFound {
@@ -744,11 +747,12 @@ extension Node {
     /// If another folder has taken the place of ours, nobody can tell what of this was done where: what is written down as
     /// done and is not found when ours is back would count as deleted. Restart from what is durable.
     mutating func finishRootCheck(of root: RootState) {
-        guard let batch = apply.batch else { return }
         guard root == .healthy else {
             timers.mustStop = true
             return
         }
+        if phase == .recovering { enqueue(.settleRecovery(recovery.findings)) }
+        guard let batch = apply.batch else { return }
         apply.isTransacting = true
         enqueue(.commit(batch.items, parents: batch.parentStats))
     }
@@ -902,7 +906,9 @@ extension Node {
             ours.size = before.size
         }
         let time = expectedTime(of: item)
-        if !found.modified.mayStand(for: time) { ours.modified = time }
+        // What the file system keeps of a time, the staged file has shown: any other is somebody's.
+        let isKnown = item.task.stage?.entry.modified == item.wanted.entry.modified && found.kind != .directory
+        if isKnown ? found.modified != time : !found.modified.mayStand(for: time) { ours.modified = time }
         return ours
     }
 
@@ -979,9 +985,29 @@ extension Node {
         if reason == .noSpace || reason == .inputOutput || reason == .readOnly {
             setAlarm(Node.reason(for: reason), if: true, into: &effects)
         }
-        wait(&row, Node.reason(for: reason))
+        if item.isInPlace {
+            settleInPlace(item, &row, in: &batch)
+        } else {
+            wait(&row, Node.reason(for: reason))
+        }
         rows[path] = row
         if reason == .notEmpty { enqueue(.explainNotEmpty(path, after: nil, sawLive: false)) }
+    }
+
+    /// Found by a look once the peer has told of something newer, what we have put there would be a person's.
+    private mutating func settleInPlace(_ item: AppliedItem, _ row: inout Row, in batch: inout Batch) {
+        guard let stage = item.task.stage else { return }
+        if let chunks = stage.chunks, case .file(let id, _) = item.wanted.entry.content {
+            batch.add(.putChunks(id, chunks))
+        }
+        row.disk = Row.DiskState(
+            entry: item.wanted.entry, stat: asWeLeftIt(stage.stat, item), origins: item.wanted.origins, isRacy: true)
+        row.reflected = row.reflected.joined(with: item.wanted.version)
+        row.waiting = nil
+        row.owesCopy = false
+        guard stage.stat.kind == .directory else { return }
+        rescan(row.path)
+        noteYoung(row.path)
     }
 
     /// A look at what we are writing, for when that is done.

@@ -318,7 +318,8 @@ extension Node {
         case .setAside(_, let path), .doubt(_, let path, _, _):
             return [.rows([path])]
         case .settleRecovery(let findings):
-            let paths = findings.placed.map(\.path) + findings.taken.map(\.path)
+            let paths =
+                findings.placed.map(\.path) + findings.taken.map(\.path) + findings.taken.compactMap(\.moved?.path)
             return paths.isEmpty ? [] : [.rows(paths)]
         case .settleRestore, .finishRows, .dropVersions, .markAlive, .markStopped:
             return []

@@ -10,7 +10,8 @@ extension Node {
             !rulesAreChanging
         else { return }
         let below = answers.rows()
-        let live = below.filter { $0.disk != nil }
+        // (What is ignored is not looked at and may have gone long ago. If it is there, it is when all else is gone.)
+        let live = below.filter { $0.disk != nil && $0.condition != .ignored }
         let isOverdue = old.waiting.map { patiences(of: $0) >= 1 } ?? false
         if live.contains(where: { isReasonToStay($0, isOverdue) }) {
             keep(directory: old, into: &effects)
@@ -35,7 +36,6 @@ extension Node {
     /// What the deleter had in his own folder has gone there with the directory, and he is about to tell of it: word of
     /// a directory may come before word of what was in it.
     private func isReasonToStay(_ row: Row, _ isOverdue: Bool) -> Bool {
-        if row.condition == .ignored { return true }
         if row.isUnsettled && resolution(of: row).entry.isAbsent { return false }
         return isOverdue || row.version.own > record.applied
     }

@@ -15,6 +15,9 @@ struct WatchState: Sendable {
     /// After a power cut: whole files that went from where they were known, without a row that still says so. Who gives
     /// one of them another name is no cut.
     var strays = SortedMap<FileIdentity, (path: Path, content: Content)>()
+    /// After a power cut: files that recovery has found in the stage, and when it was done with them (wall milliseconds). A cut
+    /// may leave a file two names, and who takes one away changes the time of the other.
+    var swept = SortedMap<FileIdentity, Int64>()
     /// Paths to look at, in path order.
     var toInspect = SortedMap<Path, Bool>()
     /// The path looked at last: the next are those behind it, then from the beginning, so that paths which come again and
@@ -134,6 +137,12 @@ struct WatchState: Sendable {
         clockStretches.contains { $0.contains(time.milliseconds) }
     }
 
+    /// Somebody did something to the file since the machine was started, and not only recovery.
+    func isChangedSinceBoot(_ stat: Stat) -> Bool {
+        if let time = swept[stat.identity], stat.changed.milliseconds <= time { return false }
+        return isSinceBoot(stat.changed)
+    }
+
     /// The looks under way may see a directory away from its place: they are taken again.
     var isInspectionTainted = false
     var isScanTainted = false
@@ -232,6 +241,9 @@ extension Node {
             watch.toInspect.removeAll()
             watch.noticed.removeAll()
             watch.closed.removeAll()
+            // What waited for one of these looks would wait for ever.
+            if !plan.afterLook.isEmpty { plan.startRound() }
+            plan.afterLook.removeAll()
             rescanAll()
         }
     }
@@ -266,6 +278,7 @@ extension Node {
         watch.unseen = nil
         watch.handled.removeAll()
         watch.strays.removeAll()
+        watch.swept.removeAll()
         var batch = Batch()
         store(&batch, into: &effects)
     }
@@ -898,31 +911,50 @@ extension Node {
         guard isSuspect(row), !isHandled(row.path) else { return false }
         // (A directory or a link says nothing by its size.)
         let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
+        if !disk.isRacy, isFromBefore(stat, disk.stat) { return true }
         // What the row says was seen after the cut: whatever differs from it now was done since.
         if watch.isSinceBoot(disk.stat.changed) { return false }
         // The same file as of the same time with other bytes: nobody did that.
         if stat.identity == disk.stat.identity, stat.modified == disk.stat.modified { return true }
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
         // it is altered by a rename as well, also by one of recovery's.
-        guard watch.isSinceBoot(stat.changed), disk.stat.changed < stat.changed else {
+        guard watch.isChangedSinceBoot(stat), disk.stat.changed < stat.changed else {
             return stat.changed <= disk.stat.changed || isEmptied || isBack(stat, at: row.path, disk.stat, namesakes)
+                || isOlderAhead(stat, disk.stat)
         }
         let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
         return !isNew && (stat.modified <= disk.stat.modified || isEmptied)
     }
 
-    /// Another and older file from before the cut, which no other path is known to have: an editor had put it aside, and the
-    /// cut has taken that back, but not what it did to the change time of the file.
+    /// The same file as of the same times or of an earlier one: nobody's write does that, whatever the clock showed before
+    /// the cut, unless it was set back since.
+    private func isFromBefore(_ stat: Stat, _ known: Stat) -> Bool {
+        guard stat.identity == known.identity else { return false }
+        if stat.changed == known.changed { return stat.modified == known.modified }
+        return stat.changed < known.changed && watch.clockStretches.count < 2
+    }
+
+    /// Both from before the cut, when the clock was ahead: of times to come only those of the writing say which is older.
+    private func isOlderAhead(_ stat: Stat, _ known: Stat) -> Bool {
+        let latest = now.wallMilliseconds + Int64(clamping: limits.clockSkewMilliseconds)
+        return stat.identity == known.identity && stat.modified < known.modified && stat.changed.milliseconds > latest
+    }
+
+    /// Another file from before the cut. If it is older and no other path is known to have it, an editor had put it aside, and
+    /// the cut has taken that back, but not what it did to the change time of the file. If another path is known to have it,
+    /// as of this very change time, only a cut can have given it this name: a person's rename changes that.
     private func isBack(_ stat: Stat, at path: Path, _ known: Stat, _ namesakes: [Row]) -> Bool {
-        stat.identity != known.identity && stat.modified < known.modified
-            && !namesakes.contains { $0.path != path && $0.disk?.stat.identity == stat.identity }
+        guard stat.identity != known.identity else { return false }
+        let others = namesakes.filter { $0.path != path && $0.disk?.stat.identity == stat.identity }
+        if others.isEmpty { return stat.modified < known.modified }
+        return others.contains { $0.disk?.stat.changed == stat.changed }
     }
 
     /// A whole file that is known by another name has been given this one since the machine is up again: as old as it
     /// was, but a person put it here.
     private func isRenamed(_ entry: Entry, _ stat: Stat, to path: Path, _ namesakes: [Row]) -> Bool {
         if let stray = watch.strays[stat.identity], stray.path != path, stray.content == entry.content,
-            watch.isSinceBoot(stat.changed)
+            watch.isChangedSinceBoot(stat)
         {
             return true
         }
@@ -930,7 +962,7 @@ extension Node {
             guard other.path != path, other.condition != .damaged, let known = other.disk,
                 known.stat.identity == stat.identity, known.entry.content == entry.content
             else { return false }
-            return watch.isSinceBoot(stat.changed) || isHandled(other.path)
+            return watch.isChangedSinceBoot(stat) || isHandled(other.path)
         }
     }
 

@@ -27,6 +27,8 @@ struct RecoveryState: Sendable {
         var done = SortedMap<StageName, Bool>()
         /// The intent each repair belongs to; nil for what is only swept.
         var owners: [StageName?] = []
+        /// Which of the repairs only sync.
+        var syncs: [Bool] = []
         var versions: [KeptVersion] = []
         var looks: [Path] = []
         var rescued: [Path] = []
@@ -42,6 +44,14 @@ struct RecoveryState: Sendable {
         let path: Path
         /// Nil for a directory.
         let identity: FileIdentity?
+        /// Where the peer's move has taken it.
+        var moved: Moved?
+    }
+
+    struct Moved: Sendable {
+        let path: Path
+        let stat: Stat
+        let shown: Intent.Shown
     }
 
     struct Placed: Sendable {
@@ -177,7 +187,11 @@ extension Node {
             }
             if let taken = taken(by: intent, atPath, inStage ?? aside) { findings.taken.append(taken) }
             var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
-            if atPath != nil { own.append(syncs(of: intent, isAside: intent.displaced != nil && aside != nil)) }
+            findings.syncs += own.map { _ in false }
+            if atPath != nil {
+                own.append(syncs(of: intent, isAside: intent.displaced != nil && aside != nil))
+                findings.syncs.append(true)
+            }
             repairs += own
             findings.owners += own.map { _ in intent.stage }
         }
@@ -214,7 +228,10 @@ extension Node {
         case .rename(let from):
             guard let identity, from != intent.path, atPath?.identity == identity, atPath?.kind != .directory
             else { return nil }
-            return RecoveryState.Taken(path: from, identity: identity)
+            let moved = intent.shown.flatMap { shown in
+                atPath.map { RecoveryState.Moved(path: intent.path, stat: $0, shown: shown) }
+            }
+            return RecoveryState.Taken(path: from, identity: identity, moved: moved)
         case .place:
             return nil
         }
@@ -362,13 +379,28 @@ extension Node {
     }
 
     mutating func finishRepair(_ results: [DiskResult], into effects: inout Effects) {
+        let isUnsynced = zip(recovery.findings.syncs, results).contains { $0 && $1.failure?.error == .inputOutput }
+        if isUnsynced {
+            // What is found done would be promised, and no later sync may tell that it is not on the disk.
+            finish(.diskFailed, into: &effects)
+            return
+        }
         for (owner, result) in zip(recovery.findings.owners, results) {
             if let owner, result.failure != nil { recovery.findings.done[owner] = nil }
         }
         for path in recovery.findings.rescued {
             effects.add(.report(.note(Note(code: .recoveryRescued, subject: path.bytes))))
         }
-        enqueue(.settleRecovery(recovery.findings))
+        if record.distrustSince != nil {
+            for file in (recovery.staged ?? []).prefix(limits.notedPathsMax) {
+                watch.swept[file.stat.identity] = now.wallMilliseconds
+            }
+        }
+        if recovery.intents?.isEmpty == false {
+            effects.add(.inspect(newJob(.batchRootCheck), []))
+        } else {
+            enqueue(.settleRecovery(recovery.findings))
+        }
     }
 
     mutating func settleRecovery(
@@ -384,6 +416,11 @@ extension Node {
         for taken in findings.taken {
             guard let old = rows[taken.path], let row = settled(old, taken) else { continue }
             put(row, replacing: old, in: &batch, into: &effects)
+            rows[row.path] = row
+            guard let moved = taken.moved, let disk = old.disk, let target = rows[moved.path],
+                let row = settled(target, moved, from: disk)
+            else { continue }
+            put(row, replacing: target, in: &batch, into: &effects)
             rows[row.path] = row
         }
         for (name, _) in findings.done { batch.add(.dropIntent(name)) }
@@ -441,6 +478,26 @@ extension Node {
         row.waiting = nil
         row.owesCopy = false
         if resolution(of: row).entry.isAbsent { row.reflected = row.version }
+        return row
+    }
+
+    /// And where it has gone. What it still lacks, mode or time, is applied like any other difference.
+    private func settled(_ old: Row, _ moved: RecoveryState.Moved, from known: Row.DiskState) -> Row? {
+        let (stat, shown, wanted) = (moved.stat, moved.shown, resolution(of: old).entry)
+        guard old.condition == .normal, old.disk == nil, old.version.covers(shown.version),
+            !old.reflected.covers(shown.version), stat.size == known.stat.size
+        else { return nil }
+        if old.version == shown.version, wanted.content == known.entry.content, shows(stat, wanted) {
+            return settled(old, RecoveryState.Placed(path: old.path, entry: wanted, stat: stat, shown: shown))
+        }
+        var row = old
+        var entry = known.entry
+        if stat.kind != .symlink { entry.mode = stat.mode }
+        entry.modified = stat.modified
+        var origins = Resolution.nothing.origins
+        origins.content = shown.origins.content
+        row.disk = Row.DiskState(entry: entry, stat: stat, origins: origins, isRacy: true)
+        row.waiting = nil
         return row
     }
 

@@ -39,14 +39,8 @@ extension Node {
             effects.add(.disk(newJob(.bringingBack(id, version, intent)), [DiskProgram([.inspect(version.place)])]))
             return
         }
-        let aside = version.with(stat: found ?? version.stat)
-        var batch = Batch()
-        batch.add(.putVersion(aside))
-        batch.add(.dropIntent(intent))
-        expectLateWriter(of: aside)
         let answer = failure.map { Answer.refused(Node.reason(for: $0.error)) } ?? .done
-        effects.add(.report(.note(Note(code: .versionKept, subject: version.path.bytes))))
-        store(&batch, then: .answer(id, answer), into: &effects)
+        keep(settingAside: version.with(stat: found ?? version.stat), intent, answer, id, into: &effects)
     }
 
     /// Without a look the intent stays: the next start finds what it tells of.
@@ -57,8 +51,21 @@ extension Node {
         guard let result = results.first, result.failure == nil, let stat = result.inspected.first ?? nil else {
             return effects.add(.answer(id, .refused(.pathBusy)))
         }
-        rescue(version.with(stat: stat), into: &effects)
-        end(settingAside: intent, .refused(.pathBusy), id, into: &effects)
+        // A version in any case: it stays one if it cannot be brought back.
+        keep(settingAside: version.with(stat: stat), intent, .refused(.pathBusy), id, into: &effects)
+        if !stat.isSameContent(as: version.stat) { rescue(version.with(stat: stat), into: &effects) }
+    }
+
+    private mutating func keep(
+        settingAside version: KeptVersion, _ intent: StageName, _ answer: Answer, _ id: CommandID,
+        into effects: inout Effects
+    ) {
+        var batch = Batch()
+        batch.add(.putVersion(version))
+        batch.add(.dropIntent(intent))
+        expectLateWriter(of: version)
+        effects.add(.report(.note(Note(code: .versionKept, subject: version.path.bytes))))
+        store(&batch, then: .answer(id, answer), into: &effects)
     }
 
     private mutating func end(

@@ -39,7 +39,10 @@ package final class PositiveEvidence: Invariant {
     }
 
     private func judge(_ value: Value, of path: Path, _ act: DiskAct, _ court: inout Court) {
-        guard court.ledger.demand(of: value, at: path) > .kept, !act.holds(value, path) else { return }
+        let demand = court.ledger.demand(of: value, at: path)
+        guard demand > .kept, !act.holds(value, path) else { return }
+        // Owed somewhere in the folder, and there it is.
+        if demand == .inTree, !act.places(value).isEmpty { return }
         // A power cut that took the removal back did not take back the news of it.
         if court.ledger.wasLetGo(value, at: path, isUndone: true) { return }
         // Somebody let go of it, and the same bytes were written again where they still are: until the news of that is here,

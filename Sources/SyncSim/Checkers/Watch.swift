@@ -152,6 +152,14 @@ package final class Watch: Checker {
             world.rare.hit("ledger: a daemon's directory move took an unseen file along")
             world.ledger.carried(value, from: path, to: moved, on: machine, at: world.now)
         }
+        // What somebody had taken out of it, and the base does not know yet, is missing under the new name as well.
+        let known = world.machines[machine].store.rows.range(from: source).prefix {
+            $0.key == source || $0.key.isBelow(source)
+        }
+        for (path, row) in known where path != source && row.disk != nil && belowSource[path] == nil {
+            guard let moved = path.rebased(from: source, to: target) else { continue }
+            world.ledger.carriedAbsence(from: path, to: moved, on: machine, at: world.now)
+        }
         belowSource = [:]
     }
 

@@ -41,6 +41,11 @@ extension Ledger {
             // With a directory whose rename was taken back comes what was made in it at its new place.
             if pages[path] == nil { pages[path] = Page() }
         }
+        // And with one whose rename stays what was renamed in it at its old place. A directory that stands there now, stands
+        // there for whoever looks.
+        for (path, value) in now.tree where value == .directory && !everStood(value, at: path) {
+            pages[path, default: Page()].carried.append(value)
+        }
         for path in pages.keys {
             let (before, after) = (was.value(at: path), now.value(at: path))
             pages.update(path) { page in

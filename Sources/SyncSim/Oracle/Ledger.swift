@@ -187,6 +187,15 @@ package struct Ledger: Sendable {
         }
     }
 
+    /// A daemon's rename of a directory came just after a person had removed something below it: whoever did that let go of
+    /// it under the new name, which he could not know.
+    package mutating func carriedAbsence(from old: Path, to new: Path, on machine: Int, at time: Int64) {
+        guard let removal = pages[old]?.acts.last(where: { $0.machine == machine }), removal.after == .absent,
+            removal.before.isContent, everStood(removal.before, at: new)
+        else { return }
+        changed(new, on: machine, from: removal.before, to: .absent, at: time, isRacing: true)
+    }
+
     /// A person had a version of a path put back under another name. What a late writer had put into it is there now, and
     /// nowhere else.
     package mutating func putBack(_ value: Value, of source: Path, to path: Path) {

@@ -28,7 +28,7 @@ package struct Hands {
     /// `knowing` is what the writer believes to write over; nil if he has just looked.
     @discardableResult
     package func write(_ path: Path, _ bytes: [UInt8], knowing: Value? = nil) -> DiskError? {
-        change(names(path), knowing: knowing) { disk, now in disk.writeFile(path, bytes, now: now) }
+        rewrite(names(path), knowing: knowing) { disk, now in disk.writeFile(path, bytes, now: now) }
     }
 
     @discardableResult
@@ -54,7 +54,7 @@ package struct Hands {
     @discardableResult
     package func link(_ path: Path, to other: Path) -> DiskError? {
         let error = change([path, other]) { disk, now in disk.link(path, other, now: now) }
-        if error == nil { for name in names(path) { world.ledger.linked(name) } }
+        if error == nil { for name in places(path) { world.ledger.linked(name) } }
         return error
     }
 
@@ -65,12 +65,12 @@ package struct Hands {
 
     @discardableResult
     package func chmod(_ path: Path, _ mode: UInt16) -> DiskError? {
-        change(names(path)) { disk, now in disk.chmod(path, mode, now: now) }
+        change(places(path)) { disk, now in disk.chmod(path, mode, now: now) }
     }
 
     @discardableResult
     package func touch(_ path: Path, _ modified: Timestamp) -> DiskError? {
-        change(names(path)) { disk, now in disk.setTimes(path, modified: modified, now: now) }
+        change(places(path)) { disk, now in disk.setTimes(path, modified: modified, now: now) }
     }
 
     /// rename(2), of files and directories.
@@ -88,7 +88,7 @@ package struct Hands {
 
     /// A name of a hard link was moved: it goes on sharing mode and time with the others.
     private func noteSharedNames(of path: Path) {
-        let all = names(path)
+        let all = places(path)
         if all.count > 1 { for name in all { world.ledger.linked(name) } }
     }
 
@@ -130,7 +130,7 @@ package struct Hands {
 
     package func open(_ path: Path, create: Bool, truncate: Bool) -> OpenFile? {
         var opened: VirtualDisk.Handle?
-        change(names(path)) { disk, now in
+        rewrite(names(path)) { disk, now in
             switch disk.open(path, create: create, truncate: truncate, now: now) {
             case .success(let handle):
                 opened = handle
@@ -204,10 +204,12 @@ extension Hands {
     /// The names that change with what is written to a path.
     private func names(_ path: Path) -> [Path] {
         let all = world.machines[machine].disk.names(ofFileAt: path)
-        guard all.count > 1 else { return all }
-        noteKeptNames(all)
-        return all.filter { !$0.isReserved }
+        if all.count > 1 { noteKeptNames(all) }
+        return all
     }
+
+    /// Those of them that are in the tree.
+    private func places(_ path: Path) -> [Path] { names(path).filter { !$0.isReserved } }
 
     /// Performs something and tells the ledger what became of each of these paths.
     @discardableResult
@@ -267,7 +269,7 @@ extension Hands {
         let places = names.filter { !$0.isReserved }
         if places.isEmpty { return changeAside(file, at: first, body) }
         noteKeptNames(names)
-        return change(places, body)
+        return rewrite(names, body)
     }
 
     /// One of the names of a hard-linked file was moved aside: whatever is written through the others changes that, too.
@@ -278,13 +280,36 @@ extension Hands {
         }
     }
 
+    /// Writes to a file in place, by all its names. The daemon may be about to move one of them aside: that was written to as
+    /// well, and is owed where the others are.
+    @discardableResult
+    private func rewrite(
+        _ names: [Path], knowing: Value? = nil, _ body: (inout VirtualDisk, Timestamp) -> DiskError?
+    ) -> DiskError? {
+        let places = names.filter { !$0.isReserved }
+        let aside = names.filter(\.isReserved).compactMap(originOfMove)
+        let before = places.first.map(value)
+        let error = change(places, knowing: knowing, body)
+        guard let before, let after = places.first.map(value) else { return error }
+        for path in aside {
+            world.ledger.changedAside(
+                path, on: machine, from: before, to: after, at: world.now, demand: .excused)
+        }
+        return error
+    }
+
     /// The path a file was at before the daemon moved it away.
     private func origin(of place: Path) -> Path? {
         let store = world.machines[machine].store
         if let version = store.versions.values.first(where: { VirtualDisk.path(of: $0.place) == place }) {
             return version.path
         }
-        return store.intents.values.first { intent in
+        return originOfMove(to: place)
+    }
+
+    /// The path the daemon is about to move a file away from, as long as it has not written down that it has.
+    private func originOfMove(to place: Path) -> Path? {
+        world.machines[machine].store.intents.values.first { intent in
             switch intent.displaced {
             case .version(let version)?, .quarantine(let version)?:
                 [version.place, .stage(intent.stage)].contains { VirtualDisk.path(of: $0) == place }
