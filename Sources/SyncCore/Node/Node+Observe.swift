@@ -354,6 +354,9 @@ extension Node {
     private mutating func pumpScan(into effects: inout Effects) {
         if watch.scan == nil, let next = watch.toScan.popFirst() {
             watch.scan = WatchState.Scan(directory: next.key, after: nil)
+            // It goes through everything below as well. (A tree that is new asks for each directory of it.)
+            let below = watch.toScan.range(from: next.key).map(\.key).prefix { $0.isBelow(next.key) }
+            for directory in below { watch.toScan[directory] = nil }
         }
         // One chunk at a time, and not faster than what it found is looked at.
         guard let scan = watch.scan, scan.job == nil, watch.observing == 0, apply.moving.isEmpty,

@@ -8,6 +8,8 @@ struct RecoveryState: Sendable {
     var staged: [StagedFile]?
     var isListing = false
     var isLooking = false
+    /// Nothing is known of what lies in the stage: the state is new, or was wiped.
+    var isFirstStart = false
     /// Looks that failed are taken again, and when: an intent that cannot be dealt with now keeps a file out of the history
     /// until the next start.
     var looks = 0
@@ -83,7 +85,10 @@ extension Node {
             record.distrustSince = min(record.distrustSince ?? since, since)
         }
         // A state that was wiped must not give the numbers of versions that are still on disk.
-        if record.nextVersion == 1 { record.nextVersion = UInt64(nonce) << 20 + 1 }
+        if record.nextVersion == 1 {
+            record.nextVersion = UInt64(nonce) << 20 + 1
+            recovery.isFirstStart = true
+        }
         phase = .recovering
         record.stoppedCleanly = false
         if record.isForked { setAlarm(.logForked, if: true, into: &effects) }
@@ -196,11 +201,20 @@ extension Node {
             findings.owners += own.map { _ in intent.stage }
         }
         for file in staged where !claimed.contains(key: file.name) {
-            repairs.append(DiskProgram([.discard(.stage(file.name))]))
+            repairs.append(DiskProgram(sweeping(file)))
             findings.owners.append(nil)
         }
         recovery.findings = findings
         effects.add(.disk(newJob(.recoveryRepair), repairs))
+    }
+
+    /// What no intent tells of is ours. Where there are no intents because the state was wiped it may be the only copy of a
+    /// person's file, taken from its place in that moment.
+    private mutating func sweeping(_ file: StagedFile) -> [DiskOperation] {
+        let staged = Place.stage(file.name)
+        guard recovery.isFirstStart, file.stat.kind != .directory else { return [.discard(staged)] }
+        let place = Place.quarantine(nextVersion())
+        return [.move(staged, to: place), .syncFile(place), .syncParent(place)]
     }
 
     /// The file we staged stands in its place, but somebody has written to it since, or set its time: he did that to what we

@@ -342,8 +342,16 @@ package final class Watch: Checker {
 
     /// The state of a daemon was wiped or put back.
     func forget(_ machine: Int, _ world: World) {
-        let tree = world.machines[machine].disk.atHome.treeValues
-        world.ledger.forgot(machine) { value in tree.contains { $0.value == value } }
+        let disk = world.machines[machine].disk.atHome
+        let tree = disk.treeValues
+        let staged = disk.allContents().filter { $0.area == .stage }.map { Value($0.entry) }
+        let others = world.machines[1 - machine].disk.atHome.treeValues
+        world.ledger.forgot(
+            machine, isInTree: { value in tree.contains { $0.value == value } },
+            isOnItsWay: { value, path in
+                value.isContent && staged.contains(value)
+                    && ![tree, others].contains { Ledger.Holdings(tree: $0).holds(value, near: path) }
+            })
         let other = world.machines[1 - machine].disk.atHome
         world.ledger.forgotMetadata(of: machine) { other.peekStat($0) }
     }

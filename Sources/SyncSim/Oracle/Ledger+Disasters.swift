@@ -140,10 +140,20 @@ extension Ledger {
 
     /// The daemon of a machine lost what it knew: it may take the old for new, and it does not know any more what it had
     /// just moved aside. What a late writer put into that stays there (`isInTree` where it had come back by then).
-    package mutating func forgot(_ machine: Int, isInTree: (Value) -> Bool) {
+    /// What was on its way out of its place (`isOnItsWay`) and is in no folder stays aside: nobody knows where it was.
+    package mutating func forgot(
+        _ machine: Int, isInTree: (Value) -> Bool, isOnItsWay: (Value, Path) -> Bool = { _, _ in false }
+    ) {
         hasForgotten = true
         displacements[machine] = [:]
         strandLateWrites(on: machine, isInTree: isInTree)
+        for path in pages.keys {
+            pages.update(path) { page in
+                for index in page.acts.indices where isOnItsWay(page.acts[index].after, path) {
+                    page.acts[index].demand = min(page.acts[index].demand, .kept)
+                }
+            }
+        }
     }
 
     /// What late writers put into files that had been moved aside stays there. After a power cut nobody can tell the whole
