@@ -7,7 +7,12 @@ extension Database {
     }
 
     func row(key: [UInt8]) throws(StoreError) -> Row? {
-        try connection.first(.row, .bytes(key)) { statement throws(StoreError) in try Database.row(in: statement) }
+        if let known = recentRows.row(key: key) { return known }
+        let row = try connection.first(.row, .bytes(key)) { statement throws(StoreError) in
+            try Database.row(in: statement)
+        }
+        recentRows.keep(row, key: key)
+        return row
     }
 
     func rows(at paths: [Path]) throws(StoreError) -> [Row] {

@@ -4,7 +4,11 @@ import SyncModel
 extension Database {
     func put(_ row: Row) throws(StoreError) {
         let key = PathKey.bytes(of: row.path)
-        let (replaced, sealed) = (try self.row(key: key), Value.bytes(RowCodec.encode(row, key: key)))
+        try put(row, key: key, replacing: try self.row(key: key))
+    }
+
+    private func put(_ row: Row, key: [UInt8], replacing replaced: Row?) throws(StoreError) {
+        let sealed = Value.bytes(RowCodec.encode(row, key: key))
         let marks = Marks(of: row)
         if let replaced, Marks(of: replaced) == marks {
             try connection.run(.changeRow, .bytes(key), sealed)
@@ -13,6 +17,7 @@ extension Database {
                 .putRow, .bytes(key), sealed, Value(marks.inode), Value(marks.content), Value(mark: marks.isUnsettled),
                 Value(mark: marks.isIgnoreFile), Value(mark: marks.isConflictCopy))
         }
+        recentRows.keep(row, key: key)
         note(row, replacing: replaced)
     }
 
@@ -20,6 +25,7 @@ extension Database {
         let key = PathKey.bytes(of: path)
         guard let dropped = try row(key: key) else { return }
         try connection.run(.dropRow, .bytes(key))
+        recentRows.keep(nil, key: key)
         note(nil, replacing: dropped)
     }
 
@@ -31,21 +37,24 @@ extension Database {
         var page = try rows(at: [from])
         page += try rows(below: from, after: nil, limit: isApart ? Database.rowsPerPage : .max)
         while let last = page.last {
-            try relocate(page, relocation)
+            try relocate(page, relocation, isApart: isApart)
             page = isApart ? try rows(below: from, after: last.path, limit: Database.rowsPerPage) : []
         }
     }
 
-    private func relocate(_ rows: [Row], _ relocation: Relocation) throws(StoreError) {
-        var changed: [Row] = []
+    private func relocate(_ rows: [Row], _ relocation: Relocation, isApart: Bool) throws(StoreError) {
+        var changed: [(row: Row, replaced: Row?)] = []
         for row in rows {
-            guard let target = row.path.rebased(from: relocation.from, to: relocation.to),
-                let (old, new) = relocation.applied(to: row, replacing: try self.row(at: target))
-            else { continue }
-            changed.append(old)
-            changed.append(new)
+            guard let target = row.path.rebased(from: relocation.from, to: relocation.to) else { continue }
+            let there = try self.row(at: target)
+            guard let (old, new) = relocation.applied(to: row, replacing: there) else { continue }
+            changed.append((old, row))
+            changed.append((new, there))
         }
-        for row in changed { try put(row) }
+        for (row, replaced) in changed {
+            // Where one place is in the other, a row of this page may have been replaced by another of it.
+            if isApart { try put(row, key: PathKey.bytes(of: row.path), replacing: replaced) } else { try put(row) }
+        }
         // Here and not at the end of the batch, so that what is remembered does not grow with the directory.
         try settleContents()
     }

@@ -11,6 +11,7 @@ final class Database {
     /// What the running batch has to put right at its end.
     var pending = Pending()
     var recentLists = RecentLists()
+    var recentRows = RecentRows()
     /// The size of all versions outside quarantine. Nil until it is asked for, and after a batch that failed.
     var prunableBytes: UInt128?
     /// Directories whose sums were asked for and found stale: counted anew with the next batch.
@@ -60,6 +61,7 @@ final class Database {
         } catch {
             batches = before
             recentLists = RecentLists()
+            recentRows = RecentRows()
             prunableBytes = nil
             if case .inputOutput(let fault) = error {
                 writeFault = fault

@@ -3,6 +3,7 @@ import EventLoop
 import Store
 import SyncCore
 import SyncModel
+import Synchronization
 
 /// Disk work of the core, done by a few threads; each answer becomes an event.
 final class DiskCrew {
@@ -22,8 +23,9 @@ final class DiskCrew {
 
     private typealias Ending = (job: JobID, program: DiskProgram)
 
-    /// Fewer files than this are not worth a second thread.
-    private static let pathsPerThreadMin = 8
+    /// So many files are worth all threads. For fewer, some stay free for other work, however large the files are.
+    private static let pathsForAllThreads = 32
+    private static let threadsForFewPaths = 2
     /// One group is filled while the other is synced.
     private static let groupsMax = 2
     private static let filesPerGroupMax = 256
@@ -151,23 +153,44 @@ final class DiskCrew {
         }
     }
 
-    /// Reading is most of the work, so many files are shared out among the threads.
+    /// Reading is most of the work, so files are shared out among threads: each takes the next as soon as it is done
+    /// with one, because nobody knows here which are large.
     func hash(_ job: JobID, _ paths: [Path]) {
         hash(paths) { [post] in post(.hashed(job, $0)) }
     }
 
     func hash(_ paths: [Path], then: @escaping ([HashOutcome]) -> Void) {
-        let (folder, chunking) = (folder, chunking)
-        let share = max(DiskCrew.pathsPerThreadMin, (paths.count + threads - 1) / threads)
-        let parts = stride(from: 0, to: paths.count, by: share).map { Array(paths[$0..<min($0 + share, paths.count)]) }
-        var outcomes = [[HashOutcome]?](repeating: nil, count: parts.count)
-        guard !parts.isEmpty else { return then([]) }
-        for (index, part) in parts.enumerated() {
-            pool.run({ folder.hash(part, chunking: chunking) }) {
-                outcomes[index] = $0
-                let done = outcomes.compactMap(\.self)
-                if done.count == outcomes.count { then(done.flatMap(\.self)) }
+        let (folder, chunking, share) = (folder, chunking, SharedPaths(paths))
+        guard !paths.isEmpty else { return then([]) }
+        let most = paths.count < DiskCrew.pathsForAllThreads ? DiskCrew.threadsForFewPaths : threads
+        var working = min(most, paths.count)
+        var outcomes = [HashOutcome?](repeating: nil, count: paths.count)
+        for _ in 0..<working {
+            pool.run({ share.forEachLeft { folder.hash([$0], chunking: chunking) } }) { done in
+                for (index, outcome) in done { outcomes[index] = outcome }
+                working -= 1
+                if working == 0 { then(outcomes.compactMap(\.self)) }
             }
+        }
+    }
+}
+
+/// Paths that several threads work off, one after the other.
+private final class SharedPaths: Sendable {
+    private let paths: [Path]
+    private let taken = Atomic(0)
+
+    init(_ paths: [Path]) {
+        self.paths = paths
+    }
+
+    /// Until none is left; what comes of each, with its place in the list.
+    func forEachLeft(_ work: (Path) -> [HashOutcome]) -> [(Int, HashOutcome)] {
+        var done: [(Int, HashOutcome)] = []
+        while true {
+            let index = taken.add(1, ordering: .relaxed).oldValue
+            guard index < paths.count else { return done }
+            for outcome in work(paths[index]) { done.append((index, outcome)) }
         }
     }
 }

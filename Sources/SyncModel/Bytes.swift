@@ -24,6 +24,11 @@ public struct ByteWriter: Sendable {
         bytes.append(contentsOf: counted)
     }
 
+    /// Writes over four bytes that are there.
+    public mutating func replace(at offset: Int, by value: UInt32) {
+        for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> UInt32(24 - index * 8)) }
+    }
+
     private mutating func putInteger(_ value: UInt64, width: Int) {
         var shift = width * 8
         while shift > 0 {
@@ -39,9 +44,16 @@ public struct ByteReader: Sendable {
     public private(set) var offset: Int
 
     public init(_ bytes: [UInt8]) {
+        self.init(bytes, in: bytes.indices)
+    }
+
+    /// Of a part, without a copy of it.
+    public init(_ bytes: [UInt8], in part: Range<Int>) {
+        precondition(bytes.indices.contains(part.lowerBound) || part.isEmpty, "a part begins in the whole")
+        precondition(part.upperBound <= bytes.count, "a part ends in the whole")
         self.bytes = bytes
-        offset = 0
-        end = bytes.count
+        offset = part.lowerBound
+        end = part.upperBound
     }
 
     public init(_ slice: ArraySlice<UInt8>) {

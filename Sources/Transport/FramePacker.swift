@@ -13,20 +13,20 @@ struct FramePacker {
     private static let largeBytes = 16 << 10
     private static let untriedMax = 31
 
-    mutating func record(for frame: [UInt8]) -> [UInt8] {
-        guard frame.count >= Self.smallBytes else { return Record.link(.frame, frame) }
+    mutating func record(for frame: [UInt8]) -> Record {
+        guard frame.count >= Self.smallBytes else { return Record(.frame, frame) }
         if frame.count >= Self.largeBytes, untried > 0 {
             untried -= 1
-            return Record.link(.frame, frame)
+            return Record(.frame, frame)
         }
         guard let packed = Zstd.compress(frame) else {
             if frame.count >= Self.largeBytes {
                 failures += 1
                 untried = min(Self.untriedMax, 1 << min(failures, 5) - 1)
             }
-            return Record.link(.frame, frame)
+            return Record(.frame, frame)
         }
         failures = 0
-        return Record.link(.compressedFrame, packed)
+        return Record(.compressedFrame, packed)
     }
 }

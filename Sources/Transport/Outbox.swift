@@ -26,6 +26,12 @@ struct Outbox {
         waitingBytes += bytes.count
     }
 
+    /// Header and payload one behind the other: a large payload is not copied to get a header.
+    mutating func add(_ record: Record, frameBytes: Int) {
+        add(record.header)
+        add(record.payload, frameBytes: frameBytes)
+    }
+
     /// At most `count` bytes: small records travel together, large ones in several pieces.
     mutating func take(_ count: Int) -> Piece? {
         guard count > 0, waitingBytes > 0 else { return nil }

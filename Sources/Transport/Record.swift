@@ -40,18 +40,24 @@ struct Record: Equatable {
         case refusal = 3
     }
 
-    static func encode(kind: UInt8, _ payload: [UInt8]) -> [UInt8] {
+    var header: [UInt8] {
         let length = UInt32(payload.count + 1)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(headerBytes + payload.count)
-        bytes.append(UInt8(truncatingIfNeeded: length >> 24))
-        bytes.append(UInt8(truncatingIfNeeded: length >> 16))
-        bytes.append(UInt8(truncatingIfNeeded: length >> 8))
-        bytes.append(UInt8(truncatingIfNeeded: length))
-        bytes.append(kind)
-        bytes += payload
-        return bytes
+        return [
+            UInt8(truncatingIfNeeded: length >> 24), UInt8(truncatingIfNeeded: length >> 16),
+            UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length), kind,
+        ]
     }
+
+    static func encode(kind: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        Record(kind: kind, payload: payload).header + payload
+    }
+
+    init(kind: UInt8, payload: [UInt8]) {
+        self.kind = kind
+        self.payload = payload
+    }
+
+    init(_ kind: LinkKind, _ payload: [UInt8]) { self.init(kind: kind.rawValue, payload: payload) }
 
     static func link(_ kind: LinkKind, _ payload: [UInt8] = []) -> [UInt8] { encode(kind: kind.rawValue, payload) }
 
@@ -59,7 +65,8 @@ struct Record: Equatable {
 }
 
 /// Cuts a stream of bytes into records. Total: whatever comes in, it answers with records, with "not yet", or with the
-/// one error there is. It never holds more than one record and what came with it.
+/// one error there is. It never holds more than one record and what came with it. Payloads grow in place, because those
+/// of contents come in many pieces.
 struct RecordReader {
     /// A length of nothing, or beyond the limit. Nothing was allocated for it.
     struct BadLength: Error, Hashable {
@@ -71,16 +78,22 @@ struct RecordReader {
     private var buffer: [UInt8] = []
     /// Bytes before this one have been read.
     private var start = 0
+    /// The record whose header has been read, as far as it has come.
+    private var kind: UInt8?
+    private var payload: [UInt8] = []
+    private var payloadLength = 0
 
     init(limit: Int) {
         self.limit = limit
     }
 
     /// Bytes that are here and belong to no record yet.
-    var waitingBytes: Int { buffer.count - start }
+    var waitingBytes: Int { unreadBytes + payload.count + (kind == nil ? 0 : Record.headerBytes) }
+
+    private var unreadBytes: Int { buffer.count - start }
 
     mutating func append(_ bytes: [UInt8]) {
-        if start == buffer.count {
+        if unreadBytes == 0 {
             buffer = bytes
         } else {
             buffer.removeSubrange(..<start)
@@ -91,18 +104,28 @@ struct RecordReader {
 
     /// Nil when the next record is not whole yet.
     mutating func next() throws(BadLength) -> Record? {
-        guard waitingBytes >= 4 else { return nil }
+        try readHeader()
+        guard let kind else { return nil }
+        let end = start + min(unreadBytes, payloadLength - payload.count)
+        payload += buffer[start..<end]
+        start = end
+        guard payload.count == payloadLength else { return nil }
+        defer {
+            self.kind = nil
+            payload = []
+        }
+        return Record(kind: kind, payload: payload)
+    }
+
+    private mutating func readHeader() throws(BadLength) {
+        guard kind == nil, unreadBytes >= 4 else { return }
         let length = buffer[start..<(start + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         guard length >= 1, length <= limit else { throw BadLength(length: length, limit: limit) }
-        let end = start + 4 + Int(length)
-        guard buffer.count >= end else { return nil }
-        let record = Record(kind: buffer[start + 4], payload: Array(buffer[(start + Record.headerBytes)..<end]))
-        start = end
-        if start == buffer.count {
-            buffer = []
-            start = 0
-        }
-        return record
+        guard unreadBytes >= Record.headerBytes else { return }
+        kind = buffer[start + 4]
+        start += Record.headerBytes
+        payloadLength = Int(length) - 1
+        payload.reserveCapacity(payloadLength)
     }
 }
 

@@ -1,6 +1,7 @@
 # a clock that is set back an hour while the daemon runs is told of, loses nothing and brings nothing back
 library=${FAKETIME_LIBRARY:-$(find /usr/lib /usr/local/lib -name libfaketimeMT.so.1 2>/dev/null | head -n 1)}
 [ -e "$library" ] || skip "there is no libfaketime on this machine"
+[ -z "${ASAN_OPTIONS:-}${TSAN_OPTIONS:-}" ] || skip "a sanitizer and libfaketime want to replace the same functions"
 new_world
 # What beta's clock shows is in a file that is read each time.
 echo +0 >"$world/clock"

@@ -9,6 +9,8 @@ struct DeleteState: Sendable {
     var movedTo = SortedMap<Path, Path>()
     /// Files deleted in the last window: when, how many, and as many of them as can still turn out to have been renamed.
     var recent = Deque<Recent>()
+    /// What the last process deleted in its last window. A whole scan tells what went meanwhile: from then on it is recent.
+    var recalled: [Path] = []
     var isJudging = false
     /// Something of what is held has turned up under another name.
     var mustRecount = false
@@ -23,6 +25,8 @@ struct DeleteState: Sendable {
         let atMilliseconds: UInt64
         var count: Int
         var files: [GoneFile]
+        /// Of what the last process deleted only the paths are known.
+        var paths: [Path] = []
     }
 
     static let recentFilesMax = 1_024
@@ -41,7 +45,14 @@ struct DeleteState: Sendable {
     }
 
     func recentFiles(below top: Path) -> Int {
-        recent.reduce(0) { $0 + $1.files.filter { $0.path.isBelow(top) }.count }
+        let paths = recalled + recent.flatMap { $0.files.map(\.path) + $0.paths }
+        return paths.filter { $0.isBelow(top) }.count
+    }
+
+    mutating func endRecall(atMilliseconds time: UInt64) {
+        if recalled.isEmpty { return }
+        recent.append(Recent(atMilliseconds: time, count: recalled.count, files: [], paths: recalled))
+        recalled = []
     }
 
     /// What was deleted a moment ago and stands under another name now has only been renamed.
@@ -256,7 +267,10 @@ extension Node {
             return
         }
         if tally.isWhole {
-            if tally.count == 0 { releaseHold(.fuseRejected, into: &effects) }
+            if tally.count == 0 {
+                releaseHold(.fuseRejected, into: &effects)
+                deletes.endRecall(atMilliseconds: now.monotonicMilliseconds)
+            }
             endInitialScan()
         }
         guard tally.count > 0 else { return }
@@ -284,6 +298,7 @@ extension Node {
                 isTooMuch = true
             }
         }
+        if tally.isWhole { deletes.endRecall(atMilliseconds: now.monotonicMilliseconds) }
         // Nobody saw the files go: an emptied folder looks like this, and so does the wrong disk.
         let isEmptied = tally.isWhole && tally.files >= 2 && tally.files >= total.files
         if isExplained(tally, files: files) { releaseHold(nil, into: &effects) }
@@ -375,7 +390,23 @@ extension Node {
         {
             _ = deletes.recent.popFirst()
         }
-        return deletes.recent.reduce(0) { $0 + $1.count }
+        return deletes.recent.reduce(0) { $0 + $1.count } + deletes.recalled.count
+    }
+
+    /// A mass deletion must not go by and by, some files before each end of a process. (A path below which others went was
+    /// a directory's.)
+    mutating func recallDeletes(_ log: [LogRecord]) {
+        // What it wrote last, it wrote alive; the sign of life may be older.
+        let alive = max(record.aliveMilliseconds, log.last.map { Int64(clamping: $0.time.wallMilliseconds) } ?? 0)
+        let since = alive - Int64(clamping: limits.fuseWindowMilliseconds)
+        let gone = SortedMap(
+            log.compactMap { record -> (Path, Bool)? in
+                guard case .put(let path, let revision) = record.change, revision.entry.isAbsent,
+                    revision.movedTo == nil, Int64(clamping: record.time.wallMilliseconds) >= since
+                else { return nil }
+                return (path, true)
+            })
+        deletes.recalled = gone.map(\.key).filter { gone.first(after: $0)?.key.isBelow($0) != true }
     }
 
     /// A person said no: what is missing comes back from the peer.

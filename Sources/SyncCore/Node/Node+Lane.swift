@@ -310,9 +310,12 @@ extension Node {
             // cut writes no more. (Without one nobody asks: by a clock that was put forward the machine is younger.)
             let since = record.aliveMilliseconds - Int64(clamping: limits.lateWriterMilliseconds)
             let young = record.distrustSince == nil ? since : max(since, watch.bootMilliseconds)
+            let head = record.ownHead.position
+            let latest = LogPosition(epoch: head.epoch, seq: head.seq - min(head.seq, UInt64(limits.batchPathsMax)))
+            let log = head.seq == 0 ? [] : [StoreQuery.log(after: latest, limit: limits.batchPathsMax)]
             return [
                 .intents, .summary(.root), .versionsKept(sinceMilliseconds: young, limit: limits.notedPathsMax),
-            ]
+            ] + log
         case .restoreOver(_, _, let path):
             return [.rows([path]), .rows([path.parent ?? .root])]
         case .setAside(_, let path), .doubt(_, let path, _, _):

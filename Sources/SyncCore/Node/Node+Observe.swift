@@ -27,6 +27,8 @@ struct WatchState: Sendable {
     var toHash = SortedMap<Path, Bool>()
     /// Paths that are being read; false if it is known by now that what comes of it is out of date.
     var hashing = SortedMap<Path, Bool>()
+    /// What looks have found since where a file was being read. If that is what was read, it is not read again.
+    var seenWhileHashing = SortedMap<Path, Stat>()
     /// Paths whose look must wait until the batch that is writing them is done; true if somebody else wrote meanwhile.
     var deferred = SortedMap<Path, Bool>()
     /// Files that changed while they were read, and when to try again.
@@ -204,6 +206,12 @@ struct HashedPath: Sendable {
     /// One more change after the file was read might not show in its times. When it was read decides: the rows it is
     /// compared with may come much later.
     let isRacy: Bool
+
+    /// What stood there is what was read, as far as times can tell.
+    func shows(_ seen: Stat) -> Bool {
+        guard !isRacy, case .content(_, _, let stat) = outcome else { return false }
+        return seen.isUntouched(since: stat)
+    }
 }
 
 extension HashOutcome {
@@ -241,10 +249,10 @@ extension Node {
             watch.toInspect.removeAll()
             watch.noticed.removeAll()
             watch.closed.removeAll()
-            // What waited for one of these looks would wait for ever.
-            if !plan.afterLook.isEmpty { plan.startRound() }
-            plan.afterLook.removeAll()
             rescanAll()
+            // What waited for one of these looks, or is gone without having been known, is in no scan.
+            plan.afterLook.removeAll()
+            plan.startRound()
         }
     }
 
@@ -297,7 +305,8 @@ extension Node {
 
     mutating func pumpWatch(into effects: inout Effects) {
         guard phase == .running, !record.isForked else { return }
-        if !watch.deferred.isEmpty || !plan.afterBatch.isEmpty { releaseDeferred() }
+        // Not while a batch runs: its end does it too, and most of what waits is waiting for that.
+        if apply.batch == nil, !watch.deferred.isEmpty || !plan.afterBatch.isEmpty { releaseDeferred() }
         guard watch.rulesAreLoaded, !recovery.isRenumbering else { return }
         pumpInspection(into: &effects)
         guard watch.root == .healthy else { return }
@@ -628,7 +637,11 @@ extension Node {
         }
         guard stat.kind == .directory else {
             if isJustEmptied(stat, row) { return }
-            watch.toHash[row.path] = true
+            if watch.hashing[row.path] == true, !wasClosed {
+                watch.seenWhileHashing[row.path] = stat
+            } else {
+                watch.toHash[row.path] = true
+            }
             return
         }
         // (A directory from here on.)
@@ -796,6 +809,9 @@ extension Node {
         var batch = Batch()
         for result in results {
             let isOutOfDate = watch.hashing.removeValue(forKey: result.path) == false
+            if let seen = watch.seenWhileHashing.removeValue(forKey: result.path), !result.shows(seen) {
+                watch.toHash[result.path] = true
+            }
             if apply.touches(result.path) {
                 watch.deferred[result.path] = true
                 continue

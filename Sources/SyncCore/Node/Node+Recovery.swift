@@ -110,6 +110,7 @@ extension Node {
         counts = Counts(files: summary.files, directories: summary.directories, unsettled: summary.pendingRows)
         let kept = answers.versions().sorted { $0.keptMilliseconds < $1.keptMilliseconds }
         for version in kept { expectLateWriter(of: version) }
+        if record.ownHead.position.seq > 0 { recallDeletes(answers.log()) }
     }
 
     mutating func pumpRecovery(into effects: inout Effects) {

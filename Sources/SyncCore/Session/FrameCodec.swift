@@ -32,14 +32,22 @@ import SyncModel
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
 public enum FrameCodec {
     public static func encode(_ frame: Frame) -> [UInt8] {
-        var body = ByteWriter(capacity: 64)
-        body.put(type(of: frame))
-        put(frame, into: &body)
-        var whole = ByteWriter(capacity: body.bytes.count + 8)
-        whole.put(UInt32(body.bytes.count + 4))
-        whole.putRaw(body.bytes)
-        whole.put(CRC32.checksum(body.bytes[...]))
+        var whole = ByteWriter(capacity: roomForContent(of: frame) + 64)
+        whole.put(UInt32(0))
+        whole.put(type(of: frame))
+        put(frame, into: &whole)
+        whole.replace(at: 0, by: UInt32(whole.bytes.count))
+        whole.put(CRC32.checksum(whole.bytes[4...]))
         return whole.bytes
+    }
+
+    /// Frames that carry contents are large: they are not to be copied while they grow.
+    private static func roomForContent(of frame: Frame) -> Int {
+        switch frame {
+        case .chunks(_, let chunks): chunks.reduce(0) { $0 + $1.bytes.count + 8 }
+        case .contents(let contents): contents.reduce(0) { $0 + $1.bytes.count + 36 }
+        default: 0
+        }
     }
 
     /// Nil for anything that is not one whole, sound frame.
@@ -50,7 +58,7 @@ public enum FrameCodec {
         let body = bytes[4..<(bytes.count - 4)]
         var tail = ByteReader(bytes[(bytes.count - 4)...])
         guard tail.uint32() == CRC32.checksum(body) else { return nil }
-        var content = ByteReader(body)
+        var content = ByteReader(bytes, in: body.indices)
         guard let type = content.byte() else { return nil }
         guard let frame = frame(type: type, from: &content) else { return nil }
         if case .unknown = frame { return frame }
