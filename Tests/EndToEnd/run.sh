@@ -18,6 +18,8 @@ words=$(mktemp -d)
 # Background jobs of a script do not hear Ctrl-C.
 trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$words"' EXIT
 declare -A telling=()
+# Each story has ports of its own, and two runs beside each other rarely the same.
+ports=$((RANDOM % 400 * 50)) told=0
 
 # One story, in the shell that was made for it: whatever it leaves behind ends with that.
 tell() {
@@ -47,6 +49,8 @@ hear() {
 
 for story in "${stories[@]}"; do
     if [ "${#telling[@]}" -ge "$jobs" ]; then hear; fi
+    export ports_from=$((10000 + (ports + told * 50) % 20000))
+    told=$((told + 1))
     tell "$story" </dev/null >"$words/${story##*/}" 2>&1 &
     telling[$!]=${story##*/}
 done

@@ -2,7 +2,7 @@
 paired_world
 mkdir -p "$world/gamma/folder"
 port=$(sed -nE 's/^listen = .*:([0-9]+)$/\1/p' "$world/alpha/syncd.conf")
-ctl gamma init --name gamma --folder "$world/gamma/folder" --listen "127.0.0.1:$(free_port)" --peer "127.0.0.1:$port" \
+ctl gamma init --name gamma --folder "$world/gamma/folder" --listen "127.0.0.1:$(free_port 16)" --peer "127.0.0.1:$port" \
     --state "$world/gamma/state" --control "$world/gamma/control" >/dev/null
 up gamma
 status=0

@@ -26,10 +26,10 @@ new_places() {
 }
 
 set_up() {
-    port=$(free_port)
+    port=$(free_port 0)
     ctl alpha init --name alpha --folder "$alpha" --listen "$address:$port" \
         --state "$world/alpha/state" --control "$world/alpha/control" >"$world/alpha/init.out"
-    ctl beta init --name beta --folder "$beta" --listen "127.0.0.1:$(free_port)" --peer "$address:$port" \
+    ctl beta init --name beta --folder "$beta" --listen "127.0.0.1:$(free_port 8)" --peer "$address:$port" \
         --state "$world/beta/state" --control "$world/beta/control" >"$world/beta/init.out"
 }
 
