@@ -29,7 +29,10 @@ extension World {
         switch trait {
         case .processKills: kill(machine)
         case .powerCuts: powerCut(machine)
-        case .storeFailures: machines[machine].storeFailsAfter = random.stores[machine].below(6)
+        case .storeFailures:
+            let batches = random.stores[machine].below(6)
+            // What has failed is not mended by the next fault: what waits behind it would get in.
+            if machines[machine].storeFailsAfter != 0 { machines[machine].storeFailsAfter = batches }
         case .fullDisks, .diskErrors, .failedSyncs, .watchOverflows: begin(trait, machine, span: span)
         case .linkCuts: cutLink()
         case .partitions, .oneWayPartitions: begin(trait, machine, span: span)

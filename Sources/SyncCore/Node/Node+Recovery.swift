@@ -177,6 +177,10 @@ extension Node {
                 findings.done[intent.stage] = nil
                 continue
             }
+            // A move that was begun again: what is to be done about it, the later intent tells.
+            if case .rename = intent.action, intents[(number + 1)...].contains(where: { $0.repeats(intent) }) {
+                continue
+            }
             // A directory in the stage goes back to where it was.
             let isTakenBack = inStage.map { $0.kind == .directory && !isOurs($0, intent) } ?? false
             if let atPath, !isTakenBack, let shown = intent.shown,
@@ -549,4 +553,8 @@ extension Node {
             break
         }
     }
+}
+
+extension Intent {
+    fileprivate func repeats(_ earlier: Intent) -> Bool { path == earlier.path && action == earlier.action }
 }

@@ -232,6 +232,9 @@ extension Node {
             return true
         case .rolledBack(let position):
             session.pastEnd = nil
+            // The peer does not know the move any more that we asked it to tell path by path. Rows come instead of everything.
+            incoming.expanding = nil
+            session.asksToExpand = nil
             guard record.adoptBeyond == nil else { return true }
             record.adoptBeyond = position
             // A hello of an epoch later than any we know: the peer repeats itself, and part of the new epoch may be here.
@@ -431,8 +434,12 @@ extension Node {
         // Of a log we no longer have: the peer has not heard of our setback yet.
         if record.rollbackCommon != nil {
             // (While our new epoch is empty there is nothing of it that the peer could acknowledge.)
+            // Rows sent before it began end with an entry of the epoch before, and whoever has those has heard.
             let isOfNewEpoch = head.position.epoch == record.ownHead.position.epoch
-            guard isOfNewEpoch || isEpochEmpty && session.toldRollback && acknowledgement.isSettled else { return true }
+            let isOfRows = session.unacknowledged.contains(head)
+            guard isOfNewEpoch || isOfRows || isEpochEmpty && session.toldRollback && acknowledgement.isSettled else {
+                return true
+            }
             record.rollbackCommon = nil
         }
         guard head.position <= stores.durableOwnHead.position || head == .none else { return false }

@@ -44,6 +44,8 @@ package final class Watch: Checker {
     private var made: [SortedMap<Path, Int64>] = [[:], [:]]
     /// What the daemon of each machine has staged in another folder than its own, which stood in its place for a while.
     private var strayed: [SortedMap<StageName, Bool>] = [[:], [:]]
+    /// And what it has put into the tree of such a folder.
+    private var madeElsewhere: [SortedMap<Path, Bool>] = [[:], [:]]
     /// What was below a directory that is about to be moved.
     private var belowSource: SortedMap<Path, Value> = [:]
     /// The folder, and everything on the machine, before a disaster.
@@ -170,7 +172,10 @@ package final class Watch: Checker {
         guard case .tree(let path) = touch.place else { return }
         guard touch.before != touch.after else { return notePutBack(touch.after, at: path, machine, world) }
         if touch.before.isContent, let file = touch.identity { world.ledger.displacements[machine][file] = world.now }
-        if touch.after != .absent { made[machine][path] = world.now }
+        if touch.after != .absent {
+            made[machine][path] = world.now
+            madeElsewhere[machine][path] = world.machines[machine].disk.isMounted ? nil : true
+        }
         let names = world.machines[machine].disk.names(ofFileAt: path).filter { !$0.isReserved }
         if names.count > 1 { for name in names { world.ledger.linked(name) } }
         if ConflictFamily.base(of: path) != nil, touch.after.isContent {
@@ -242,6 +247,7 @@ package final class Watch: Checker {
             {
                 return true
             }
+            if known == nil, madeElsewhere[index].contains(key: place) { return true }
             if place == path, let known, let found, known.kind != .directory, !found.isUntouched(since: known) {
                 return true
             }
