@@ -11,6 +11,11 @@ extension Folder {
         public let totalBytes: UInt64
     }
 
+    /// In a box of its own: a bare function that is read out of a generic one comes back in one more wrapping each time.
+    struct Reserve: Sendable {
+        let bytes: @Sendable (_ total: UInt64) -> UInt64
+    }
+
     public func space() throws(FolderError) -> Space {
         try step("fstatvfs", path) { () throws(Failure) in try room() }
     }
@@ -18,7 +23,7 @@ extension Folder {
     /// From now on nothing is staged that would leave less free than `bytes` says for a file system of `total` bytes.
     /// What is made of names alone goes on: so do deletes, and people take the room they want.
     public func setReserve(_ bytes: @escaping @Sendable (_ total: UInt64) -> UInt64) {
-        reserve.withLock { $0 = bytes }
+        reserve.withLock { $0 = Reserve(bytes: bytes) }
     }
 
     /// Fails as a full disk does when the reserve would be touched.
@@ -27,7 +32,7 @@ extension Folder {
         let room = try room()
         // Some file systems do not tell how large they are.
         guard room.totalBytes > 0 else { return }
-        let kept = reserve(room.totalBytes)
+        let kept = reserve.bytes(room.totalBytes)
         guard room.freeBytes >= kept, room.freeBytes - kept >= bytes else { throw Failure(.noSpace) }
     }
 

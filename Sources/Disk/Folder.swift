@@ -26,7 +26,7 @@ public final class Folder: Sendable {
     /// False once a sync of the whole file system has failed.
     let mayTrustCommonSync = Mutex(true)
     /// How many bytes of so many are not ours to use.
-    let reserve = Mutex<(@Sendable (UInt64) -> UInt64)?>(nil)
+    let reserve = Mutex<Reserve?>(nil)
     private let isEnding = Atomic(false)
 
     /// Opens a folder that `create` has set up, and locks it against a second process.

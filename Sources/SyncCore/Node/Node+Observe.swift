@@ -632,7 +632,7 @@ extension Node {
             }
             guard stat.kind == .file, row.condition == .normal else { return }
             // The times may have reached the disk before the bytes did.
-            if isSuspect(row) || wasClosed && mayBeMapped(stat) { watch.toHash[row.path] = true }
+            if isSuspect(row) || wasClosed && mayBeMapped(disk, stat) { watch.toHash[row.path] = true }
             return
         }
         guard stat.kind == .directory else {
@@ -657,9 +657,11 @@ extension Node {
     }
 
     /// Whoever has mapped a file changes its times only with the first write to a page that is clean: until the kernel has
-    /// written that down, what follows leaves no trace but the close.
-    private func mayBeMapped(_ stat: Stat) -> Bool {
-        now.wallMilliseconds - stat.changed.milliseconds < Int64(clamping: limits.writebackMilliseconds)
+    /// written that down, what follows leaves no trace but the close. What came from the peer was synced before it was put
+    /// there, so that every write to it shows; and it is we who close it.
+    private func mayBeMapped(_ disk: Row.DiskState, _ stat: Stat) -> Bool {
+        disk.origins.content.author == .own
+            && now.wallMilliseconds - stat.changed.milliseconds < Int64(clamping: limits.writebackMilliseconds)
     }
 
     /// A write through one name of a hard link, ours or a user's, is told of for that name only. A name that is being read
