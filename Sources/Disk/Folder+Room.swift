@@ -1,5 +1,4 @@
 /// The room on the folder's file system, and how much of it is left to others.
-import CLinux
 import Glibc
 import SyncModel
 import Synchronization

@@ -30,7 +30,7 @@ final class Patrol {
         self.isNeeded = isNeeded
         begun = nil
         timer.stop()
-        if isNeeded { setOut(afterMilliseconds: Patrol.pauseMillisecondsMin) }
+        if isNeeded { pause(milliseconds: Patrol.pauseMillisecondsMin) }
     }
 
     func close() {
@@ -38,29 +38,33 @@ final class Patrol {
         timer.close()
     }
 
-    /// A scan that has not ended would begin again, and never come to its end.
-    private func setOut(afterMilliseconds pause: UInt64) {
-        timer.start(afterMilliseconds: pause) { [unowned self] in
+    private func pause(milliseconds: UInt64) {
+        timer.start(afterMilliseconds: milliseconds) { [unowned self] in
             ask { [weak self] answer in
                 guard let self, isNeeded else { return }
-                guard case .status(let status) = answer, status.state != .starting, status.state != .scanning else {
-                    return setOut(afterMilliseconds: Patrol.lookMilliseconds)
-                }
-                if begun == nil { post(.overflowed) }
-                rest()
+                goOn(answer)
             }
         }
     }
 
-    /// After a scan was asked for, or when it has ended.
-    private func rest() {
-        let now = Clock.monotonicMilliseconds()
-        guard let begun else {
-            begun = now
-            return setOut(afterMilliseconds: Patrol.lookMilliseconds)
+    /// A scan that is asked for again before it has ended begins anew, and would never come to its end.
+    private func goOn(_ answer: Answer) {
+        guard case .status(let status) = answer, status.state != .starting, status.state != .scanning else {
+            return pause(milliseconds: Patrol.lookMilliseconds)
         }
-        self.begun = nil
-        setOut(afterMilliseconds: max(Patrol.pauseMillisecondsMin, (now - begun) * Patrol.pauseInScans))
+        let now = Clock.monotonicMilliseconds()
+        if let begun { endScan(after: now - begun) } else { beginScan(at: now) }
+    }
+
+    private func beginScan(at now: UInt64) {
+        begun = now
+        post(.overflowed)
+        pause(milliseconds: Patrol.lookMilliseconds)
+    }
+
+    private func endScan(after milliseconds: UInt64) {
+        begun = nil
+        pause(milliseconds: max(Patrol.pauseMillisecondsMin, milliseconds * Patrol.pauseInScans))
         onScanned()
     }
 }

@@ -745,7 +745,8 @@ extension Node {
     }
 
     /// If another folder has taken the place of ours, nobody can tell what of this was done where: what is written down as
-    /// done and is not found when ours is back would count as deleted. Restart from what is durable.
+    /// done and is not found when ours is back would count as deleted. Restart from what is durable. So it is with the repairs of a
+    /// recovery, which have no batch.
     mutating func finishRootCheck(of root: RootState) {
         guard root == .healthy else {
             timers.mustStop = true

@@ -45,8 +45,9 @@ struct DeleteState: Sendable {
     }
 
     func recentFiles(below top: Path) -> Int {
-        let paths = recalled + recent.flatMap { $0.files.map(\.path) + $0.paths }
-        return paths.filter { $0.isBelow(top) }.count
+        recent.reduce(recalled.count { $0.isBelow(top) }) { count, gone in
+            count + gone.files.count { $0.path.isBelow(top) } + gone.paths.count { $0.isBelow(top) }
+        }
     }
 
     mutating func endRecall(atMilliseconds time: UInt64) {

@@ -245,7 +245,7 @@ extension Node {
             // A change inside changes the directory's own time.
             if let parent = notice.path.parent, !parent.isRoot { look(at: parent) }
         }
-        if watch.toInspect.count > limits.notedPathsMax {
+        if max(watch.toInspect.count, watch.closed.count) > limits.notedPathsMax {
             watch.toInspect.removeAll()
             watch.noticed.removeAll()
             watch.closed.removeAll()

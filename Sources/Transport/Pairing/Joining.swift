@@ -77,23 +77,22 @@ final class Joining {
     func note(_ problem: PairingError, at endpoint: Endpoint) -> Bool {
         guard isCalling(endpoint) else { return false }
         problems[endpoint] = problem
-        let met = callers.compactMap { problems[$0.endpoint] }
         return met.count == callers.count && met.contains(where: Self.isFinal)
     }
 
     var bestReason: PairingError {
-        let met = callers.compactMap { problems[$0.endpoint] }
         if let final = met.first(where: Self.isFinal) { return final }
         return met.first ?? (callers.isEmpty ? .noAddress : .timedOut)
     }
+
+    private var met: [PairingError] { callers.compactMap { problems[$0.endpoint] } }
 
     private static func isFinal(_ problem: PairingError) -> Bool {
         switch problem {
         case .wrongInviter, .notInviting: true
         case .notAToken, .mistyped, .newerVersion, .ownToken, .wrongSecret, .expired, .used, .voided, .noAddress,
             .unreachable, .timedOut, .cancelled, .alreadyJoining, .violation, .pairedBefore, .otherPairedBefore,
-            .notStored,
-            .otherCouldNotStore:
+            .notStored, .otherCouldNotStore:
             false
         }
     }
