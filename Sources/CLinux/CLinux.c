@@ -9,6 +9,8 @@
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/fanotify.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -27,6 +29,15 @@ _Static_assert(sizeof(__fsid_t) == sizeof(uint64_t), "f_fsid");
 _Static_assert(CLINUX_DIRENT_LENGTH_OFFSET == offsetof(struct dirent64, d_reclen), "d_reclen");
 _Static_assert(CLINUX_DIRENT_TYPE_OFFSET == offsetof(struct dirent64, d_type), "d_type");
 _Static_assert(CLINUX_DIRENT_NAME_OFFSET == offsetof(struct dirent64, d_name), "d_name");
+
+// fanotify tells of the same things by the same bits.
+_Static_assert(FAN_MODIFY == IN_MODIFY && FAN_ATTRIB == IN_ATTRIB && FAN_CLOSE_WRITE == IN_CLOSE_WRITE, "changes");
+_Static_assert(FAN_CREATE == IN_CREATE && FAN_DELETE == IN_DELETE, "names");
+_Static_assert(FAN_MOVED_FROM == IN_MOVED_FROM && FAN_MOVED_TO == IN_MOVED_TO, "moves");
+_Static_assert(FAN_DELETE_SELF == IN_DELETE_SELF && FAN_MOVE_SELF == IN_MOVE_SELF, "the directory itself");
+_Static_assert(FAN_Q_OVERFLOW == IN_Q_OVERFLOW && FAN_ONDIR == IN_ISDIR, "overflow, directories");
+_Static_assert(sizeof(struct fanotify_event_metadata) == CLINUX_FANOTIFY_EVENT_BYTES, "an event");
+_Static_assert(sizeof(struct fanotify_event_info_fid) == CLINUX_FANOTIFY_HANDLE_OFFSET, "what belongs to it");
 
 static long value_or_errno(long result) {
     return result == -1 ? -errno : result;
@@ -55,6 +66,39 @@ long clinux_getdents64(int directory, void *buffer, size_t size) {
 
 int clinux_start_writing(int file, uint64_t offset, uint64_t length) {
     return (int)value_or_errno(sync_file_range(file, (off64_t)offset, (off64_t)length, SYNC_FILE_RANGE_WRITE));
+}
+
+int clinux_fanotify(void) {
+    unsigned int flags = FAN_CLASS_NOTIF | FAN_REPORT_DFID_NAME | FAN_CLOEXEC | FAN_NONBLOCK;
+    return (int)value_or_errno(fanotify_init(flags, 0));
+}
+
+int clinux_fanotify_mark(int queue, int directory, uint64_t mask, int is_whole) {
+    unsigned int flags = FAN_MARK_ADD | (is_whole ? FAN_MARK_FILESYSTEM : 0);
+    return (int)value_or_errno(fanotify_mark(queue, flags, mask, directory, NULL));
+}
+
+long clinux_handle(int directory, void *buffer, size_t size) {
+    struct file_handle *handle = buffer;
+    int mount;
+    if (size < sizeof *handle) return -EOVERFLOW;
+    handle->handle_bytes = (unsigned int)(size - sizeof *handle);
+    long result = value_or_errno(name_to_handle_at(directory, "", handle, &mount, AT_EMPTY_PATH));
+    return result < 0 ? result : (long)(sizeof *handle + handle->handle_bytes);
+}
+
+int clinux_set_lease(int file, int type) {
+    return (int)value_or_errno(fcntl(file, F_SETLEASE, type));
+}
+
+int clinux_set_lease_signal(int file, int signal) {
+    return (int)value_or_errno(fcntl(file, F_SETSIG, signal));
+}
+
+int clinux_is_lockable(int file) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    long result = value_or_errno(fcntl(file, F_OFD_GETLK, &lock));
+    return result < 0 ? (int)result : lock.l_type == F_UNLCK;
 }
 
 int clinux_syncfs(int file) {

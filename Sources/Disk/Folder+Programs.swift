@@ -79,6 +79,7 @@ extension Folder {
         case .expect(let place, let stat): try expect(place) { $0.isUntouched(since: stat) }
         case .expectContent(let place, let stat): try expect(place) { $0.isSameContent(as: stat) }
         case .expectIdentity(let place, let identity): try expect(place) { $0.identity == identity }
+        case .expectUnheld(let place): if isHeld(place) { throw Failure(.busy) }
         case .inspect(let place): result.inspected.append(try look(place))
         case .exchange(let left, let right): try rename(left, right, .exchange)
         case .move(let source, let target): try rename(source, target, .move)

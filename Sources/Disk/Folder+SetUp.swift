@@ -10,7 +10,7 @@ public import SyncModel
 extension Folder {
     static let ownName = CName(".syncd")
     static let stageName = CName("stage")
-    private static let markerName = CName("folder-id")
+    static let markerName = CName("folder-id")
     private static let draftName = CName("folder-id.new")
     private static let ownDirectories: [StaticString] = ["stage", "versions", "quarantine"]
 

@@ -23,6 +23,8 @@ public final class Folder: Sendable {
 
     let pins = StagePins()
     let walks = KeptWalks()
+    /// False where the file system gives no leases, or refuses them without a reason.
+    let seesWriters: Bool
     /// False once a sync of the whole file system has failed.
     let mayTrustCommonSync = Mutex(true)
     /// How many bytes of so many are not ours to use.
@@ -41,6 +43,7 @@ public final class Folder: Sendable {
         try Folder.lock(own, path)
         try Folder.completeOwn(own, path)
         try Folder.probe(root: root, own: own, path)
+        seesWriters = Folder.givesLeases(to: own)
         device = try step("fstatfs", path) { () throws(Failure) in try Device(of: root, status) }
         self.path = path
         self.id = id
@@ -75,6 +78,9 @@ public final class Folder: Sendable {
     public func interrupt() {
         isEnding.store(true, ordering: .relaxed)
     }
+
+    /// The folder is a file system of its own, or is shown as one.
+    var isMountPoint: Bool { rootStatus.isMountPoint }
 
     var isInterrupted: Bool { isEnding.load(ordering: .relaxed) }
 }

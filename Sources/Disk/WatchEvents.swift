@@ -1,4 +1,4 @@
-/// What inotify writes, read out of its bytes.
+/// What the kernel tells of a directory, and how inotify writes it.
 import Glibc
 import SyncModel
 
@@ -14,8 +14,9 @@ struct WatchEvent: Hashable, Sendable {
     /// An entry came or went, and not only changed.
     var isAboutName: Bool { has(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) }
 
+    /// fanotify melts what one process did to one name. What came of that, a look will tell.
     var kind: Notice.Kind {
-        if has(IN_DELETE | IN_MOVED_FROM) { return .gone }
+        if has(IN_DELETE | IN_MOVED_FROM), !has(IN_CREATE | IN_MOVED_TO) { return .gone }
         if has(IN_CLOSE_WRITE) { return .closed }
         return has(IN_MODIFY) ? .writing : .touched
     }

@@ -65,13 +65,13 @@ extension WatchState {
     /// Nil if the kernel refuses, or the directory went while it was looked at.
     private mutating func watch(_ directory: OpenFile) throws(Failure) -> WatchNumber? {
         do throws(Failure) {
-            let watch = try inotify.add(directory.descriptor, isRoot: false)
+            let watch = try queue.add(directory.descriptor, isRoot: false)
             // It may have come back before its watch was gone.
             retired.remove(watch)
             return watch
         } catch {
             if error.errno == ENOSPC || error.errno == ENOMEM {
-                noteUnwatched()
+                noteLimit()
                 return nil
             }
             if error.isAbsence { return nil }
@@ -109,7 +109,7 @@ extension WatchState {
     /// Before the queue is read: there is room for what this writes.
     mutating func retire() {
         for watch in retired.prefix(WatchState.retiredAtOnceMax) {
-            inotify.remove(watch)
+            queue.remove(watch)
             retired.remove(watch)
         }
     }

@@ -55,6 +55,6 @@ extension WatchState {
     }
 
     mutating func watchRoot() throws(Failure) {
-        table.setRoot(try inotify.add(folder.root, isRoot: true), try folder.root.status())
+        table.setRoot(try queue.add(folder.root, isRoot: true), try folder.root.status())
     }
 }

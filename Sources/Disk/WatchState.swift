@@ -1,7 +1,7 @@
 /// The watcher's knowledge, and what each event does to it. Guarded by the lock of `Watcher`.
 ///
 /// No event about a directory is believed further than that something happened to a name: the name is looked at, and
-/// the number that inotify gives for what is found there says which directory it is. So it does not matter in which
+/// the number that the queue gives for what is found there says which directory it is. So it does not matter in which
 /// order events and looks come, nor that a scan sets watches meanwhile. Every directory that is put in a place causes
 /// an event there after it was put, and with it a look; what is at no place any more when all events are read has
 /// left.
@@ -15,7 +15,10 @@ struct WatchState {
     }
 
     let folder: Folder
-    private(set) var inotify: Inotify
+    private(set) var queue: any WatchQueue
+    /// To begin anew with, in the place of a queue whose kernel gives no more watches.
+    private var successor: Fanotify?
+    private var hasSoughtSuccessor = false
     var table = WatchTable()
     var rules = IgnoreRules()
     var news = WatchNews()
@@ -36,13 +39,30 @@ struct WatchState {
     /// More paths than this in directories that have just appeared are better found by a scan.
     static let listedMax = 32_768
 
-    init(_ folder: Folder) throws(FolderError) {
+    init(_ folder: Folder, _ queue: any WatchQueue) throws(FolderError) {
         self.folder = folder
-        inotify = try step("inotify_init1", folder.path) { () throws(Failure) in try Inotify() }
+        self.queue = queue
         do throws(Failure) {
             try watchRoot()
         } catch {
             throw FolderError(error, operation: "inotify_add_watch", subject: folder.path)
+        }
+    }
+
+    private mutating func nextQueue() throws(Failure) -> any WatchQueue {
+        if let successor = successor.take() { return successor }
+        return queue is Fanotify ? try Fanotify(root: folder.root) : try Inotify()
+    }
+
+    /// The kernel gives no more watches.
+    mutating func noteLimit() {
+        guard !hasSoughtSuccessor else { return noteUnwatched() }
+        hasSoughtSuccessor = true
+        do throws(Failure) {
+            successor = try Fanotify(root: folder.root)
+            isLost = true
+        } catch {
+            noteUnwatched()
         }
     }
 
@@ -95,11 +115,15 @@ struct WatchState {
             let isEnd = event.has(IN_DELETE_SELF) || event.has(IN_MOVE_SELF) || event.has(IN_UNMOUNT)
             // The folder itself is gone or elsewhere: looking at it will tell.
             if isEnd, event.watch == table.root { news.hasOverflowed = true }
-            return
+            if isEnd { return }
         }
         guard let directory = table.path(of: event.watch) else {
             if table.isBeyond(event.watch) { return }
             if unplaced.count < WatchState.listedMax { unplaced.append(event) } else { isLost = true }
+            return
+        }
+        guard !event.name.isEmpty else {
+            if !directory.isRoot { news.note(directory, .touched) }
             return
         }
         guard let path = directory.child(event.name), !path.isReserved else { return }
@@ -140,7 +164,7 @@ struct WatchState {
         unseen = []
         unplaced = []
         do throws(Failure) {
-            inotify = try Inotify()
+            queue = try nextQueue()
         } catch {
             // The old queue serves as well: what it says of watches that are not in the table is passed over.
         }

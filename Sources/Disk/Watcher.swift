@@ -1,8 +1,9 @@
-/// Tells what happens in the folder, by a raw inotify queue. What it says is never more than a hint, and it misses
+/// Tells what happens in the folder, by a raw inotify queue; by fanotify where the folder is a file system of its own or the
+/// kernel gives no more watches, and it is permitted. What it says is never more than a hint, and it misses
 /// nothing without saying so.
 ///
 /// Directories are watched when a scan reaches them (`Folder.scan`) or when they appear under one that is watched.
-/// What a mapping of a file into memory changes, inotify does not tell; the hourly scan finds it.
+/// What a mapping of a file into memory changes, nobody tells; the hourly scan finds it.
 import CLinux
 import Glibc
 import SyncModel
@@ -21,10 +22,32 @@ public final class Watcher: Sendable {
     private static let readsMax = 64
 
     /// Watches the root. Everything below is watched as a scan reaches it.
-    public init(folder: Folder) throws(FolderError) {
-        state = Mutex(try WatchState(folder))
+    public convenience init(folder: Folder) throws(FolderError) {
+        // Where the folder is a file system of its own, there is nothing on it that does not concern us.
+        try self.init(folder: folder, isWhole: folder.isMountPoint)
+    }
+
+    /// `isWhole`: by its file system, where that is permitted.
+    convenience init(folder: Folder, isWhole: Bool) throws(FolderError) {
+        let queue = try step("inotify_init1", folder.path) { () throws(Failure) in
+            try Watcher.makeQueue(folder, isWhole: isWhole)
+        }
+        try self.init(folder: folder, queue: queue)
+    }
+
+    init(folder: Folder, queue: any WatchQueue) throws(FolderError) {
+        state = Mutex(try WatchState(folder, queue))
         bell = try step("eventfd", folder.path) { () throws(Failure) in
             Descriptor(owning: try checked(clinux_eventfd()))
+        }
+    }
+
+    private static func makeQueue(_ folder: Folder, isWhole: Bool) throws(Failure) -> any WatchQueue {
+        guard isWhole else { return try Inotify() }
+        do throws(Failure) {
+            return try Fanotify(root: folder.root)
+        } catch {
+            return try Inotify()
         }
     }
 
@@ -32,7 +55,7 @@ public final class Watcher: Sendable {
     public func next() -> WatchNews {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let (queue, isWaiting) = state.withLock { ($0.inotify, $0.isWaiting) }
+            let (queue, isWaiting) = state.withLock { ($0.queue, $0.isWaiting) }
             queue.wait(orFor: bell, milliseconds: isWaiting ? Watcher.graceMilliseconds : nil)
             bell.silence()
             let flush = state.withLock { $0.takeFlush() }
@@ -71,7 +94,7 @@ public final class Watcher: Sendable {
         for _ in 0..<Watcher.readsMax {
             let queue = state.withLock { state in
                 state.retire()
-                return state.inotify
+                return state.queue
             }
             do throws(Failure) {
                 let events = try queue.events(&buffer)

@@ -100,9 +100,8 @@ final class DiskCrew {
             case .syncFile(.stage): isSynced = true
             case .createFile(.stage), .setMode(.stage, _), .setModified(.stage, _), .inspect(.stage): break
             case .createFile, .createDirectory, .createSymlink, .copy, .truncate, .syncFile, .setMode, .setModified,
-                .inspect,
-                .move, .exchange, .discard, .removeDirectory, .syncParent, .expect, .expectAbsent, .expectContent,
-                .expectIdentity:
+                .inspect, .move, .exchange, .discard, .removeDirectory, .syncParent, .expect, .expectAbsent,
+                .expectContent, .expectIdentity, .expectUnheld:
                 return false
             }
         }

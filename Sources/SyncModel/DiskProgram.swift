@@ -57,6 +57,8 @@ public enum DiskOperation: Hashable, Sendable {
     case expectContent(Place, Stat)
     /// Goes on only if this very file or directory is there, whatever was done to it.
     case expectIdentity(Place, FileIdentity)
+    /// Goes on only if nobody writes to the file or holds a lock on it; fails with `.busy`. Where that cannot be told, it goes on.
+    case expectUnheld(Place)
     /// Reports what is there.
     case inspect(Place)
     /// Swaps two existing names (renameat2 EXCHANGE).

@@ -59,6 +59,7 @@ package final class Machine {
             now: Timestamp(milliseconds: clock.wall(at: 0)))
         disk.faults.random = SeededRandom(seed: plan.seed, stream: "diskfaults\(index)")
         disk.faults.stampNanoseconds = plan.stampNanoseconds
+        disk.seesWriters = plan.seesWriters
         disk.faults.reusesInodes = plan.isOn(.inodeReuse)
         disk.faults.timesMayTrailData = plan.isOn(.timesTrailData)
     }

@@ -257,6 +257,7 @@ extension ScenarioRunner {
         case "empty-root": world.machines[machine].disk.emptyRoot(now: world.stamp(machine))
         case "clock": world.machines[machine].clock.step(by: try words.milliseconds("how far"))
         case "disk-full": world.machines[machine].disk.faults.capacityBytes = world.machines[machine].disk.usedBytes
+        case "see-writers": world.machines[machine].disk.seesWriters = true
         case "disk-free": world.machines[machine].disk.faults.capacityBytes = nil
         case "fail-sync": world.machines[machine].disk.faults.failedSyncs.next = try words.number("how many")
         case "overflow":

@@ -28,6 +28,7 @@ extension SeedPlan {
         restartDelayMillisecondsMax = 1
         approvesHeldDeletes = true
         stampNanoseconds = 1
+        seesWriters = false
         writeBackMilliseconds = 30_000
         skippedOperations = SkipList()
     }
@@ -49,6 +50,8 @@ extension SeedPlan {
         drawDelays(&random)
         drawLimits(&random)
         drawSettings(&random)
+        var chance = SeededRandom(seed: seed, stream: "writers")
+        seesWriters = chance.chance(percent: 25)
     }
 
     private mutating func drawSizes(_ random: inout SeededRandom) {

@@ -34,6 +34,8 @@ package struct SeedPlan: Sendable {
     package var restartDelayMillisecondsMax: Int
     /// The step of the clock that stamps files.
     package var stampNanoseconds: UInt32
+    /// See `VirtualDisk.seesWriters`. Where it is off, what is written late is found in what was displaced.
+    package var seesWriters: Bool
     /// After so long the kernel writes what nobody asked it to.
     package var writeBackMilliseconds: Int
     /// What the operator does with a mass deletion that waits for him at the end.

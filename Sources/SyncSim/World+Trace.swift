@@ -506,6 +506,7 @@ extension DiskOperation {
         case .expect(let place, let stat): "expect \(stat.summary) at \(place.summary)"
         case .expectContent(let place, let stat): "expect content \(stat.summary) at \(place.summary)"
         case .expectIdentity(let place, let identity): "expect #\(identity.inode) at \(place.summary)"
+        case .expectUnheld(let place): "expect nobody to hold \(place.summary)"
         case .inspect(let place): "inspect \(place.summary)"
         case .exchange(let left, let right): "exchange \(left.summary) with \(right.summary)"
         case .move(let place, let to): "move \(place.summary) to \(to.summary)"
@@ -520,7 +521,8 @@ extension DiskOperation {
         case .createFile(let place), .write(let place, _, _), .truncate(let place, _), .createDirectory(let place, _),
             .createSymlink(let place, _), .setMode(let place, _), .setModified(let place, _), .syncFile(let place),
             .syncParent(let place), .expectAbsent(let place), .expect(let place, _), .expectContent(let place, _),
-            .expectIdentity(let place, _), .inspect(let place), .removeDirectory(let place), .discard(let place):
+            .expectIdentity(let place, _), .expectUnheld(let place), .inspect(let place), .removeDirectory(let place),
+            .discard(let place):
             [place]
         case .copy(let from, _, _, let to, _, _): [from, to]
         case .exchange(let left, let right): [left, right]
@@ -534,7 +536,8 @@ extension DiskOperation {
         case .createFile, .write, .copy, .truncate, .createDirectory, .createSymlink, .setMode, .setModified, .exchange,
             .move, .removeDirectory, .discard:
             true
-        case .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .expectIdentity, .inspect: false
+        case .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .expectIdentity, .expectUnheld, .inspect:
+            false
         }
     }
 }

@@ -12,9 +12,14 @@ final class Scratch: Sendable {
     let above: String
     let id: FolderID
     let folder: Folder
+    /// Its watcher is told of everything on its file system, which is its own.
+    let isWhole: Bool
+    private let mount: Mount?
 
-    init(in directory: String = "/tmp") throws {
+    init(in directory: String = "/tmp", isWhole: Bool = false) throws {
         above = try Scratch.makeTemporary(in: directory)
+        mount = isWhole ? try Mount(at: above, options: "size=100m") : nil
+        self.isWhole = isWhole
         path = above + "/folder"
         try unsafe Scratch.check(mkdir(path, 0o755))
         id = try Folder.create(at: Array(path.utf8))
@@ -22,8 +27,19 @@ final class Scratch: Sendable {
     }
 
     deinit {
+        mount?.remove()
         Scratch.remove(above)
     }
+
+    /// Both ways to watch, as far as this machine allows.
+    static let watchings: [Bool] = isWholePossible ? [false, true] : [false]
+
+    private static let isWholePossible: Bool = {
+        guard Mount.isPossible, let scratch = try? Scratch(isWhole: true) else { return false }
+        return (try? Fanotify(root: scratch.folder.root)) != nil
+    }()
+
+    func makeWatcher() throws -> Watcher { try Watcher(folder: folder, isWhole: isWhole) }
 
     static func makeTemporary(in directory: String = "/tmp") throws -> String {
         var template = Array("\(directory)/syncd-test-XXXXXX".utf8CString)

@@ -2,6 +2,7 @@
 /// namespace of its own: this program starts itself there once more, and the inner run is what is tested.
 import Foundation
 import SyncModel
+import Synchronization
 import Testing
 
 @testable import Disk
@@ -65,4 +66,54 @@ struct WatchLimitTests {
         try #require(watcher.count == 5)
         try Data(utf8("passed")).write(to: URL(fileURLWithPath: proof))
     }
+
+    @Test(
+        "who may be told of the whole file system needs no watches, and misses nothing on the way to it",
+        .enabled(if: Scratch.watchings.contains(true), "fanotify is not permitted"))
+    func successor() throws {
+        // On a file system of its own, so that what other tests do does not fill the queue.
+        let scratch = try Scratch(isWhole: true)
+        for number in 1...6 { try scratch.makeDirectory("d\(number)") }
+        let watcher = try Watcher(folder: scratch.folder, queue: try ScantyQueue(watches: 3))
+        #expect(WholeScan(scratch.folder, watcher: watcher).differences.count == 6)
+        let news = watcher.next()
+        #expect(news.hasOverflowed)
+        #expect(!news.limitReached)
+        // The core scans after that.
+        #expect(WholeScan(scratch.folder, watcher: watcher).differences.count == 6)
+        #expect(!watcher.isLimited)
+        #expect(watcher.count == 7)
+        for number in 1...6 { try scratch.write("d\(number)/f") }
+        let flush = watcher.requestFlush()
+        var told: Set<Path> = []
+        while true {
+            let news = watcher.next()
+            told.formUnion(news.notices.map(\.path))
+            if let flushed = news.flushed, flushed >= flush { break }
+        }
+        #expect((1...6).allSatisfy { told.contains(at("d\($0)/f")) })
+    }
+}
+
+/// Of a kernel that gives few watches.
+private final class ScantyQueue: WatchQueue {
+    private let inotify: Inotify
+    private let watches: Int
+    private let given = Atomic(0)
+
+    init(watches: Int) throws(Failure) {
+        self.watches = watches
+        inotify = try Inotify()
+    }
+
+    func add(_ directory: borrowing Descriptor, isRoot: Bool) throws(Failure) -> WatchNumber {
+        guard given.add(1, ordering: .relaxed).newValue <= watches else { throw Failure(errno: ENOSPC) }
+        return try inotify.add(directory, isRoot: isRoot)
+    }
+
+    func remove(_ watch: WatchNumber) { inotify.remove(watch) }
+
+    func events(_ buffer: inout [UInt8]) throws(Failure) -> [WatchEvent] { try inotify.events(&buffer) }
+
+    var raw: Int32 { inotify.raw }
 }

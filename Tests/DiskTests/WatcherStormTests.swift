@@ -9,11 +9,13 @@ import Testing
 
 @Suite("the watcher misses nothing in a storm", .serialized)
 struct WatcherStormTests {
-    @Test("random storms of making, moving and removing trees", arguments: 1...8) func storm(seed: UInt64) throws {
-        let scratch = try Scratch(in: Scratch.fastDirectory)
+    @Test("random storms of making, moving and removing trees", arguments: 1...8, Scratch.watchings) func storm(
+        seed: UInt64, isWhole: Bool
+    ) throws {
+        let scratch = try Scratch(in: Scratch.fastDirectory, isWhole: isWhole)
         var user = StormyUser(scratch, seed: seed)
         for _ in 0..<60 { user.act() }
-        let listener = try Listener(scratch.folder)
+        let listener = try Listener(scratch)
         defer { listener.stop() }
         let before = Snapshot(scratch)
         for _ in 0..<400 { user.act() }
@@ -26,11 +28,13 @@ struct WatcherStormTests {
         try expectEveryDirectoryWatched(scratch, listener)
     }
 
-    @Test("a storm while a scan sets the watches", arguments: 1...8) func stormDuringScan(seed: UInt64) throws {
-        let scratch = try Scratch(in: Scratch.fastDirectory)
+    @Test("a storm while a scan sets the watches", arguments: 1...8, Scratch.watchings) func stormDuringScan(
+        seed: UInt64, isWhole: Bool
+    ) throws {
+        let scratch = try Scratch(in: Scratch.fastDirectory, isWhole: isWhole)
         var user = StormyUser(scratch, seed: seed)
         for _ in 0..<60 { user.act() }
-        let listener = try Listener(scratch.folder)
+        let listener = try Listener(scratch)
         defer { listener.stop() }
         let isOver = Flag()
         let scanning = try Background {
@@ -44,9 +48,9 @@ struct WatcherStormTests {
         try expectEveryDirectoryWatched(scratch, listener)
     }
 
-    @Test("two users at once", arguments: 1...4) func twoUsers(seed: UInt64) throws {
-        let scratch = try Scratch(in: Scratch.fastDirectory)
-        let listener = try Listener(scratch.folder)
+    @Test("two users at once", arguments: 1...4, Scratch.watchings) func twoUsers(seed: UInt64, isWhole: Bool) throws {
+        let scratch = try Scratch(in: Scratch.fastDirectory, isWhole: isWhole)
+        let listener = try Listener(scratch)
         defer { listener.stop() }
         let other = try Background {
             var user = StormyUser(scratch, seed: seed + 1_000)
@@ -60,17 +64,19 @@ struct WatcherStormTests {
         try expectEveryDirectoryWatched(scratch, listener)
     }
 
-    @Test("a queue that overflows says so, and the scan that follows sees and watches everything") func overflow()
+    @Test(
+        "a queue that overflows says so, and the scan that follows sees and watches everything",
+        arguments: Scratch.watchings) func overflow(isWhole: Bool)
         throws
     {
-        let scratch = try Scratch(in: Scratch.fastDirectory)
+        let scratch = try Scratch(in: Scratch.fastDirectory, isWhole: isWhole)
         try scratch.makeDirectory("d")
-        let watcher = try Watcher(folder: scratch.folder)
+        let watcher = try scratch.makeWatcher()
         _ = WholeScan(scratch.folder, watcher: watcher)
         // Nobody reads meanwhile: the kernel keeps 16,384 events unless it is told otherwise.
-        let limit = Scratch.read(utf8("/proc/sys/fs/inotify/max_queued_events"))
+        let limit = Scratch.read(utf8("/proc/sys/fs/\(isWhole ? "fanotify" : "inotify")/max_queued_events"))
             .flatMap { Int(String(decoding: $0.dropLast(), as: UTF8.self)) }
-        for number in 0...(limit ?? 16_384) { try scratch.write("d/\(number % 7)") }
+        for number in 0...(limit ?? 16_384) { try scratch.write("d/\(number)") }
         try scratch.makeDirectory("d/late")
         var news = watcher.next()
         while !news.hasOverflowed { news = watcher.next() }

@@ -33,6 +33,8 @@
 #define CLINUX_DIRENT_LENGTH_OFFSET 16   // in a getdents64 record: its whole length, 16 bits
 #define CLINUX_DIRENT_TYPE_OFFSET 18     // in a getdents64 record: DT_*, 8 bits
 #define CLINUX_DIRENT_NAME_OFFSET 19     // in a getdents64 record: the name, ended by a zero byte
+#define CLINUX_FANOTIFY_EVENT_BYTES 24   // of a fanotify event, before what belongs to it
+#define CLINUX_FANOTIFY_HANDLE_OFFSET 12 // in what belongs to it: a directory's handle, and after that a name
 
 /// openat2(2), Linux 5.6: the only open that can be told never to leave `directory` (RESOLVE_BENEATH and friends).
 int clinux_openat2(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
@@ -49,6 +51,17 @@ int clinux_statx(int directory, const char *path, int flags, unsigned int mask, 
 /// sync_file_range(2) that starts writing and waits for nothing: it neither reports nor forgets an error.
 int clinux_start_writing(int file, uint64_t offset, uint64_t length);
 
+/// fcntl F_SETLEASE with F_RDLCK or F_UNLCK: a lease for reading is refused with -EAGAIN while anybody has the file open for
+/// writing, or mapped.
+int clinux_set_lease(int file, int type);
+
+/// fcntl F_SETSIG: what the holder of a lease is sent when somebody else wants the file. SIGIO, if nothing is said, ends
+/// a program that does not expect it.
+int clinux_set_lease_signal(int file, int signal);
+
+/// fcntl F_OFD_GETLK: 1 if nobody else has a record lock on any part of the file, for reading or writing, 0 if somebody has.
+int clinux_is_lockable(int file);
+
 /// syncfs(2): everything on the file system of `file`. Reports write-back errors since Linux 5.8.
 int clinux_syncfs(int file);
 
@@ -57,6 +70,15 @@ int clinux_filesystem(int file, uint64_t *id, uint64_t *type);
 
 /// eventfd(2), closed on exec and never blocking: a counter that poll can wait for.
 int clinux_eventfd(void);
+
+/// fanotify_init(2) for events that carry the handle of a directory and a name in it; needs CAP_SYS_ADMIN for what follows.
+int clinux_fanotify(void);
+
+/// fanotify_mark(2): adds `mask`, for the directory alone or for everything on its file system.
+int clinux_fanotify_mark(int queue, int directory, uint64_t mask, int is_whole);
+
+/// name_to_handle_at(2): what the kernel calls the directory for as long as it exists, as a `struct file_handle`. Its length.
+long clinux_handle(int directory, void *buffer, size_t size);
 
 /// getdents64(2): raw records into `buffer`; bytes filled, 0 at the end. readdir allocates, and hides read errors.
 long clinux_getdents64(int directory, void *buffer, size_t size);

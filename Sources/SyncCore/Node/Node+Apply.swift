@@ -360,9 +360,10 @@ extension Node {
         case .replace(let displacement), .replaceByDirectory(let displacement):
             guard let old = task.stat, let goal = destination(of: row, displacement, rows) else { return nil }
             displaced = goal
-            turningPoint = operations.count + 2
+            operations += untouched(old, at: place)
+            turningPoint = operations.count + 1
             operations += [
-                .expect(place, old), .exchange(staged, place), .expectContent(staged, old),
+                .exchange(staged, place), .expectContent(staged, old),
                 .move(staged, to: self.place(of: goal)), .inspect(place), .inspect(self.place(of: goal)),
             ]
             undo = DiskProgram([.inspect(staged), .exchange(staged, place), .inspect(staged)])
@@ -391,13 +392,19 @@ extension Node {
         let intent = Intent(stage: nextStage(), path: task.path, action: .remove, expected: old, displaced: goal)
         let (staged, aside) = (Place.stage(intent.stage), self.place(of: goal))
         // Only what has been seen to be what was to go is a version: a save in that very moment goes back.
+        let expectations = untouched(old, at: place)
         let operations: [DiskOperation] = [
-            .expect(place, old), .move(place, to: staged), .expectContent(staged, old), .move(staged, to: aside),
-            .inspect(aside),
+            .move(place, to: staged), .expectContent(staged, old), .move(staged, to: aside), .inspect(aside),
         ]
         return AppliedItem(
-            task: task, wanted: wanted, step: step, intent: intent, displaced: goal, program: DiskProgram(operations),
-            turningPoint: 2, undo: DiskProgram([.inspect(staged), .move(staged, to: place)]))
+            task: task, wanted: wanted, step: step, intent: intent, displaced: goal,
+            program: DiskProgram(expectations + operations), turningPoint: expectations.count + 1,
+            undo: DiskProgram([.inspect(staged), .move(staged, to: place)]))
+    }
+
+    /// What has to hold before anything takes the place of `old`. Who is writing would go on writing to what was displaced.
+    private func untouched(_ old: Stat, at place: Place) -> [DiskOperation] {
+        old.kind == .file ? [.expect(place, old), .expectUnheld(place)] : [.expect(place, old)]
     }
 
     private mutating func adoption(

@@ -140,8 +140,8 @@ extension Node {
         let program: DiskProgram
         if let stat = row?.disk?.stat {
             program = DiskProgram([
-                .expect(here, stat), .exchange(there, here), .expectContent(there, stat), .inspect(there),
-                .syncParent(here), .syncParent(there),
+                .expect(here, stat), .expectUnheld(here), .exchange(there, here), .expectContent(there, stat),
+                .inspect(there), .syncParent(here), .syncParent(there),
             ])
         } else {
             program = DiskProgram([.move(there, to: here), .syncParent(here), .syncParent(there)])
@@ -152,12 +152,15 @@ extension Node {
         run([program], for: .restoring(id, kept, target, row?.disk, intent.stage), after: intent, into: &effects)
     }
 
+    /// The operation that makes it so, where something has to make room.
+    private static let restoringExchange = 2
+
     mutating func finishRestore(
         _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ old: Row.DiskState?, _ intent: StageName,
         _ results: [DiskResult], into effects: inout Effects
     ) {
         let failure = results.first?.failure
-        if old != nil, failure?.index == 2, failure?.error == .mismatch {
+        if old != nil, failure?.index == Node.restoringExchange + 1, failure?.error == .mismatch {
             // A save in that very moment: everything back, the save first. Until it is back the intent stands.
             let (there, here) = (kept.place, Place.tree(target))
             let program = DiskProgram([.inspect(there), .exchange(there, here), .syncParent(here), .syncParent(there)])
@@ -168,7 +171,8 @@ extension Node {
         let answer = failure.map { Answer.refused(Node.reason(for: $0.error)) } ?? .done
         // Once it is back in the tree the record must not go on telling of it, even if nobody can say that the name lasts.
         // What could not be looked at, if it is a save in that very moment, the late look will find.
-        guard let result = results.first, failure.map({ $0.index > (old == nil ? 0 : 1) }) ?? true else {
+        guard let result = results.first, failure.map({ $0.index > (old == nil ? 0 : Node.restoringExchange) }) ?? true
+        else {
             effects.add(.answer(id, answer))
             return
         }

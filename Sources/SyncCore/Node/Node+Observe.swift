@@ -235,7 +235,7 @@ extension Node {
             }
             noteWriting(notice)
             if notice.kind == .touched, watch.young.removeValue(forKey: notice.path) != nil { rescan(notice.path) }
-            if notice.kind == .closed { watch.closed[notice.path] = true }
+            if notice.kind == .closed { noteClose(notice.path) }
             if notice.kind == .writing, !apply.touches(notice.path) {
                 // Wait for the close; a program that never closes is looked at after a pause all the same.
                 watch.changing[notice.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
@@ -254,6 +254,12 @@ extension Node {
             plan.afterLook.removeAll()
             plan.startRound()
         }
+    }
+
+    /// What waits for nobody to write to this file any more need not wait for its next try.
+    private mutating func noteClose(_ path: Path) {
+        watch.closed[path] = true
+        if plan.resting.removeValue(forKey: path) != nil { plan.afterLook[path] = true }
     }
 
     /// What was written before its name went is looked for when the name is found gone.

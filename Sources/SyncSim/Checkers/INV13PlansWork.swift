@@ -52,6 +52,7 @@ package final class PlansWork: Invariant {
         case (.expectIdentity(.version, _), .mismatch), (.expectIdentity(.quarantine, _), .mismatch): true
         case (.move(.version, to: .tree), .notFound), (.move(.version, to: .tree), .notDirectory): true
         case (.move(.quarantine, to: .tree), .notFound), (.move(.quarantine, to: .tree), .notDirectory): true
+        case (.expectUnheld, .busy): true
         // Sweeping up what a failed program may or may not have left.
         case (.discard, .notFound): true
         case (.expect(_, let stat), .mismatch): stat.kind == .directory

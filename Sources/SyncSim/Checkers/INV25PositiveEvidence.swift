@@ -17,9 +17,8 @@ package final class PositiveEvidence: Invariant {
         case .move(let source, to: .version): judge(source, act, &court)
         case .discard(let place): judge(place, act, &court)
         case .exchange, .move, .removeDirectory, .createFile, .write, .copy, .truncate, .createDirectory,
-            .createSymlink,
-            .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .expectIdentity,
-            .inspect:
+            .createSymlink, .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent,
+            .expectIdentity, .expectUnheld, .inspect:
             break
         }
     }

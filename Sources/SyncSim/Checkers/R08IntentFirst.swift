@@ -22,9 +22,8 @@ package final class IntentFirst: Invariant {
         case .exchange(.tree(let path), _), .exchange(_, .tree(let path)): path
         case .move(.tree(let path), to: _), .move(_, to: .tree(let path)): path
         case .exchange, .move, .removeDirectory, .createFile, .write, .copy, .truncate, .createDirectory,
-            .createSymlink,
-            .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent, .expectIdentity,
-            .inspect, .discard:
+            .createSymlink, .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect, .expectContent,
+            .expectIdentity, .expectUnheld, .inspect, .discard:
             nil
         }
     }

@@ -28,7 +28,7 @@ extension DiskOperation {
         switch self {
         case .createFile, .createDirectory, .createSymlink, .exchange, .move, .removeDirectory, .discard: true
         case .write, .copy, .truncate, .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .expect,
-            .expectContent, .expectIdentity, .inspect:
+            .expectContent, .expectIdentity, .expectUnheld, .inspect:
             false
         }
     }

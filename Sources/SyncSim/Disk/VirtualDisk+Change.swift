@@ -158,7 +158,7 @@ extension VirtualDisk {
         guard inodes.contains(key), inodes[key].links.isEmpty, key != home, key != mountPoint, key != root else {
             return
         }
-        guard !handles.contains(where: { $0.value.inode == key }) else { return }
+        guard !isOpen(key) else { return }
         if !inodes[key].isFreed {
             inodes[key].isFreed = true
             usedBytes -= VirtualDisk.inodeBytes + inodes[key].now.content.allocatedBytes

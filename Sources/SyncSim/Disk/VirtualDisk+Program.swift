@@ -57,6 +57,7 @@ extension VirtualDisk {
         case .expect(let place, let stat): expect(place) { $0.isUntouched(since: stat) }
         case .expectContent(let place, let stat): expect(place) { $0.isSameContent(as: stat) }
         case .expectIdentity(let place, let identity): expect(place) { $0.identity == identity }
+        case .expectUnheld(let place): isHeld(place) ? .failed(.busy) : .done
         case .inspect(let place): inspect(place)
         case .exchange(let left, let right): exchange(left, right, now: now)
         case .move(let source, let target): move(source, to: target, now: now)
@@ -151,6 +152,11 @@ extension VirtualDisk {
         case .success(let stat): stat.map(holds) == true ? .done : .failed(.mismatch)
         case .failure(let error): .failed(error)
         }
+    }
+
+    private func isHeld(_ place: Place) -> Bool {
+        guard seesWriters, case .success(let slot) = slot(place), let key = slot.inode else { return false }
+        return isOpen(key)
     }
 
     private mutating func inspect(_ place: Place) -> OperationOutcome {

@@ -58,9 +58,11 @@ extension VirtualDisk {
 
     package mutating func close(_ handle: Handle) {
         guard let file = handles.removeValue(forKey: handle) else { return }
-        noticeOpen(.touched, file.link)
+        noticeOpen(seesWriters ? .closed : .touched, file.link)
         release(file.inode)
     }
+
+    func isOpen(_ key: InodeKey) -> Bool { handles.contains { $0.value.inode == key } }
 
     /// Where an open file is now; nil if it has no name in the folder any more.
     package func path(of handle: Handle) -> Path? {

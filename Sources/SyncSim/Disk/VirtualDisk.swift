@@ -37,6 +37,9 @@ package struct VirtualDisk: Sendable {
     var freeNumbers: [UInt64] = []
     package internal(set) var usedBytes: UInt64 = 0
 
+    /// The kernel tells who has a file open for writing, and when it is closed.
+    package var seesWriters = false
+
     var notices: [Notice] = []
     var noticesOverflowed = false
     var isWatching = false

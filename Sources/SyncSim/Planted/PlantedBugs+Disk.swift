@@ -73,7 +73,7 @@ extension PlantedBugs {
         switch operation {
         case .expect, .expectAbsent, .expectIdentity: true
         case .createFile, .write, .copy, .truncate, .createDirectory, .createSymlink, .setMode, .setModified, .syncFile,
-            .syncParent, .expectContent, .inspect, .exchange, .move, .removeDirectory, .discard:
+            .syncParent, .expectContent, .expectUnheld, .inspect, .exchange, .move, .removeDirectory, .discard:
             false
         }
     }
