@@ -91,10 +91,12 @@ struct LivingFiles: Sendable {
         }
     }
 
-    /// Under another name.
+    /// Under another name, edited or not. Where identities are without a birth, a new file may have that of one that is gone.
     func contain(_ file: GoneFile) -> Bool {
         let namesakes = rows[file.identity] ?? []
-        return namesakes.contains { $0.path != file.path && $0.disk?.entry.content == file.content }
+        return namesakes.contains { row in
+            row.path != file.path && (file.identity.birth != .zero || row.disk?.entry.content == file.content)
+        }
     }
 }
 

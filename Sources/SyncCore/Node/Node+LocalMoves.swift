@@ -66,8 +66,9 @@ extension Node {
         let isWhole =
             inspection.root == .healthy
             && zip(known, inspection.results).allSatisfy { known, result in
+                // A file may have been edited since, in whatever way: the scan that follows finds that, as it would in place.
                 guard case .found(let stat) = result else { return false }
-                return stat.kind == .directory ? stat.identity == known.identity : stat.isUntouched(since: known)
+                return stat.kind == .directory ? stat.identity == known.identity : known.kind != .directory
             }
         if isWhole {
             enqueue(next.map { .verifyMove(move, after: $0) } ?? .relocateLocally(move))
