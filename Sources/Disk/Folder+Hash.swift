@@ -22,7 +22,7 @@ extension Folder {
         case .special: return .failed(.unsupported)
         case .symlink:
             let slot = try slot(.tree(path))
-            let target = try slot.directory.target(of: slot.name)
+            let target = try slot.parent.descriptor.target(of: slot.name)
             return try isUntouched(path, stat) ? .content(.symlink(target), ChunkList(), stat) : .changing
         case .file:
             if stat.size > Limits.fileBytesMax { return .failed(.unsupported) }

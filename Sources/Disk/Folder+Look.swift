@@ -38,19 +38,19 @@ extension Folder {
             if request.expected?.kind == .file && isOther { throw Failure(.mismatch) }
             throw error
         }
-        try expect(file, request.expected)
+        try expect(file.status, request.expected)
         let rest = file.status.size > request.offset ? file.status.size - request.offset : 0
         var bytes = [UInt8](repeating: 0, count: Int(min(UInt64(max(0, request.length)), rest)))
         let count = try file.descriptor.fill(&bytes, at: request.offset)
         // What was read is of the expected file only if that was so until the end.
-        try expect(file, request.expected)
+        try expect(try file.descriptor.status(), request.expected)
         bytes.removeLast(bytes.count - count)
         return bytes
     }
 
-    private func expect(_ file: OpenFile, _ expected: Stat?) throws(Failure) {
+    private func expect(_ status: Status, _ expected: Stat?) throws(Failure) {
         guard let expected else { return }
-        guard try device.stat(try file.descriptor.status()).isUntouched(since: expected) else {
+        guard try device.stat(status).isUntouched(since: expected) else {
             throw Failure(.mismatch)
         }
     }

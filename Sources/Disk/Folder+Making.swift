@@ -19,7 +19,7 @@ extension Folder {
 
     func createDirectory(_ place: Place, mode: UInt16) throws(Failure) {
         let slot = try slot(place)
-        try slot.directory.makeDirectory(slot.name, mode: 0o700)
+        try slot.parent.descriptor.makeDirectory(slot.name, mode: 0o700)
         if case .stage(let name) = place { pins.forget(name) }
         try setMode(place, mode)
     }
@@ -30,7 +30,7 @@ extension Folder {
         if target.count > Limits.symlinkBytesMax { throw Failure(.nameTooLong) }
         // C would take it for the end, and make another link than was asked for.
         if target.contains(0) { throw Failure(.unsupported) }
-        try slot.directory.makeSymlink(slot.name, target: target)
+        try slot.parent.descriptor.makeSymlink(slot.name, target: target)
         if case .stage(let name) = place { pins.forget(name) }
     }
 
@@ -91,6 +91,9 @@ extension Folder {
 
     func setMode(_ place: Place, _ mode: UInt16) throws(Failure) {
         let slot = try slot(place)
+        if case .stage(let name) = place, let file = pins.file(name, try slot.status()) {
+            return try file.descriptor.setMode(mode & 0o777)
+        }
         let file = try OpenFile(try slot.open(.handle))
         // Linux has no call for it, and the mode of a symlink means nothing.
         if file.status.kind == .symlink { throw Failure(.unsupported) }
@@ -106,7 +109,7 @@ extension Folder {
             _ = try slot.status()
             throw Failure(.unsupported)
         }
-        try slot.directory.setModified(slot.name, time)
+        try slot.parent.descriptor.setModified(slot.name, time)
     }
 
     // MARK: Stable storage
@@ -134,20 +137,20 @@ extension Folder {
         pins.release(name)
     }
 
-    private func sync(_ slot: borrowing Slot, _ status: Status, pinned: OpenFile?) throws(Failure) {
+    private func sync(_ slot: Slot, _ status: Status, pinned: OpenFile?) throws(Failure) {
         switch status.kind {
         case .file:
             if let pinned { return try Folder.finally { () throws(Failure) in try pinned.descriptor.sync() } }
-            try sync(in: slot.directory, slot.name, opened: [.read, .write])
-        case .directory: try sync(in: slot.directory, slot.name, opened: [.list])
+            try sync(in: slot.parent.descriptor, slot.name, opened: [.read, .write])
+        case .directory: try sync(in: slot.parent.descriptor, slot.name, opened: [.list])
         // It cannot be opened, and becomes durable with the directory it was made in.
-        case .symlink: try sync(in: slot.directory, .current, opened: [.list])
+        case .symlink: try sync(in: slot.parent.descriptor, .current, opened: [.list])
         case .special: throw Failure(.unsupported)
         }
     }
 
     func syncParent(_ place: Place) throws(Failure) {
-        try sync(in: try slot(place).directory, .current, opened: [.list])
+        try sync(in: try slot(place).parent.descriptor, .current, opened: [.list])
     }
 
     /// Opens in one of these ways and syncs. What may not be opened, and directories on a file system that syncs none,

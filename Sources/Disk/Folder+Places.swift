@@ -2,14 +2,14 @@
 import SyncModel
 
 /// A name in a directory that is open. What is done there is done in this directory, wherever it is moved meanwhile.
-struct Slot: ~Copyable {
-    let directory: Descriptor
+struct Slot {
+    let parent: OpenDirectory
     let name: CName
 
-    borrowing func status() throws(Failure) -> Status { try directory.status(of: name) }
+    func status() throws(Failure) -> Status { try parent.descriptor.status(of: name) }
 
-    borrowing func open(_ purpose: Descriptor.Purpose) throws(Failure) -> Descriptor {
-        try directory.openChild(name, purpose)
+    func open(_ purpose: Descriptor.Purpose) throws(Failure) -> Descriptor {
+        try parent.descriptor.openChild(name, purpose)
     }
 }
 
@@ -20,10 +20,10 @@ extension Folder {
         case .tree(let path):
             if path.isReserved { throw Failure(.unsupported) }
             guard let parent = path.parent, let name = path.name else { throw Failure(.busy) }
-            return Slot(directory: try openDirectory(parent, .way), name: CName(name.bytes))
-        case .stage(let name): return try ownSlot(".syncd/stage", "s", name.raw)
-        case .version(let id): return try ownSlot(".syncd/versions", "v", id.raw)
-        case .quarantine(let id): return try ownSlot(".syncd/quarantine", "q", id.raw)
+            return Slot(parent: try way(to: parent), name: CName(name.bytes))
+        case .stage(let name): return try ownSlot(OwnPaths.stage, "s", name.raw)
+        case .version(let id): return try ownSlot(OwnPaths.versions, "v", id.raw)
+        case .quarantine(let id): return try ownSlot(OwnPaths.quarantine, "q", id.raw)
         }
     }
 
@@ -32,11 +32,15 @@ extension Folder {
         try root.openChild(path.isRoot ? .current : CName(path.bytes), purpose)
     }
 
-    private func ownSlot(_ directory: StaticString, _ letter: Unicode.Scalar, _ number: UInt64) throws(Failure) -> Slot
-    {
-        Slot(
-            directory: try root.openChild(CName(directory), .way),
-            name: CName(NumberedName.bytes(letter: letter, number)))
+    private func ownSlot(_ directory: Path, _ letter: Unicode.Scalar, _ number: UInt64) throws(Failure) -> Slot {
+        Slot(parent: try way(to: directory), name: CName(NumberedName.bytes(letter: letter, number)))
+    }
+
+    private func way(to directory: Path) throws(Failure) -> OpenDirectory {
+        if let open = ways.directory(directory) { return open }
+        let open = OpenDirectory(try openDirectory(directory, .way))
+        ways.keep(open, as: directory)
+        return open
     }
 
     /// What stands at a place; nil for nothing, also where the way there is missing or leads through something that is
@@ -49,6 +53,18 @@ extension Folder {
             if error.isAbsence { return nil }
             throw error
         }
+    }
+}
+
+/// Where our own files lie.
+private enum OwnPaths {
+    static let stage = path(".syncd/stage")
+    static let versions = path(".syncd/versions")
+    static let quarantine = path(".syncd/quarantine")
+
+    private static func path(_ text: String) -> Path {
+        guard let path = Path(Array(text.utf8)) else { preconditionFailure("\(text) is a path") }
+        return path
     }
 }
 

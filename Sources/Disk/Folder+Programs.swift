@@ -6,6 +6,8 @@ extension Folder {
     /// Each program on its own: a failed one does not stop its siblings. What they sync at their ends is synced
     /// together.
     public func run(_ programs: [DiskProgram]) -> [DiskResult] {
+        ways.beginRun()
+        defer { ways.endRun() }
         var runs = programs.map { ProgramRun($0) }
         var waiting = Array(runs.indices)
         while !waiting.isEmpty {
@@ -22,6 +24,7 @@ extension Folder {
 
     /// Up to where it has to wait for a sync, or to its end.
     private func advance(_ run: inout ProgramRun) {
+        ways.beginProgram()
         while let operation = run.next, !run.mayWait {
             run.step { (result) throws(Failure) in try perform(operation, &result) }
         }
@@ -29,6 +32,7 @@ extension Folder {
 
     private func passSync(_ run: inout ProgramRun, isSynced: Bool) {
         guard let operation = run.next else { return }
+        ways.beginProgram()
         run.step { (result) throws(Failure) in
             if isSynced { try confirmSync(operation) } else { try perform(operation, &result) }
         }
@@ -85,7 +89,8 @@ extension Folder {
         case .move(let source, let target): try rename(source, target, .move)
         case .removeDirectory(let place):
             let slot = try slot(place)
-            try slot.directory.removeDirectory(slot.name)
+            try slot.parent.descriptor.removeDirectory(slot.name)
+            if case .tree(let path) = place { ways.forget(path) }
         case .discard(let place): try discard(place)
         }
     }
@@ -98,9 +103,9 @@ extension Folder {
         if case .tree = place { throw Failure(.unsupported) }
         let slot = try slot(place)
         if try slot.status().kind == .directory {
-            try slot.directory.removeDirectory(slot.name)
+            try slot.parent.descriptor.removeDirectory(slot.name)
         } else {
-            try slot.directory.removeFile(slot.name)
+            try slot.parent.descriptor.removeFile(slot.name)
         }
         if case .stage(let name) = place { pins.forget(name) }
     }

@@ -9,25 +9,26 @@ extension Folder {
         let from = try slot(source)
         let to = try slot(target)
         do throws(Failure) {
-            try from.directory.rename(from.name, to: to.directory, to.name, renaming)
+            try from.parent.descriptor.rename(from.name, to: to.parent.descriptor, to.name, renaming)
         } catch {
             guard error.errno == EACCES else { throw error }
             try renameReadOnly(from, to, renaming, refusal: error)
         }
         for name in staged { pins.release(name) }
+        for case .tree(let path) in [source, target] { ways.forget(path) }
     }
 
     /// A directory that its owner may not write to can be moved into another one only by root, because its `..`
     /// changes. It is lent the permission for the moment of the rename.
     private func renameReadOnly(
-        _ from: borrowing Slot, _ to: borrowing Slot, _ renaming: Descriptor.Renaming, refusal: Failure
+        _ from: Slot, _ to: Slot, _ renaming: Descriptor.Renaming, refusal: Failure
     ) throws(Failure) {
         var lent: [LentPermission] = []
         defer { for permission in lent { permission.takeBack() } }
         if let permission = try LentPermission(to: from) { lent.append(permission) }
         if renaming == .exchange, let permission = try LentPermission(to: to) { lent.append(permission) }
         if lent.isEmpty { throw refusal }
-        try from.directory.rename(from.name, to: to.directory, to.name, renaming)
+        try from.parent.descriptor.rename(from.name, to: to.parent.descriptor, to.name, renaming)
     }
 }
 
@@ -35,7 +36,7 @@ private struct LentPermission {
     private let directory: OpenFile
 
     /// Nil if nothing is lacking.
-    init?(to slot: borrowing Slot) throws(Failure) {
+    init?(to slot: Slot) throws(Failure) {
         directory = try OpenFile(try slot.open(.handle))
         let mode = directory.status.mode
         guard directory.status.kind == .directory, mode & 0o300 != 0o300 else { return nil }

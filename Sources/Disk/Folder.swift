@@ -22,6 +22,7 @@ public final class Folder: Sendable {
     private let rootStatus: Status
 
     let pins = StagePins()
+    let ways = OpenWays()
     let walks = KeptWalks()
     /// False where the file system gives no leases, or refuses them without a reason.
     let seesWriters: Bool

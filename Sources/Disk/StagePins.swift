@@ -25,7 +25,7 @@ final class StagePins: Sendable {
     }
 
     /// So many descriptors at most. Beyond them a file is opened for each operation.
-    static let countMax = 256
+    static let countMax = 512
 
     private let known = Mutex(Known())
 

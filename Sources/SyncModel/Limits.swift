@@ -29,7 +29,7 @@ public struct Limits: Sendable, Equatable {
     /// Acknowledged log records kept for `syncctl log`.
     public var logRecordsKept = 10_000
     /// Rows being brought to their target at the same time.
-    public var applyTasksMax = 256
+    public var applyTasksMax = 1_024
     /// Content bytes asked for and not yet received.
     public var wantedBytesMax = 8 << 20
     /// Bytes handed to the link and not yet written out.

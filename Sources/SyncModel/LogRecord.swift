@@ -63,7 +63,8 @@ public struct Relocation: Hashable, Sendable {
         var origins = disk.origins
         origins.content = origin
         var new = Row(path: target)
-        new.disk = Row.DiskState(entry: disk.entry, stat: disk.stat, origins: origins, isRacy: disk.isRacy)
+        new.disk = disk
+        new.disk?.origins = origins
         new.heads = [
             Revision(
                 origin: origin, seen: row.version.joined(with: replacing?.version ?? .none), entry: disk.entry,

@@ -25,13 +25,20 @@ public struct Row: Hashable, Sendable {
         public var origins: Origins
         /// Read so soon after it was changed that another change could carry the same times: to be read again.
         public var isRacy: Bool
+        /// A sync of the file has failed, and the kernel may have dropped what was not on the disk yet. No later sync tells of
+        /// that: it has to be written anew, into a new file.
+        public var isUnwritten: Bool
 
-        public init(entry: Entry, stat: Stat, origins: Origins, isRacy: Bool = false) {
+        public init(entry: Entry, stat: Stat, origins: Origins, isRacy: Bool = false, isUnwritten: Bool = false) {
             self.entry = entry
             self.stat = stat
             self.origins = origins
             self.isRacy = isRacy
+            self.isUnwritten = isUnwritten
         }
+
+        /// The same of what is found now: another file has not been synced yet.
+        public func isUnwritten(as found: Stat?) -> Bool { isUnwritten && found?.identity == stat.identity }
 
         /// Nothing has touched the path since, as far as times can tell.
         public func isStill(_ found: Stat) -> Bool { !isRacy && found.isUntouched(since: stat) }
@@ -94,7 +101,7 @@ public struct Row: Hashable, Sendable {
     public func head(by author: Author) -> Revision? { heads.first { $0.origin.author == author } }
 
     /// True while the disk does not show everything that is known.
-    public var needsApply: Bool { !reflected.covers(version) || condition == .damaged }
+    public var needsApply: Bool { !reflected.covers(version) || condition == .damaged || disk?.isUnwritten == true }
 
     /// True if the path belongs in the list of pending paths.
     public var isUnsettled: Bool {

@@ -118,6 +118,7 @@ struct Draws {
             row.disk = Row.DiskState(
                 entry: shown, stat: stat(beside: shown), origins: row.heads.first?.origins ?? origins(),
                 isRacy: random.chance(percent: 20))
+            row.disk?.isUnwritten = random.chance(percent: 20)
         }
         row.reflected = random.chance(percent: 70) ? row.version : vector()
         if random.chance(percent: 30) { row.condition = [.missing, .damaged, .ignored][random.below(3)] }

@@ -90,6 +90,13 @@ struct SortedMapTests {
         #expect(seen == [126, 127, 128, 129, 130, 131])
     }
 
+    @Test("the first keys whose values are wanted come in order, as many as are asked for") func wantedKeys() {
+        let map = SortedMap((0..<500).map { ($0, $0 % 3) })
+        #expect(map.keys(200) { $0 == 1 } == Array(stride(from: 1, to: 500, by: 3)))
+        #expect(map.keys(2) { $0 == 2 } == [2, 5])
+        #expect(map.keys(0) { _ in true }.isEmpty && SortedMap<Int, Int>().keys(9) { _ in true }.isEmpty)
+    }
+
     @Test("a value is changed in place where it is, and only there") func inPlace() {
         var map: SortedMap<String, [Int]> = ["a": [1]]
         map["b", default: []].append(2)

@@ -2,6 +2,7 @@
 ///
 /// ```
 /// flags      bits 0-1 condition · bit 2 owes a copy · bit 3 on disk · bit 4 racy · bit 5 waiting · bit 6 reflected follows
+///            bit 7 unwritten
 /// number of heads, each a revision
 /// on disk    entry · stat beside it · 3 origins
 /// reflected  vector; if it does not follow it is the row's version, as for every path at rest
@@ -35,28 +36,33 @@ enum RowCodec {
     private static func flags(of row: Row) -> UInt8 {
         row.condition.rawValue | (row.owesCopy ? 4 : 0) | (row.disk == nil ? 0 : 8)
             | (row.disk?.isRacy == true ? 16 : 0) | (row.waiting == nil ? 0 : 32)
+            | (row.disk?.isUnwritten == true ? 128 : 0)
     }
 
     static func decode(_ sealed: [UInt8], key: [UInt8]) throws(BlobError) -> Row {
         var reader = try Blob.open(sealed, version: version, key: key)
         guard let path = PathKey.path(of: key) else { throw .damaged }
         let flags = try reader.byte()
-        guard flags < 128, let condition = Row.Condition(rawValue: flags & 3) else { throw .damaged }
+        guard let condition = Row.Condition(rawValue: flags & 3) else { throw .damaged }
         var row = Row(path: path)
         row.condition = condition
         row.owesCopy = flags & 4 != 0
         for _ in 0..<(try reader.count()) { row.heads.append(try reader.revision()) }
-        if flags & 8 != 0 { row.disk = try diskState(from: &reader, isRacy: flags & 16 != 0) }
+        if flags & 8 != 0 {
+            row.disk = try diskState(from: &reader)
+            row.disk?.isRacy = flags & 16 != 0
+            row.disk?.isUnwritten = flags & 128 != 0
+        }
         row.reflected = flags & 64 == 0 ? row.version : try reader.vector()
         if flags & 32 != 0 { row.waiting = try waiting(from: &reader) }
         try reader.finish()
         return row
     }
 
-    private static func diskState(from reader: inout BlobReader, isRacy: Bool) throws(BlobError) -> Row.DiskState {
+    private static func diskState(from reader: inout BlobReader) throws(BlobError) -> Row.DiskState {
         let entry = try reader.entry()
         let stat = try reader.stat(beside: entry)
-        return Row.DiskState(entry: entry, stat: stat, origins: try reader.origins(), isRacy: isRacy)
+        return Row.DiskState(entry: entry, stat: stat, origins: try reader.origins())
     }
 
     private static func waiting(from reader: inout BlobReader) throws(BlobError) -> Row.Waiting {

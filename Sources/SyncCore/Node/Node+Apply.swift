@@ -43,9 +43,13 @@ struct ApplyState: Sendable {
 
 /// One batch on its way through the disk.
 struct RunningBatch: Sendable {
-    var items: [AppliedItem]
+    var items: [AppliedItem] = []
+    /// What the path of each item is to become.
+    private(set) var wanted = SortedMap<Path, Entry>()
+    /// Directories of this batch that take a file's place.
+    private(set) var exchanged: [Path] = []
     /// Directories below the root whose names change, with the time they are to keep.
-    var parents: SortedMap<Path, Timestamp>
+    var parents = SortedMap<Path, Timestamp>()
     var parentStats = SortedMap<Path, Stat>()
     /// The directories whose times are being put back, in the order of their programs.
     var timed: [(path: Path, identity: FileIdentity, time: Timestamp)] = []
@@ -55,6 +59,12 @@ struct RunningBatch: Sendable {
     var undoingBlindly: [Int] = []
     /// Items of which a stranger's file is on its way from the stage into the tree.
     var rescuing: [Int] = []
+
+    mutating func add(_ item: AppliedItem) {
+        items.append(item)
+        wanted[item.task.path] = item.wanted.entry
+        if case .replaceByDirectory = item.step { exchanged.append(item.task.path) }
+    }
 }
 
 struct AppliedItem: Sendable {
@@ -83,6 +93,8 @@ struct AppliedItem: Sendable {
     var needsParents = false
     /// What came out of its place has been seen to be what was expected there.
     var isAsExpected = false
+    /// A file that stood in the tree before could not be synced.
+    var isUnwritten = false
 
     enum Outcome: Sendable {
         case running
@@ -105,8 +117,12 @@ struct AppliedItem: Sendable {
     }
 
     /// The file that got another mode or time where it stands, as it is since.
-    var adjusted: Stat? {
-        guard step == .adjust, case .done(let stats) = outcome, let stat = stats.first ?? nil else { return nil }
+    var adjusted: Stat? { step == .adjust ? retimed : nil }
+
+    /// The same, and also a file that got another name.
+    var retimed: Stat? {
+        guard step == .adjust || task.adoptedFrom != nil, case .done(let stats) = outcome, let stat = stats.first ?? nil
+        else { return nil }
         return stat.kind == .file ? stat : nil
     }
 
@@ -129,10 +145,10 @@ extension Node {
         }
         guard isWorking, !record.isPaused, apply.batch == nil, !apply.isTransacting, incoming.relocation == nil
         else { return }
-        let ready = plan.tasks.filter { $0.value.state == .ready }.map(\.key)
+        let ready = plan.tasks.keys(limits.batchPathsMax) { $0.state == .ready }
         guard !ready.isEmpty else { return }
         apply.isTransacting = true
-        enqueue(.prepare(Array(ready.prefix(limits.batchPathsMax))))
+        enqueue(.prepare(ready))
     }
 
     /// Rows of the tasks, of what they rename, of the directories above, and of possible conflict copies.
@@ -150,7 +166,7 @@ extension Node {
         let parents = answers.rowsByPath()
         var store = Batch()
         noteBlocked(among: paths, rows, in: &store, into: &effects)
-        var running = RunningBatch(items: [], parents: SortedMap())
+        var running = RunningBatch()
         for path in ordered(paths) {
             guard isWorking, !record.isPaused, let task = plan.tasks[path], task.state == .ready, let row = rows[path]
             else {
@@ -164,9 +180,9 @@ extension Node {
                 continue
             }
             plan.tasks.update(path) { $0.state = .running }
-            running.items.append(item)
+            running.add(item)
             store.add(.putIntent(item.intent))
-            for touched in item.paths { noteParent(of: touched, parents, running: &running, items: running.items) }
+            for touched in item.paths { noteParent(of: touched, parents, in: &running) }
         }
         guard !running.items.isEmpty else {
             if !store.isEmpty { self.store(&store, into: &effects) }
@@ -192,18 +208,13 @@ extension Node {
     /// What would go into a directory that takes a file's place in this batch waits for the next: if the exchange has to be
     /// undone, all that is in the directory would leave its place with it.
     private func isInsideExchange(_ path: Path, in running: RunningBatch) -> Bool {
-        running.items.contains { item in
-            guard case .replaceByDirectory = item.step else { return false }
-            return path.isBelow(item.task.path)
-        }
+        running.exchanged.contains { path.isBelow($0) }
     }
 
     /// The directory above is there, or is made earlier in this batch.
     private func hasParent(_ path: Path, _ parents: RowMap, in running: RunningBatch) -> Bool {
         guard let parent = path.parent, !parent.isRoot else { return true }
-        if running.items.contains(where: { $0.task.path == parent && $0.wanted.entry.content.isDirectory }) {
-            return true
-        }
+        if running.wanted[parent]?.content.isDirectory == true { return true }
         guard let row = parents[parent], row.condition != .missing else { return false }
         return row.disk?.entry.content.isDirectory == true && plan.tasks[parent]?.step.isReplacingDirectory != true
     }
@@ -250,17 +261,19 @@ extension Node {
         let version = row.version
         if let disk = row.disk, row.condition != .damaged || patiences >= 2 {
             revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: version, in: &batch)
+            cancel(row.path)
         } else if row.disk == nil, lost.origins.content.author == .own, patiences >= 3 {
             var gone = lost.entry
             gone.content = .absent
             revise(&row, to: gone, stat: nil, isReasserted: true, seeing: version, in: &batch)
+            cancel(row.path)
         }
     }
 
-    private func noteParent(of path: Path, _ parents: RowMap, running: inout RunningBatch, items: [AppliedItem]) {
+    private func noteParent(of path: Path, _ parents: RowMap, in running: inout RunningBatch) {
         guard let parent = path.parent, !parent.isRoot else { return }
-        if let planned = items.first(where: { $0.task.path == parent }) {
-            running.parents[parent] = planned.wanted.entry.modified
+        if let planned = running.wanted[parent] {
+            running.parents[parent] = planned.modified
         } else if let disk = parents[parent]?.disk {
             running.parents[parent] = disk.entry.modified
         }
@@ -513,6 +526,9 @@ extension Node {
                 if apply.occupied.count < 1_024 { apply.occupied[copy] = true }
             }
             if failure.index >= item.turningPoint, item.undo != nil { batch.undoing.append(index) }
+            if failure.error == .inputOutput, case .syncFile(.tree) = item.program.operations[failure.index] {
+                batch.items[index].isUnwritten = true
+            }
             batch.items[index].isAsExpected = item.program.operations.prefix(failure.index).contains { operation in
                 if case .expectContent(.stage, _) = operation { true } else { false }
             }
@@ -774,7 +790,7 @@ extension Node {
         var rows = before
         for row in answers.rows() where rows[row.path] == nil { rows[row.path] = row }
         let all = rows
-        let namesakes = answers.rows()
+        let namesakes = Namesakes(answers.rows())
         var batch = Batch()
         for (parent, stat) in parents where items.allSatisfy({ $0.task.path != parent || !$0.outcome.isDone }) {
             guard let disk = rows[parent]?.disk, disk.entry.content.isDirectory else { continue }
@@ -796,13 +812,15 @@ extension Node {
             case .done(let stats) where stats.first == .some(nil) && !item.step.isRemoval && item.task.stage == nil:
                 // Gone again before we could look: what it was then is for a look to say.
                 giveUp(item, reason: nil, rows: &rows, in: &batch, into: &effects)
-            case .done(let stats): settle(item, stats, parents: parents, rows: &rows, in: &batch, into: &effects)
+            case .done(let stats):
+                settle(item, stats, parents: parents, namesakes, rows: &rows, in: &batch, into: &effects)
             case .raced: giveUp(item, reason: nil, rows: &rows, in: &batch, into: &effects)
             case .failed(let error): giveUp(item, reason: error, rows: &rows, in: &batch, into: &effects)
             case .running: break
             }
         }
         for (path, row) in rows.rows { put(row, replacing: all[path], in: &batch, into: &effects) }
+        expectEchoes(of: rows)
         release()
         for item in items { if let stat = item.adjusted { lookAtNamesakes(of: item.task.path, stat, namesakes) } }
         store(&batch, into: &effects)
@@ -836,13 +854,15 @@ extension Node {
     }
 
     private mutating func settle(
-        _ item: AppliedItem, _ stats: [Stat?], parents: SortedMap<Path, Stat>, rows: inout RowMap,
-        in batch: inout Batch, into effects: inout Effects
+        _ item: AppliedItem, _ stats: [Stat?], parents: SortedMap<Path, Stat>, _ namesakes: Namesakes,
+        rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
     ) {
         plan.madeProgress = true
         let path = item.task.path
         var row = rows[path] ?? Row(path: path)
         let old = row.disk
+        let isOvertaken =
+            !row.version.covers(item.wanted.version) || row.version.own > item.wanted.version.own
         row.reflected = row.reflected.joined(with: item.wanted.version)
         row.condition = .normal
         row.waiting = nil
@@ -852,7 +872,7 @@ extension Node {
         let found = item.step.isRemoval ? nil : parents[path] ?? (stats.first ?? nil) ?? item.task.stage?.stat
         if let found {
             let ours = asWeLeftIt(found, item)
-            let isRacy = isRacy(item, old, rows) || isInTick(found, item)
+            let isRacy = isRacy(item, old, rows) || isInTick(found, item) || hasOtherNames(item, namesakes)
             if isRacy { readAgain(path, found) }
             row.disk = Row.DiskState(
                 entry: item.wanted.entry, stat: ours, origins: item.wanted.origins, isRacy: isRacy)
@@ -872,8 +892,9 @@ extension Node {
         let aside = (item.step.isRemoval ? stats.first : stats.last) ?? nil
         keep(item.displaced, old: old, stat: aside, rows: &rows, in: &batch, into: &effects)
         if case .conflictCopy? = item.displaced, aside != nil { settleConflict(&row, in: &batch) }
-        if !row.version.covers(item.wanted.version) {
-            // The peer was set back meanwhile and has taken back what was applied: what stands here now is ours to tell.
+        if isOvertaken {
+            // The peer was set back meanwhile and has taken back what was applied, or we have written it off: what stands
+            // here now is ours to tell.
             var gone = item.wanted.entry
             gone.content = .absent
             revise(&row, to: row.disk?.entry ?? gone, stat: row.disk?.stat, isReasserted: true, in: &batch)
@@ -892,6 +913,12 @@ extension Node {
     private func isRacy(_ item: AppliedItem, _ old: Row.DiskState?, _ rows: RowMap) -> Bool {
         if let from = item.task.adoptedFrom?.path { return rows[from]?.disk?.isRacy == true }
         return item.step == .adjust && old?.isRacy == true
+    }
+
+    /// Written by another name in that very moment it would not show by the time we have set, and nobody tells of it here.
+    private func hasOtherNames(_ item: AppliedItem, _ namesakes: Namesakes) -> Bool {
+        guard let stat = item.retimed else { return false }
+        return namesakes[stat.identity].contains { !item.paths.contains($0.path) }
     }
 
     /// Put in place in this very tick of a file system that stamps coarsely: a save in the same tick would not show. (Where
@@ -978,6 +1005,7 @@ extension Node {
         plan.fresh[path] = nil
         plan.someWait = true
         rest(path)
+        if item.isUnwritten { noteUnwritten(item.task.adoptedFrom?.path ?? path, rows: &rows) }
         guard var row = rows[path] else { return }
         if let stat = item.standing, stat.kind == .directory, row.disk == nil {
             // Found by a look, it would be a person's. It is nobody's until what it lacks has been applied.
@@ -1000,6 +1028,12 @@ extension Node {
         }
         rows[path] = row
         if reason == .notEmpty { enqueue(.explainNotEmpty(path, after: nil, sawLive: false)) }
+    }
+
+    /// Its author may not have synced it, and now the kernel takes it for written. It still can be read.
+    private func noteUnwritten(_ path: Path, rows: inout RowMap) {
+        guard rows[path]?.disk?.stat.kind == .file else { return }
+        rows[path]?.disk?.isUnwritten = true
     }
 
     /// Found by a look once the peer has told of something newer, what we have put there would be a person's.

@@ -16,6 +16,8 @@ struct ImportState: Sendable {
     var isBusy = false
     /// Frames of rows that wait in the lane.
     var pages = 0
+    /// Ends of such rows that wait in the lane.
+    var ends = 0
     /// The directory move that is being carried out.
     var relocation: RunningRelocation?
     /// The directory move that is being read path by path.
@@ -195,6 +197,7 @@ extension Node {
     func areCredible(_ states: [RowState]) -> Bool { states.allSatisfy { isCredible($0.revision) } }
 
     mutating func finishRows(_ head: LogHead, into effects: inout Effects) {
+        incoming.ends -= 1
         if head.position > record.importedHead.position { advanceImport(to: head) }
         var batch = Batch()
         store(&batch, into: &effects)
@@ -309,6 +312,7 @@ extension Node {
             return
         }
         batch.add(.relocate(move))
+        echoes.forgetAll()
         renameConflicts(from: move.from, to: move.to, into: &effects)
         for (path, stat) in parents {
             guard let old = rows[path], old.disk?.entry.content.isDirectory == true else { continue }
@@ -338,6 +342,7 @@ extension Node {
         enqueue(.importRows(states))
         if isLast {
             incoming.expanding = nil
+            incoming.ends += 1
             enqueue(.finishRows(entry.head))
         }
         return true

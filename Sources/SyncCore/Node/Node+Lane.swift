@@ -283,8 +283,8 @@ extension Node {
         case .prepare(let paths):
             return prepareQueries(paths)
         case .commit(let items, let parents):
-            let adjusted = items.compactMap { $0.adjusted?.identity }
-            return [.rows(items.flatMap(\.paths)), .rows(parents.map(\.key)), .identities(adjusted)]
+            let retimed = items.compactMap { $0.retimed?.identity }
+            return [.rows(items.flatMap(\.paths)), .rows(parents.map(\.key)), .identities(retimed)]
         case .explainNotEmpty(let path, let after, _):
             return [.rows([path]), .below(path, after: after, limit: limits.batchPathsMax)]
         case .reassertBeside(let path, let copy):
@@ -451,6 +451,7 @@ extension Node {
     /// Puts a row into the batch, or drops it when it says nothing any more.
     mutating func put(_ row: Row, replacing old: Row?, in batch: inout Batch, into effects: inout Effects) {
         if row == old { return }
+        echoes.forget(row.path)
         counts.replace(old, by: row)
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))
@@ -508,15 +509,17 @@ extension Node {
         row.reflected = row.reflected.joined(with: seen)
         row.reflected.own = position
         // Nothing has been read anew: what times could not tell before, they cannot tell now.
-        let isRacy = row.disk.map { $0.isRacy && $0.stat == stat } ?? false
-        row.disk = stat.map { Row.DiskState(entry: entry, stat: $0, origins: origins, isRacy: isRacy) }
+        let known = row.disk
+        row.disk = stat.map { Row.DiskState(entry: entry, stat: $0, origins: origins) }
+        row.disk?.isRacy = known.map { $0.isRacy && $0.stat == stat } ?? false
+        row.disk?.isUnwritten = known?.isUnwritten(as: stat) ?? false
         row.condition = .normal
         row.waiting = nil
         // What came from the peer before this was known may have won already.
         row.owesCopy = false
         row.owesCopy = isOwed || reconciler.losesUnseen(row)
         append(.put(row.path, revision), at: position, time, in: &batch)
-        plan.want(row.path)
+        if row.isUnsettled { plan.want(row.path) }
     }
 
     /// Who takes away a directory, or puts something else in its place, has seen it, also if the peer made it and not all of it

@@ -90,7 +90,7 @@ extension Node {
     private func rescue(_ version: KeptVersion, to path: Path) -> DiskProgram {
         DiskProgram([
             .expectIdentity(version.place, version.stat.identity), .move(version.place, to: .tree(path)),
-            .syncParent(.tree(path)), .syncFile(.tree(path)),
+            .syncParent(.tree(path)), .syncParent(version.place), .syncFile(.tree(path)),
         ])
     }
 

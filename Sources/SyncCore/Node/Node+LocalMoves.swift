@@ -14,19 +14,19 @@ struct LocalMove: Hashable, Sendable {
 extension Node {
     /// A directory that is new here and gone there, by identity, may have moved. Returns the paths it takes care of.
     mutating func startRelocations(
-        _ looks: [Look], _ looked: SortedMap<Path, Stat?>, rows: RowMap, namesakes: [Row]
+        _ looks: [Look], _ looked: SortedMap<Path, Stat?>, rows: RowMap, namesakes: Namesakes
     ) -> SortedMap<Path, Bool> {
         var handled = SortedMap<Path, Bool>()
         for look in looks {
             guard let stat = look.stat, stat.kind == .directory, rows[look.path]?.disk == nil, !apply.touches(look.path)
             else { continue }
             if watch.unmoved.removeValue(forKey: look.path) == stat.identity { continue }
-            let source = namesakes.first { other in
+            let source = namesakes[stat.identity].first { other in
                 // What is ignored says nothing any more, however often it is looked at.
-                other.disk?.stat.identity == stat.identity && other.disk?.entry.content.isDirectory == true
-                    && other.condition != .ignored
+                other.disk?.entry.content.isDirectory == true && other.condition != .ignored
             }
-            guard let source, source.path != look.path, !apply.touches(source.path), !isBelowOrIn(source.path, handled)
+            guard let source, source.path != look.path, !apply.touches(source.path), !isBelowOrIn(source.path, handled),
+                !isTakenBack(source, stat)
             else { continue }
             if let seen = looked[source.path] {
                 // Looked at in the same breath: it is elsewhere now unless it stands there still.
@@ -43,6 +43,12 @@ extension Node {
             watch.observing += 1
         }
         return handled
+    }
+
+    /// A power cut has undone the rename that gave the directory its name: one of somebody's would have changed its change time.
+    private func isTakenBack(_ row: Row, _ found: Stat) -> Bool {
+        guard let known = row.disk?.stat, isSuspect(row), !isHandled(row.path) else { return false }
+        return found.changed <= known.changed
     }
 
     /// What was taken out of the directory before it moved must not be logged as moved with it: every row below is looked for
@@ -114,6 +120,7 @@ extension Node {
             seenPeer: record.importedHead.position, summary: source.contents)
         append(.relocate(move), at: position, time, in: &batch)
         batch.add(.relocate(move))
+        echoes.forgetAll()
         renameConflicts(from: move.from, to: move.to, into: &effects)
         counts.unsettled -= source.missing
         if row.condition == .missing { deletes.forget(from) }

@@ -37,7 +37,9 @@ extension Node {
     /// a directory may come before word of what was in it.
     private func isReasonToStay(_ row: Row, _ isOverdue: Bool) -> Bool {
         if row.isUnsettled && resolution(of: row).entry.isAbsent { return false }
-        return isOverdue || row.version.own > record.applied
+        // (What he has told of himself he has seen, whatever of ours he built it on.)
+        let own = row.head(by: .own)?.origin.position ?? .none
+        return isOverdue || own > record.applied
     }
 
     private mutating func keep(directory row: Row, into effects: inout Effects) {

@@ -141,9 +141,11 @@ struct WatchState: Sendable {
 
     /// Somebody did something to the file since the machine was started, and not only recovery.
     func isChangedSinceBoot(_ stat: Stat) -> Bool {
-        if let time = swept[stat.identity], stat.changed.milliseconds <= time { return false }
-        return isSinceBoot(stat.changed)
+        !isSwept(stat) && isSinceBoot(stat.changed)
     }
+
+    /// The change time may be that of recovery, which took another name of the file away.
+    func isSwept(_ stat: Stat) -> Bool { swept[stat.identity].map { stat.changed.milliseconds <= $0 } ?? false }
 
     /// The looks under way may see a directory away from its place: they are taken again.
     var isInspectionTainted = false
@@ -225,14 +227,11 @@ extension Node {
     // MARK: Following up
 
     mutating func note(_ notices: [Notice]) {
+        // (What changes while recovery is at work, the first scan sees; but not that it was somebody who changed it.)
+        if phase == .recovering { for notice in notices { noteHandled(notice) } }
         guard phase == .running else { return }
         for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
-            let isWritten = notice.kind == .writing || notice.kind == .gone
-            if record.distrustSince != nil, isWritten, watch.handled.count < limits.notedPathsMax {
-                watch.handled[notice.path] = true
-                // What is being read may be from before, and so what the cut left.
-                if watch.hashing.contains(key: notice.path) { watch.hashing[notice.path] = false }
-            }
+            noteHandled(notice)
             noteWriting(notice)
             if notice.kind == .touched, watch.young.removeValue(forKey: notice.path) != nil { rescan(notice.path) }
             if notice.kind == .closed { noteClose(notice.path) }
@@ -260,6 +259,15 @@ extension Node {
     private mutating func noteClose(_ path: Path) {
         watch.closed[path] = true
         if plan.resting.removeValue(forKey: path) != nil { plan.afterLook[path] = true }
+    }
+
+    private mutating func noteHandled(_ notice: Notice) {
+        guard record.distrustSince != nil, notice.kind == .writing || notice.kind == .gone,
+            watch.handled.count < limits.notedPathsMax
+        else { return }
+        watch.handled[notice.path] = true
+        // What is being read may be from before, and so what the cut left.
+        if watch.hashing.contains(key: notice.path) { watch.hashing[notice.path] = false }
     }
 
     /// What was written before its name went is looked for when the name is found gone.
@@ -405,8 +413,7 @@ extension Node {
             return
         }
         guard inspection.root == .healthy, !watch.isInspectionTainted else {
-            watch.isInspecting = false
-            watch.sinceInspection = nil
+            endInspection()
             for path in paths { look(at: path) }
             return
         }
@@ -418,8 +425,15 @@ extension Node {
             case .failed: watch.changing[path] = now.monotonicMilliseconds + limits.retryFirstMilliseconds
             }
         }
+        looks.removeAll { isEcho($0) }
+        if looks.isEmpty { return endInspection() }
         watch.observing += 1
         enqueue(.observe(looks, source: .inspection))
+    }
+
+    private mutating func endInspection() {
+        watch.sinceInspection = nil
+        watch.isInspecting = false
     }
 
     mutating func finishScan(_ job: JobID, _ chunk: ScanChunk, into effects: inout Effects) {
@@ -506,7 +520,7 @@ extension Node {
         watch.observing -= 1
         let looks = upToDate(looks, source)
         var rows = answers.rowsByPath()
-        let namesakes = answers.rows()
+        let namesakes = Namesakes(answers.rows())
         var batch = Batch()
         var absent: [Path] = []
         var replaced: [Path] = []
@@ -579,8 +593,7 @@ extension Node {
         switch source {
         case .inspection:
             newer = watch.sinceInspection ?? SortedMap()
-            watch.sinceInspection = nil
-            watch.isInspecting = false
+            endInspection()
             for look in looks { watch.sinceScan?[look.path] = true }
             if watch.sinceScan.map({ $0.count > limits.notedPathsMax }) == true {
                 watch.sinceScan = SortedMap()
@@ -624,7 +637,7 @@ extension Node {
 
     /// Something stands at the path.
     private mutating func found(
-        _ stat: Stat, at row: inout Row, wasClosed: Bool, namesakes: [Row], in batch: inout Batch
+        _ stat: Stat, at row: inout Row, wasClosed: Bool, namesakes: Namesakes, in batch: inout Batch
     ) {
         if row.condition == .ignored { heed(&row) }
         if stat.kind != .directory { lookAtNamesakes(of: row.path, stat, namesakes) }
@@ -672,11 +685,9 @@ extension Node {
 
     /// A write through one name of a hard link, ours or a user's, is told of for that name only. A name that is being read
     /// already is not asked again: two that are both out of date would send looks to each other without end.
-    mutating func lookAtNamesakes(of path: Path, _ stat: Stat, _ namesakes: [Row]) {
-        let others = namesakes.filter { other in
-            guard let known = other.disk?.stat, other.path != path, known.identity == stat.identity else {
-                return false
-            }
+    mutating func lookAtNamesakes(of path: Path, _ stat: Stat, _ namesakes: Namesakes) {
+        let others = namesakes[stat.identity].filter { other in
+            guard let known = other.disk?.stat, other.path != path else { return false }
             return !stat.isUntouched(since: known)
         }
         guard !others.isEmpty, watch.askedNamesakes[path] != stat else { return }
@@ -813,7 +824,7 @@ extension Node {
     mutating func takeHashes(_ results: [HashedPath], _ answers: inout Answers, into effects: inout Effects) {
         watch.observing -= 1
         let rows = answers.rowsByPath()
-        let namesakes = answers.rows()
+        let namesakes = Namesakes(answers.rows())
         var batch = Batch()
         for result in results {
             let isOutOfDate = watch.hashing.removeValue(forKey: result.path) == false
@@ -850,7 +861,7 @@ extension Node {
                 watch.changing[row.path] = now.monotonicMilliseconds + limits.retryFirstMilliseconds
             }
             put(row, replacing: old, in: &batch, into: &effects)
-            plan.want(row.path)
+            if row.isUnsettled { plan.want(row.path) }
         }
         if !batch.isEmpty { store(&batch, into: &effects) }
     }
@@ -865,7 +876,7 @@ extension Node {
 
     /// Compares what was found with what the row says, and records a change of ours if there is one.
     private mutating func revised(
-        _ row: inout Row, showing content: Content, stat: Stat, isRacy: Bool = false, namesakes: [Row],
+        _ row: inout Row, showing content: Content, stat: Stat, isRacy: Bool = false, namesakes: Namesakes,
         in batch: inout Batch
     ) {
         var entry = Entry(content: content, mode: stat.mode, modified: stat.modified)
@@ -881,6 +892,7 @@ extension Node {
         let isMadeAnew =
             row.condition == .missing && stat.kind != .directory && row.disk?.stat.identity != stat.identity
         if let disk = row.disk, disk.entry == entry, !isMadeAnew {
+            row.disk?.isUnwritten = disk.isUnwritten(as: stat)
             row.disk?.stat = stat
             row.disk?.isRacy = isRacy
             if row.condition == .missing { revived(&row) }
@@ -895,16 +907,17 @@ extension Node {
         }
         let wanted = resolution(of: row)
         if row.needsApply, wanted.entry.agrees(with: entry) {
-            row.disk = Row.DiskState(entry: wanted.entry, stat: stat, origins: wanted.origins, isRacy: isRacy)
+            let isUnwritten = row.disk?.isUnwritten(as: stat) ?? false
+            row.disk = Row.DiskState(
+                entry: wanted.entry, stat: stat, origins: wanted.origins, isRacy: isRacy, isUnwritten: isUnwritten)
             row.reflected = row.version
             row.condition = .normal
             row.waiting = nil
             row.owesCopy = false
             return
         }
-        let source = namesakes.first { other in
-            other.path != row.path && other.condition == .missing && other.disk?.stat.identity == stat.identity
-                && other.disk?.entry.content == content
+        let source = namesakes[stat.identity].first { other in
+            other.path != row.path && other.condition == .missing && other.disk?.entry.content == content
         }
         if let source {
             deletes.movedTo[source.path] = row.path
@@ -916,7 +929,7 @@ extension Node {
     }
 
     /// Somebody was seen at work here, or took away a directory above.
-    private func isHandled(_ path: Path) -> Bool {
+    func isHandled(_ path: Path) -> Bool {
         var next: Path? = path
         while !watch.handled.isEmpty, let place = next {
             if watch.handled.contains(key: place) { return true }
@@ -931,14 +944,15 @@ extension Node {
     }
 
     /// After a power cut, content that changed while its time did not, or that is empty now, is what the cut left of the file.
-    private func isDamage(_ row: Row, found entry: Entry, _ stat: Stat, _ namesakes: [Row]) -> Bool {
+    private func isDamage(_ row: Row, found entry: Entry, _ stat: Stat, _ namesakes: Namesakes) -> Bool {
         guard let disk = row.disk else { return false }
         // Known damage is no version because its time or mode has changed.
         if entry.content == disk.entry.content { return row.condition == .damaged }
         guard isSuspect(row), !isHandled(row.path) else { return false }
         // (A directory or a link says nothing by its size.)
         let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
-        if !disk.isRacy, isFromBefore(stat, disk.stat) { return true }
+        // (Of a file that was read in the breath of its last change the times may stand for one more, but not for nothing at all.)
+        if isFromBefore(stat, disk.stat), isEmptied || !disk.isRacy { return true }
         // What the row says was seen after the cut: whatever differs from it now was done since.
         if watch.isSinceBoot(disk.stat.changed) { return false }
         // The same file as of the same time with other bytes: nobody did that.
@@ -947,7 +961,7 @@ extension Node {
         // it is altered by a rename as well, also by one of recovery's.
         guard watch.isChangedSinceBoot(stat), disk.stat.changed < stat.changed else {
             return stat.changed <= disk.stat.changed || isEmptied || isBack(stat, at: row.path, disk.stat, namesakes)
-                || isOlderAhead(stat, disk.stat)
+                || isOlder(stat, disk.stat)
         }
         let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
         return !isNew && (stat.modified <= disk.stat.modified || isEmptied)
@@ -961,33 +975,34 @@ extension Node {
         return stat.changed < known.changed && watch.clockStretches.count < 2
     }
 
-    /// Both from before the cut, when the clock was ahead: of times to come only those of the writing say which is older.
-    private func isOlderAhead(_ stat: Stat, _ known: Stat) -> Bool {
+    /// Both from before the cut, and the change time says nothing: the clock was ahead then, or it is recovery's. Only the times
+    /// of the writing say which is older.
+    private func isOlder(_ stat: Stat, _ known: Stat) -> Bool {
         let latest = now.wallMilliseconds + Int64(clamping: limits.clockSkewMilliseconds)
-        return stat.identity == known.identity && stat.modified < known.modified && stat.changed.milliseconds > latest
+        guard stat.changed.milliseconds > latest || watch.isSwept(stat) else { return false }
+        return stat.identity == known.identity && stat.modified < known.modified
     }
 
     /// Another file from before the cut. If it is older and no other path is known to have it, an editor had put it aside, and
     /// the cut has taken that back, but not what it did to the change time of the file. If another path is known to have it,
     /// as of this very change time, only a cut can have given it this name: a person's rename changes that.
-    private func isBack(_ stat: Stat, at path: Path, _ known: Stat, _ namesakes: [Row]) -> Bool {
+    private func isBack(_ stat: Stat, at path: Path, _ known: Stat, _ namesakes: Namesakes) -> Bool {
         guard stat.identity != known.identity else { return false }
-        let others = namesakes.filter { $0.path != path && $0.disk?.stat.identity == stat.identity }
+        let others = namesakes[stat.identity].filter { $0.path != path }
         if others.isEmpty { return stat.modified < known.modified }
         return others.contains { $0.disk?.stat.changed == stat.changed }
     }
 
     /// A whole file that is known by another name has been given this one since the machine is up again: as old as it
     /// was, but a person put it here.
-    private func isRenamed(_ entry: Entry, _ stat: Stat, to path: Path, _ namesakes: [Row]) -> Bool {
+    private func isRenamed(_ entry: Entry, _ stat: Stat, to path: Path, _ namesakes: Namesakes) -> Bool {
         if let stray = watch.strays[stat.identity], stray.path != path, stray.content == entry.content,
             watch.isChangedSinceBoot(stat)
         {
             return true
         }
-        return namesakes.contains { other in
-            guard other.path != path, other.condition != .damaged, let known = other.disk,
-                known.stat.identity == stat.identity, known.entry.content == entry.content
+        return namesakes[stat.identity].contains { other in
+            guard other.path != path, other.condition != .damaged, other.disk?.entry.content == entry.content
             else { return false }
             return watch.isChangedSinceBoot(stat) || isHandled(other.path)
         }

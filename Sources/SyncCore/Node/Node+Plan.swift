@@ -247,10 +247,8 @@ extension Node {
         }
         switch step {
         case .agree:
-            if let disk = row.disk {
-                row.disk = Row.DiskState(
-                    entry: wanted.entry, stat: disk.stat, origins: wanted.origins, isRacy: disk.isRacy)
-            }
+            row.disk?.entry = wanted.entry
+            row.disk?.origins = wanted.origins
             row.reflected = row.reflected.joined(with: wanted.version)
             if row.condition == .damaged { row.condition = .normal }
             row.waiting = nil
@@ -319,7 +317,8 @@ extension Node {
     private func hasParent(_ path: Path, _ parents: RowMap) -> Bool {
         guard let parent = path.parent, !parent.isRoot else { return true }
         if let row = parents[parent], row.disk?.entry.content.isDirectory == true, row.condition != .missing {
-            return true
+            // Nothing goes into one that is about to go: made ready again and again, it would never be let in.
+            return plan.tasks[parent]?.step.isReplacingDirectory != true
         }
         // Made in the same batch or in one before.
         guard let task = plan.tasks[parent], task.state == .ready || task.state == .running else { return false }
@@ -355,15 +354,12 @@ extension Node {
     /// For each task that needs a content: a file here that holds it is renamed or copied, else the peer is asked.
     mutating func locate(_ wanted: [WantedContent], _ answers: inout Answers, into effects: inout Effects) {
         plan.isLocating = false
-        let holders = answers.rows()
+        let holders = Holders(answers.rows())
         for item in wanted {
             let (path, content) = (item.path, item.content)
             let list = answers.chunkList()
             guard var task = plan.tasks[path], task.content == content, task.state == .locating else { continue }
-            let holder = holders.first { row in
-                guard case .file(let id, _)? = row.disk?.entry.content else { return false }
-                return id == content && row.condition == .normal && !apply.touches(row.path)
-            }
+            let holder = holders[content].first { $0.condition == .normal && !apply.touches($0.path) }
             if let holder, case .place = task.step, canAdopt(holder, for: task), let disk = holder.disk {
                 task.adoptedFrom = (holder.path, disk.stat)
                 task.state = .ready
@@ -381,7 +377,8 @@ extension Node {
 
     /// A file that is to be deleted anyway and whose content is wanted elsewhere just changes its name.
     private func canAdopt(_ holder: Row, for task: PlanState.Errand) -> Bool {
-        guard holder.needsApply, holder.disk?.isRacy != true, !apply.adopted.contains(key: holder.path),
+        guard holder.needsApply, holder.disk?.isRacy != true, holder.disk?.isUnwritten != true,
+            !apply.adopted.contains(key: holder.path),
             !isBeingLookedAt(holder.path),
             !isUnread(holder)
         else {

@@ -29,8 +29,8 @@ struct RecoveryState: Sendable {
         var done = SortedMap<StageName, Bool>()
         /// The intent each repair belongs to; nil for what is only swept.
         var owners: [StageName?] = []
-        /// Which of the repairs only sync.
-        var syncs: [Bool] = []
+        /// From which operation on each repair of an intent only syncs.
+        var syncsFrom: [Int] = []
         var versions: [KeptVersion] = []
         var looks: [Path] = []
         var rescued: [Path] = []
@@ -197,12 +197,11 @@ extension Node {
             }
             if let taken = taken(by: intent, atPath, inStage ?? aside) { findings.taken.append(taken) }
             var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
-            findings.syncs += own.map { _ in false }
             if atPath != nil {
                 own.append(syncs(of: intent, isAside: intent.displaced != nil && aside != nil))
-                findings.syncs.append(true)
             }
             repairs += own
+            findings.syncsFrom += own.map(\.firstSync)
             findings.owners += own.map { _ in intent.stage }
         }
         for file in staged where !claimed.contains(key: file.name) {
@@ -275,7 +274,8 @@ extension Node {
         var programs: [DiskProgram] = []
         if let back = takingBack(moveOf: intent, atPath) { programs.append(back) }
         if let inStage {
-            if isOurs(inStage, intent) {
+            // (A cut may have left the file that was to make room both its names.)
+            if isOurs(inStage, intent) || inStage.identity == aside?.identity {
                 programs.append(DiskProgram([.discard(.stage(intent.stage))]))
             } else {
                 programs.append(moveOut(inStage, of: intent, atPath, isFree: aside == nil, &findings))
@@ -398,9 +398,12 @@ extension Node {
     }
 
     mutating func finishRepair(_ results: [DiskResult], into effects: inout Effects) {
-        let isUnsynced = zip(recovery.findings.syncs, results).contains { $0 && $1.failure?.error == .inputOutput }
+        let isUnsynced = zip(recovery.findings.syncsFrom, results).contains { first, result in
+            result.failure.map { $0.error == .inputOutput && $0.index >= first } ?? false
+        }
         if isUnsynced {
-            // What is found done would be promised, and no later sync may tell that it is not on the disk.
+            // What is found done would be promised, and no later sync may tell that it is not on the disk. Nor may the intent
+            // stay while this process goes on: the next would take back what has been done there since.
             finish(.diskFailed, into: &effects)
             return
         }
@@ -552,6 +555,17 @@ extension Node {
             .stageList, .serving, .nothing:
             break
         }
+    }
+}
+
+extension DiskProgram {
+    fileprivate var firstSync: Int {
+        let first = operations.firstIndex { operation in
+            if case .syncFile = operation { return true }
+            if case .syncParent = operation { return true }
+            return false
+        }
+        return first ?? operations.count
     }
 }
 

@@ -88,6 +88,7 @@ extension Node {
 
     mutating func renumberRows(_ renumbering: Renumbering, _ answers: inout Answers, into effects: inout Effects) {
         let rows = answers.rows()
+        echoes.forgetAll()
         for old in rows {
             let row = renumbering.map(old)
             if row != old { recovery.renumbered.append(.putRow(row)) }

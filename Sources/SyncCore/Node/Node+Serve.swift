@@ -58,7 +58,7 @@ extension Node {
     mutating func readForPeer(_ requests: [ServeState.Request], _ answers: inout Answers, into effects: inout Effects) {
         serve.isReading = false
         guard session.isLive else { return }
-        let holders = answers.rows()
+        let holders = Holders(answers.rows())
         var readings: [ServeState.Reading] = []
         var reads: [ReadRequest] = []
         var bytes = 0
@@ -69,11 +69,7 @@ extension Node {
                 postponed.append(request)
                 continue
             }
-            let holder = holders.first { row in
-                guard case .file(let id, _)? = row.disk?.entry.content else { return false }
-                return id == request.content
-            }
-            guard let holder, let stat = holder.disk?.stat else {
+            guard let holder = holders[request.content].first, let stat = holder.disk?.stat else {
                 send(.gone(request.content), into: &effects)
                 continue
             }

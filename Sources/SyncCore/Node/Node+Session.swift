@@ -94,7 +94,7 @@ extension Node {
 
     mutating func pumpSession(into effects: inout Effects) {
         guard phase == .running, session.link != nil else { return }
-        if !session.hasHello, stores.isEmpty || record.peer != nil {
+        if !session.hasHello, stores.isEmpty || record.peer != nil, isImportDurable {
             session.hasHello = true
             incoming.cursor = stores.durableImportedHead
             session.claimedEpoch = stores.durableImportedHead.position.epoch
@@ -140,6 +140,12 @@ extension Node {
             session.isReadingLog = true
             enqueue(.sendLog)
         }
+    }
+
+    /// Nothing of the last link is still on its way into the rows: a peer that has lost its state counts its epochs on from what
+    /// the hello says is known here.
+    private var isImportDurable: Bool {
+        !incoming.isBusy && incoming.ends == 0 && stores.durableImportedHead == record.importedHead
     }
 
     private var hello: Hello {
@@ -209,6 +215,7 @@ extension Node {
             guard isPlausible(end: head) else { return false }
             guard head.position >= incoming.cursor.position, incoming.aheadOfUs == nil else { return true }
             incoming.cursor = head
+            incoming.ends += 1
             enqueue(.finishRows(head))
             return true
         case .want(let contents): return noteWishes(contents.map { .content($0) })

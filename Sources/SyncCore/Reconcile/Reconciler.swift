@@ -54,6 +54,7 @@ public struct Reconciler: Sendable {
             }
         }
         if disk.entry.content == wanted.entry.content {
+            if disk.isUnwritten { return .replace(.keep) }
             return disk.entry.agrees(with: wanted.entry) ? .agree : .adjust
         }
         let displacement = displacement(of: row, disk: disk, by: wanted)

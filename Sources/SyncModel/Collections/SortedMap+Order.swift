@@ -65,6 +65,19 @@ extension SortedMap: BidirectionalCollection {
 }
 
 extension SortedMap {
+    /// The first keys, as many as `limit` at most, whose values are wanted. No value is copied, however large it is.
+    @inlinable public func keys(_ limit: Int, where isWanted: (borrowing Value) -> Bool) -> [Key] {
+        var found: [Key] = []
+        for chunk in 0..<chunkCount {
+            let entries = self.chunk(chunk)
+            for offset in entries.indices where isWanted(entries[offset].value) {
+                if found.count >= limit { return found }
+                found.append(entries[offset].key)
+            }
+        }
+        return found
+    }
+
     /// Everything from the key on, the key included if it is there.
     @inlinable public func range(from key: Key) -> Slice<SortedMap> {
         self[position(of: key)..<endIndex]

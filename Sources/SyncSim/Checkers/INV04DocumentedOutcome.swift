@@ -44,7 +44,10 @@ package final class DocumentedOutcome: Invariant {
             return
         }
         if owed.isEmpty {
-            if found != .absent, !leaves.contains(where: { $0.after == found }), !hasLife(below: path, machine) {
+            let wasKept = found == .directory && court.ledger.wasHome(path)
+            if found != .absent, !wasKept, !leaves.contains(where: { $0.after == found }),
+                !hasLife(below: path, machine)
+            {
                 court.find(self, on: index, "\(path): nobody left \(found) there")
             }
             return

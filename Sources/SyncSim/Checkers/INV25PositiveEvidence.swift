@@ -51,9 +51,13 @@ package final class PositiveEvidence: Invariant {
         {
             return
         }
-        // Or it went on there under another name of the family: he gave the copy the name, or the bytes, of the original.
+        // Or it went on, here or there, under another name of the family: he gave the copy the name, or the bytes, of the original.
         let head = ConflictFamily.head(of: path)
-        if court.ledger.wasLetGo(value, at: path, isUndone: false), act.otherHolds(value, head) { return }
+        if court.ledger.wasLetGo(value, at: path, isUndone: false),
+            act.otherHolds(value, head) || act.holds(value, head)
+        {
+            return
+        }
         court.find(self, on: act.machine, "\(value) was taken from \(path), though nobody who had seen it let go of it")
     }
 

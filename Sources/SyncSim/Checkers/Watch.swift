@@ -393,7 +393,7 @@ package final class Watch: Checker {
         isSafe: (Path, Value) -> Bool
     ) {
         world.ledger.strikes[machine] = world.now
-        let duties = world.ledger.duties.count
+        let duties = world.ledger.duties
         world.ledger.struck(
             machine, was: Ledger.Holdings(tree: before.tree), is: Ledger.Holdings(tree: now),
             other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues), isSafe: isSafe,
@@ -403,7 +403,20 @@ package final class Watch: Checker {
             isDeleted: { path in world.machines[machine].store.rows[path].map { $0.disk == nil } ?? false })
         let disk = world.machines[machine].disk.atHome
         world.ledger.forgotMetadata(of: machine) { disk.peekStat($0) }
-        if world.ledger.duties.count < duties { world.rare.hit("ledger: a value was excused after a power cut") }
+        excuseGone(besides: duties, world)
+        if world.ledger.duties.count < duties.count { world.rare.hit("ledger: a value was excused after a power cut") }
+    }
+
+    /// What nobody was owed before is owed again where a disaster took back its removal. But a person who wrote over it in
+    /// place has left nothing of it, and the disaster brings that no more back than any daemon.
+    private func excuseGone(besides duties: [Ledger.Duty], _ world: World) {
+        var owed: SortedMap<Path, [Value]> = [:]
+        for duty in duties { owed[duty.path, default: []].append(duty.value) }
+        var left: SortedMap<Value, Bool> = [:]
+        for machine in world.machines { for value in machine.disk.allValues { left[value] = true } }
+        for duty in world.ledger.duties where left[duty.value] == nil && owed[duty.path]?.contains(duty.value) != true {
+            world.ledger.excuse(duty.value, at: duty.path)
+        }
     }
 
     /// The base says what stood there before the disaster: the daemon has told of it, and goes on telling.
@@ -510,7 +523,11 @@ package final class Watch: Checker {
     private func judgeBesideEnemy(_ world: World) {
         var present: SortedMap<Value, Bool> = [:]
         for value in world.machines[0].disk.allValues { present[value] = true }
+        var lent: SortedMap<Value, Bool> = [:]
+        for value in world.machines[1].disk.allValues { lent[value] = true }
         for duty in world.ledger.duties where duty.machine == 0 && !present.contains(key: duty.value) {
+            // A power cut has taken what nobody had synced. It is owed because the other has it, which is the enemy now.
+            if world.ledger.pages[duty.path]?.isReverted == true, lent.contains(key: duty.value) { continue }
             // What the enemy had put aside was written over by a person, through another name of the file.
             if world.ledger.pages[duty.path]?.isEntangled == true { continue }
             world.violate(NoLostUpdate.id, "\(duty.value) written at \(duty.path) is gone from alpha, beside an enemy")

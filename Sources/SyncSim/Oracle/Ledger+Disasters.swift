@@ -46,6 +46,7 @@ extension Ledger {
         for (path, value) in now.tree where value == .directory && !everStood(value, at: path) {
             pages[path, default: Page()].carried.append(value)
         }
+        loseCopies(on: machine, was: was, now: now, other: other, isSafe: isSafe)
         for path in pages.keys {
             let (before, after) = (was.value(at: path), now.value(at: path))
             pages.update(path) { page in
@@ -63,11 +64,13 @@ extension Ledger {
                 if after.isContent, !page.acts.contains(where: { $0.after == after }) { page.carried.append(after) }
                 if after.isContent, before == .absent { page.revived.append(after) }
                 page.noteRemains(of: before, found: after, on: machine)
-                let isTorn = page.isTorn(after) && !isBackdated(path)
+                // Newer times than the daemon knows over other bytes are somebody's last write, whole or in part, or so it looks:
+                // also where they are the bytes of an earlier one.
+                let isWritten = (page.isTorn(after) || after.isContent && isBehind(path)) && !isBackdated(path)
                 // What the other machine holds may be the same bytes from before.
                 let acts = page.acts
                 page.revert(
-                    machine, to: after, other: other.value(at: path), isRecorded: isRecorded(path) || isTorn,
+                    machine, to: after, other: other.value(at: path), isRecorded: isRecorded(path) || isWritten,
                     isDeleted: isDeleted(path),
                     isKept: { act in
                         let isFirst = !acts.contains { $0.after == act.after && $0.number < act.number }
@@ -75,6 +78,28 @@ extension Ledger {
                             || (act.after == before && isSafe(path, act.after))
                     })
             }
+        }
+    }
+
+    /// What nobody had synced was not safe at its path, and is not under the name of the copy that the daemon had just given it.
+    private mutating func loseCopies(
+        on machine: Int, was: Holdings, now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool
+    ) {
+        for (copy, value) in was.tree where value.isContent && now.value(at: copy) != value && !isSafe(copy, value) {
+            var next = ConflictFamily.base(of: copy)
+            while let base = next {
+                if !now.holds(value, near: base), !other.holds(value, near: base) {
+                    pages.update(base) { $0.loseCopy(of: value, from: machine) }
+                }
+                next = ConflictFamily.base(of: base)
+            }
+        }
+    }
+
+    /// Nobody has it any more, and nobody need have.
+    package mutating func excuse(_ value: Value, at path: Path) {
+        pages.update(path) { page in
+            for index in page.acts.indices where page.acts[index].after == value { page.acts[index].demand = .excused }
         }
     }
 
@@ -175,7 +200,7 @@ extension Ledger {
 
 extension Ledger.Page {
     mutating func noteRemains(of value: Value, found: Value, on machine: Int) {
-        guard value.isContent, found.isContent else { return }
+        guard value.isContent, found != value else { return }
         // What a second power cut left of the remains is left of the value.
         let lost = [value] + remains.filter { $0.machine == machine && $0.found == value }.map(\.value)
         remains += lost.map { Ledger.Remains(machine: machine, value: $0, found: found, acts: acts.count) }
@@ -192,6 +217,15 @@ extension Ledger.Page {
     mutating func returnOvertaken(_ value: Value) {
         for index in acts.indices where acts[index].after == value {
             acts[index].demand = min(acts[index].demand, .kept)
+        }
+    }
+
+    /// Whoever wrote it had seen what he replaced, and the daemon had that on record: it may be history by now.
+    mutating func loseCopy(of value: Value, from machine: Int) {
+        for index in acts.indices where acts[index].after == value && acts[index].machine == machine {
+            acts[index].isUndone = true
+            isReverted = true
+            returnOvertaken(acts[index].before)
         }
     }
 
@@ -223,9 +257,16 @@ extension Ledger.Page {
             let act = acts[index]
             if act.machine == machine, was.contains(act.number), !known.contains(act.number), !isKept(act) {
                 acts[index].isUndone = true
-                if isRecorded { returnOvertaken(act.before) }
-                // What had been removed is back, but not whole.
-                if act.after == .absent, act.before != value { noteRemains(of: act.before, found: value, on: machine) }
+                if isRecorded {
+                    returnOvertaken(act.before)
+                    // And what an earlier cut had left that of: whoever has replaced the remains is on record with it.
+                    let remains = remains.filter {
+                        $0.machine == machine && $0.found == act.before && $0.acts <= act.number
+                    }
+                    for lost in remains { returnOvertaken(lost.value) }
+                }
+                // What had been removed is back, but not whole. Or what had been replaced is not, and may be whole elsewhere.
+                if act.before != value { noteRemains(of: act.before, found: value, on: machine) }
             }
         }
     }

@@ -179,3 +179,33 @@ extension Ledger {
         return false
     }
 }
+
+extension Ledger {
+    /// The directory was kept for something, though somebody deleted it. A special file was in it for a while: nobody syncs
+    /// that, so its deleter cannot have seen it. It may have come with a directory that a daemon moved here. Or something
+    /// lived in it when it was deleted on the other machine, or was written there before word of that had come, and went
+    /// only later.
+    package func wasHome(_ path: Path) -> Bool {
+        let deletions = pages[path]?.acts.filter { $0.after == .absent } ?? []
+        return pages.range(from: path).prefix { $0.key == path || $0.key.isBelow(path) }.contains { below, page in
+            page.acts.contains { $0.after == .special } || page.carried.contains(.special)
+                || below != path && deletions.contains { page.lived(during: $0) || page.wasWritten(after: $0) }
+        }
+    }
+}
+
+extension Ledger.Page {
+    fileprivate func lived(during deletion: Ledger.Act) -> Bool {
+        acts.contains { made in
+            made.machine != deletion.machine && made.after != .absent && made.time <= deletion.time
+                && !acts.contains {
+                    $0.number > made.number && $0.before == made.after && $0.time <= deletion.time
+                }
+        }
+    }
+
+    /// Nobody can write anything in a directory that is not there, and nobody has made this one anew.
+    fileprivate func wasWritten(after deletion: Ledger.Act) -> Bool {
+        acts.contains { $0.machine != deletion.machine && $0.after != .absent && $0.time > deletion.time }
+    }
+}

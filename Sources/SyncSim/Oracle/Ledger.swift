@@ -69,7 +69,7 @@ package struct Ledger: Sendable {
         package internal(set) var isSharedMetadata = false
     }
 
-    /// What a power cut left in the place of `value`, and how many acts there had been by then.
+    /// What a power cut left in the place of `value` (or nothing), and how many acts there had been by then.
     struct Remains: Sendable {
         let machine: Int
         let value: Value
