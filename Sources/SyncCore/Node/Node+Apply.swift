@@ -53,6 +53,8 @@ struct RunningBatch: Sendable {
     var parentStats = SortedMap<Path, Stat>()
     /// The directories whose times are being put back, in the order of their programs.
     var timed: [(path: Path, identity: FileIdentity, time: Timestamp)] = []
+    /// What is being synced behind them, each by a program of its own.
+    var syncs: [DiskOperation] = []
     /// Items whose undo program runs, by index.
     var undoing: [Int] = []
     /// Items of those whose undo program runs again without looking first.
@@ -729,6 +731,7 @@ extension Node {
         for isQuarantine in [false, true] {
             if let place = asides.first(where: { $0.isQuarantine == isQuarantine }) { syncs.append(.syncParent(place)) }
         }
+        apply.batch?.syncs = syncs
         // Each for itself: a directory that is gone by now must not keep the others from their syncs.
         effects.add(.disk(newJob(.syncing), programs + syncs.map { DiskProgram([$0]) }))
     }
@@ -746,8 +749,10 @@ extension Node {
 
     mutating func finishSync(_ results: [DiskResult], into effects: inout Effects) {
         guard var batch = apply.batch else { return }
-        let failures = results.dropFirst(batch.timed.count).compactMap(\.failure)
-        if failures.contains(where: { $0.error != .notFound && $0.error != .notDirectory }) {
+        let failed = zip(batch.syncs, results.dropFirst(batch.timed.count)).filter { sync, result in
+            result.failure.map { $0.error != .notFound && $0.error != .notDirectory } ?? false
+        }
+        if failed.contains(where: { sync, result in !noteUnwritten(sync, result, in: &batch) }) {
             // Names that may not be on the disk must not be promised, and a second try could lie. Restart from what is durable.
             finish(.diskFailed, into: &effects)
             return
@@ -765,6 +770,15 @@ extension Node {
         }
         apply.batch = batch
         effects.add(.inspect(newJob(.batchRootCheck), []))
+    }
+
+    /// A copy that stands in the tree is written anew from there. False for any other failure of a sync.
+    private func noteUnwritten(_ sync: DiskOperation, _ result: DiskResult, in batch: inout RunningBatch) -> Bool {
+        guard case .syncFile(.tree(let copy)) = sync, result.failure?.error == .inputOutput,
+            let index = batch.items.firstIndex(where: { $0.displaced == .conflictCopy(copy) })
+        else { return false }
+        batch.items[index].isUnwritten = true
+        return true
     }
 
     /// If another folder has taken the place of ours, nobody can tell what of this was done where: what is written down as
@@ -891,6 +905,7 @@ extension Node {
         }
         let aside = (item.step.isRemoval ? stats.first : stats.last) ?? nil
         keep(item.displaced, old: old, stat: aside, rows: &rows, in: &batch, into: &effects)
+        if item.isUnwritten, case .conflictCopy(let copy)? = item.displaced { noteUnwritten(copy, rows: &rows) }
         if case .conflictCopy? = item.displaced, aside != nil { settleConflict(&row, in: &batch) }
         if isOvertaken {
             // The peer was set back meanwhile and has taken back what was applied, or we have written it off: what stands
