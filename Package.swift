@@ -33,6 +33,7 @@ let package = Package(
 
         // The pure core: no target from here down to SyncSim can open a file, read a clock or draw a random number.
         .target(name: "SyncModel", swiftSettings: rules),
+        .target(name: "RecordMerge", dependencies: ["SyncModel"], swiftSettings: rules),
         .target(name: "SyncCore", dependencies: ["SyncModel"], swiftSettings: rules),
         .target(name: "SyncSim", dependencies: ["SyncCore", "SyncModel"], swiftSettings: rules),
         .executableTarget(name: "syncsim", dependencies: ["SyncSim", "SyncCore", "SyncModel"], swiftSettings: rules),
@@ -60,6 +61,7 @@ let package = Package(
             swiftSettings: rules),
 
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: rules),
+        .testTarget(name: "RecordMergeTests", dependencies: ["RecordMerge", "SyncModel"], swiftSettings: rules),
         .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore", "SyncModel"], swiftSettings: rules),
         .testTarget(
             name: "SyncSimTests", dependencies: ["SyncSim", "SyncCore", "SyncModel"], swiftSettings: rules),

@@ -17,6 +17,9 @@ public struct Limits: Sendable, Equatable {
     public static let epochsRememberedMax = 64
     public static let nodeNameBytesMax = 64
     public static let featureCountMax = 64
+    /// A record document beyond this is not merged. Offsets into one have 32 bits.
+    public static let jsonBytesMax = 64 << 20
+    public static let jsonDepthMax = 128
 
     /// Paths looked at together: one inspect, one load, one store.
     public var batchPathsMax = 256

@@ -9,6 +9,7 @@ enum Architecture {
         .init("CInih", .wall),
         .init("CLinux", .wall),
         .init("SyncModel", .core),
+        .init("RecordMerge", .core, imports: ["SyncModel"]),
         .init("SyncCore", .core, imports: ["SyncModel"]),
         .init("SyncSim", .simulation, imports: ["SyncCore", "SyncModel"]),
         .init("EventLoop", .adapter, imports: ["CLibuv"], outside: ["Glibc", "Synchronization"]),

@@ -12,7 +12,9 @@ struct PurityTests {
         }
     }
 
-    @Test("nobody moves a target out of the pure rings unnoticed", arguments: ["SyncModel", "SyncCore", "SyncSim"])
+    @Test(
+        "nobody moves a target out of the pure rings unnoticed",
+        arguments: ["SyncModel", "RecordMerge", "SyncCore", "SyncSim"])
     func pureTargets(name: String) {
         #expect(Architecture.target(name)?.isPure == true)
     }

@@ -1,0 +1,186 @@
+/// What a save means: the files of one change set before and after it, as operations. Both sides of a relation may have been
+/// edited; what comes out is written at its owner.
+import SyncModel
+
+public struct Differ {
+    private let model: Model
+    private let view: RecordView
+
+    /// One file that a save touched; nil where it was not, or is no more.
+    public struct Save {
+        public let before: RecordDocument?
+        public let after: RecordDocument?
+
+        public init(before: RecordDocument?, after: RecordDocument?) {
+            self.before = before
+            self.after = after
+        }
+    }
+
+    /// `view` is what the author had before the save.
+    public init(model: Model, view: RecordView) {
+        self.model = model
+        self.view = view
+    }
+
+    /// In an order in which later ones may build on earlier ones: inserts, values, links, deletes.
+    public func operations(for saves: [Save]) -> [Operation] {
+        let before = standing(Differ.contents(saves.compactMap(\.before)), in: saves)
+        let after = Differ.contents(saves.compactMap(\.after))
+        let inserts = after.filter { before[$0.key] == nil }.map { Operation($0.key, .insert) }
+        let values = after.flatMap { changedValues(of: $0.key, from: before[$0.key], to: $0.value) }
+        let links = after.flatMap { changedLinks(of: $0.key, from: before[$0.key], to: $0.value) }
+        let deletes = deletes(of: before.map(\.key).filter { after[$0] == nil }, keeping: after)
+        return inserts + values + Differ.settled(links, without: deletes) + deletes
+    }
+
+    /// A document can outlive its own members: one node deleted it, the other put a record in. Whoever changes them then makes
+    /// them anew.
+    private func standing(
+        _ contents: SortedMap<RecordID, RecordDocument.Content>, in saves: [Save]
+    ) -> SortedMap<RecordID, RecordDocument.Content> {
+        let after = Differ.contents(saves.compactMap(\.after))
+        var standing = contents
+        for (id, content) in contents where id.isSurroundings && view.dead.contains(id) {
+            if after[id].map({ $0.values != content.values }) ?? true { standing[id] = nil }
+        }
+        return standing
+    }
+
+    private static func contents(_ documents: [RecordDocument]) -> SortedMap<RecordID, RecordDocument.Content> {
+        var contents: SortedMap<RecordID, RecordDocument.Content> = [:]
+        for document in documents {
+            for (id, content) in document.records { contents[id] = content }
+        }
+        return contents
+    }
+
+    private func changedValues(
+        of id: RecordID, from old: RecordDocument.Content?, to new: RecordDocument.Content
+    ) -> [Operation] {
+        let set = new.values.filter { old?.values[$0.key] != $0.value }.map { Operation(id, .set($0.key, $0.value)) }
+        let gone = (old?.values ?? [:]).filter { new.values[$0.key] == nil }.map { Operation(id, .set($0.key, nil)) }
+        return set + gone
+    }
+
+    // MARK: - Deletes
+
+    /// With all second names of each, and with what its model says goes along.
+    private func deletes(of gone: [RecordID], keeping after: SortedMap<RecordID, RecordDocument.Content>) -> [Operation]
+    {
+        var all: SortedMap<RecordID, Bool> = [:]
+        var waiting = gone
+        while let id = waiting.popLast() {
+            if all.updateValue(true, forKey: id) != nil { continue }
+            waiting += view.aliases.filter { $0.value == id }.map(\.key)
+            waiting += cascade(from: id).filter { after[$0] == nil }
+        }
+        return all.keys.map { Operation($0, .delete) }
+    }
+
+    private func cascade(from id: RecordID) -> [RecordID] {
+        let sides = model.entity(id.entity)?.sides.filter { $0.onDelete == .cascade } ?? []
+        return sides.flatMap { view.live[id]?.links[$0.name] ?? [] }
+    }
+}
+
+// MARK: - Links
+
+extension Differ {
+    /// A link and how much it counts where both sides were edited: what the owner's file says, then who, then nobody.
+    private struct Claim {
+        let operation: Operation
+        let weight: Int
+    }
+
+    /// Of several claims to one register or edge the weightiest; of equals the last. What is deleted needs no link undone:
+    /// that would look like an edit to the other node, and bring it back.
+    private static func settled(_ claims: [Claim], without deletes: [Operation]) -> [Operation] {
+        let isDeleted = SortedMap(deletes.map { ($0.record, true) })
+        var best: SortedMap<RecordID, [Claim]> = [:]
+        for claim in claims where isDeleted[claim.operation.record] == nil {
+            let record = claim.operation.record
+            let rival = best[record]?.firstIndex { $0.operation.action.isAboutSame(as: claim.operation.action) }
+            guard let rival, let held = best[record]?[rival] else {
+                best[record, default: []].append(claim)
+                continue
+            }
+            if claim.weight >= held.weight { best[record, default: []][rival] = claim }
+        }
+        return best.flatMap { $0.value.map(\.operation) }
+    }
+
+    /// A side that was written down and is not any more says: nobody.
+    private func changedLinks(
+        of id: RecordID, from old: RecordDocument.Content?, to new: RecordDocument.Content
+    ) -> [Claim] {
+        let gone = (old?.links ?? [:]).filter { new.links[$0.key] == nil }
+        let emptied = gone.flatMap { changedLinks(of: id, $0.key, from: $0.value, to: []) }
+        return emptied
+            + new.links.flatMap { changedLinks(of: id, $0.key, from: old?.links[$0.key] ?? [], to: $0.value) }
+    }
+
+    private func changedLinks(of id: RecordID, _ name: PropertyName, from old: [[UInt8]], to new: [[UInt8]]) -> [Claim]
+    {
+        guard old != new, let relation = relation(of: id, name) else { return [] }
+        let isOwner = relation.name == RelationName(id.entity, name)
+        if isOwner, relation.isRegister {
+            return [Claim(operation: Operation(id, .link(name, new.first, order: [])), weight: 2)]
+        }
+        let gone = old.filter { !new.contains($0) }.map { key in
+            Claim(operation: unlinked(id, key, relation, isOwner: isOwner), weight: isOwner ? 2 : 0)
+        }
+        let isOrdered = isOwner ? relation.owner.isOrdered : relation.target.isOrdered
+        let orders = isOrdered ? orders(of: id, name, new) : new.map { old.contains($0) ? nil : [] }
+        let come = zip(new, orders).compactMap { key, order in
+            order.map { linked(id, key, relation, isOwner: isOwner, order: $0) }
+        }
+        return gone + come.map { Claim(operation: $0, weight: isOwner ? 2 : 1) }
+    }
+
+    /// Places for what is new in an ordered list, or stands elsewhere now; nil for what stays.
+    private func orders(of id: RecordID, _ name: PropertyName, _ keys: [[UInt8]]) -> [[UInt8]?] {
+        let record = view.live[id]
+        let links = record?.links[name] ?? []
+        let known = keys.map { key in
+            links.firstIndex { $0.key == key }.flatMap { record?.orders[name]?[$0] }
+        }
+        return Order.places(known)
+    }
+
+    private func relation(of id: RecordID, _ name: PropertyName) -> Relation? {
+        model.relations.first { relation in
+            relation.name == RelationName(id.entity, name)
+                || relation.target.entity == id.entity && relation.target.property == name
+        }
+    }
+
+    private func linked(
+        _ id: RecordID, _ key: [UInt8], _ relation: Relation, isOwner: Bool, order: [UInt8]
+    ) -> Operation {
+        let owner = isOwner ? id : RecordID(relation.owner.entity, key)
+        let target = isOwner ? key : id.key
+        let name = relation.name.property
+        return Operation(
+            owner, relation.isRegister ? .link(name, target, order: order) : .add(name, target, order: order))
+    }
+
+    private func unlinked(_ id: RecordID, _ key: [UInt8], _ relation: Relation, isOwner: Bool) -> Operation {
+        let owner = isOwner ? id : RecordID(relation.owner.entity, key)
+        let name = relation.name.property
+        return Operation(
+            owner, relation.isRegister ? .link(name, nil, order: []) : .remove(name, isOwner ? key : id.key))
+    }
+}
+
+extension Operation.Action {
+    /// Writes to the same register or edge.
+    fileprivate func isAboutSame(as other: Operation.Action) -> Bool {
+        switch (self, other) {
+        case (.link(let left, _, _), .link(let right, _, _)): left == right
+        case (.add(let left, let one, _), .add(let right, let other, _)): left == right && one == other
+        case (.remove(let left, let one), .remove(let right, let other)): left == right && one == other
+        case (.insert, _), (.delete, _), (.restore, _), (.set, _), (.link, _), (.add, _), (.remove, _): false
+        }
+    }
+}

@@ -1,0 +1,136 @@
+/// All that was written to one record and has not been overwritten by someone who saw it.
+import SyncModel
+
+struct RecordState {
+    /// Inserts and restores, in the order K.
+    private(set) var lives: [Write] = []
+    private(set) var deletes: [Write] = []
+    /// Everything else that was written to it, one for each change set: what a concurrent delete is weighed against.
+    private(set) var edits: [Write] = []
+    /// In the order of their first write; names come from `Fold.properties`.
+    private(set) var values: [Register<JSONText?>] = []
+    private(set) var links: [Register<Link>] = []
+    private(set) var edges: SortedMap<EdgeKey, [EdgeHead]> = [:]
+
+    /// What nobody has overtaken: one head, or two that are concurrent.
+    struct Register<Value> {
+        let property: Int
+        var heads: [(write: Write, value: Value)]
+    }
+
+    struct Link: Equatable {
+        let target: Int?
+        let order: [UInt8]
+    }
+
+    /// One target of a to-many relation.
+    struct EdgeKey: Hashable, Comparable {
+        let property: Int
+        let target: Int
+
+        static func < (left: EdgeKey, right: EdgeKey) -> Bool {
+            (left.property, left.target) < (right.property, right.target)
+        }
+    }
+
+    /// `order` is nil where it was taken out. A target is there if any head says so: adding wins.
+    struct EdgeHead {
+        let write: Write
+        let order: [UInt8]?
+    }
+
+    mutating func live(_ write: Write, isInsert: Bool, in history: History) {
+        lives.append(write)
+        guard isInsert else { return }
+        for index in values.indices { values[index].heads.removeAll { history.saw(write, $0.write) } }
+        for index in links.indices { links[index].heads.removeAll { history.saw(write, $0.write) } }
+        for key in Array(edges.keys) { edges.update(key) { $0.removeAll { history.saw(write, $0.write) } } }
+    }
+
+    mutating func delete(_ write: Write) { deletes.append(write) }
+
+    private mutating func noteEdit(_ write: Write) {
+        if edits.last?.change != write.change { edits.append(write) }
+    }
+
+    mutating func set(_ property: Int, _ value: JSONText?, _ write: Write, in history: History) {
+        noteEdit(write)
+        guard let index = values.firstIndex(where: { $0.property == property }) else {
+            return values.append(Register(property: property, heads: [(write, value)]))
+        }
+        values[index].heads.removeAll { history.saw(write, $0.write) }
+        values[index].heads.append((write, value))
+    }
+
+    mutating func link(_ property: Int, _ link: Link, _ write: Write, in history: History) {
+        noteEdit(write)
+        guard let index = links.firstIndex(where: { $0.property == property }) else {
+            return links.append(Register(property: property, heads: [(write, link)]))
+        }
+        links[index].heads.removeAll { history.saw(write, $0.write) }
+        links[index].heads.append((write, link))
+    }
+
+    mutating func edge(_ key: EdgeKey, order: [UInt8]?, _ write: Write, in history: History) {
+        noteEdit(write)
+        edges[key, default: []].removeAll { history.saw(write, $0.write) }
+        edges[key, default: []].append(EdgeHead(write: write, order: order))
+    }
+
+    /// What two names of one thing were told, as if it had been told to one.
+    mutating func join(_ other: RecordState, in history: History) {
+        for register in other.values {
+            values.join(register, in: history)
+        }
+        for register in other.links {
+            links.join(register, in: history)
+        }
+        for (key, heads) in other.edges {
+            let all = (edges[key] ?? []) + heads
+            edges[key] = all.filter { head in !all.contains { history.saw($0.write, head.write) } }
+        }
+    }
+}
+
+extension Array {
+    fileprivate mutating func join<Value>(_ register: RecordState.Register<Value>, in history: History)
+    where Element == RecordState.Register<Value> {
+        guard let index = firstIndex(where: { $0.property == register.property }) else { return append(register) }
+        let all = (self[index].heads + register.heads).sorted { $0.write < $1.write }
+        self[index].heads = all.filter { head in !all.contains { history.saw($0.write, head.write) } }
+    }
+}
+
+// MARK: - Life and death
+
+extension RecordState {
+    enum Life: Equatable {
+        /// Written to, but never inserted: what tells of it has not come.
+        case unknown
+        case alive
+        case dead
+        /// Deleted by one node while the other edited it, where the model wants a person to decide.
+        case contested
+    }
+
+    /// Deletes that nobody who saw them took back.
+    func standingDeletes(in history: History) -> [Write] {
+        deletes.filter { delete in !lives.contains { history.saw($0, delete) } }
+    }
+
+    /// Somebody wrote to it who did not know of this delete, and whom nobody who knew deleted it after all.
+    private func isEdited(during delete: Write, _ standing: [Write], in history: History) -> Bool {
+        (edits + lives).contains { edit in
+            history.areConcurrent(edit, delete) && !standing.contains { history.saw($0, edit) }
+        }
+    }
+
+    func life(_ policy: Entity.OnConcurrentDelete, in history: History) -> Life {
+        if lives.isEmpty { return .unknown }
+        if deletes.isEmpty { return .alive }
+        let standing = standingDeletes(in: history)
+        if standing.isEmpty { return .alive }
+        guard standing.allSatisfy({ isEdited(during: $0, standing, in: history) }) else { return .dead }
+        return policy == .revive ? .alive : .contested
+    }
+}

@@ -1,0 +1,58 @@
+/// Second names: two nodes made "the one" each, or the same thing by its natural key. The oldest stands for all.
+import SyncModel
+
+extension Graph {
+    mutating func nameAliases() {
+        names = Array(fold.records.indices)
+        hasAliases = false
+        states = fold.states
+        for (number, entity) in model.model.entities.enumerated() where entity.isSingleton || !entity.identity.isEmpty {
+            var groups: SortedMap<Key, [Int]> = [:]
+            for record in fold.records.indices where fold.entities[record] == number && lives[record] == .alive {
+                if let key = key(of: record, entity) { groups[key, default: []].append(record) }
+            }
+            for (_, members) in groups where members.count > 1 { unite(members) }
+        }
+    }
+
+    /// What a record stands for.
+    private struct Key: Comparable {
+        let parts: [[UInt8]]
+
+        static func < (left: Key, right: Key) -> Bool {
+            left.parts.lexicographicallyPrecedes(right.parts) { $0.lexicographicallyPrecedes($1) }
+        }
+    }
+
+    /// Nil if a part of a natural key is missing: then it stands for itself only.
+    private func key(of record: Int, _ entity: Entity) -> Key? {
+        if entity.isSingleton { return Key(parts: []) }
+        var parts: [[UInt8]] = []
+        for name in entity.identity {
+            guard let value = value(name, of: record), value.kind != .null else { return nil }
+            parts.append(value.string.map { [JSONByte.quote] + $0 } ?? value.bytes)
+        }
+        return Key(parts: parts)
+    }
+
+    func value(_ name: PropertyName, of record: Int) -> JSONText? {
+        guard let property = fold.number(of: name) else { return nil }
+        return states[record].values.first { $0.property == property }?.heads.last?.value
+    }
+
+    private mutating func unite(_ members: [Int]) {
+        guard let eldest = members.min(by: isElder) else { return }
+        for member in members where member != eldest {
+            names[member] = eldest
+            hasAliases = true
+            states[eldest].join(states[member], in: fold.history)
+        }
+    }
+
+    private func isElder(_ one: Int, _ other: Int) -> Bool {
+        guard let left = fold.birth(of: one), let right = fold.birth(of: other), left != right else {
+            return fold.records[one] < fold.records[other]
+        }
+        return left < right
+    }
+}

@@ -1,0 +1,109 @@
+/// Books over a view, made from the change sets alone: is the live graph valid, and is everything that anybody ever wrote
+/// somewhere? Knows nothing of how the view came to be.
+import RecordMerge
+import SyncModel
+
+struct Accounts {
+    let changes: [ChangeSet]
+    let model: Model
+    let view: RecordView
+
+    /// Empty if all is well.
+    var complaints: [String] { invalidities + lostRecords + lostWrites }
+
+    // MARK: V4: the live graph keeps every rule of the model
+
+    var invalidities: [String] {
+        view.live.flatMap { id, record -> [String] in
+            guard let entity = model.entity(id.entity) else { return [] }
+            let fields = entity.fields.filter { $0.isRequired && record.values[$0.name] == nil }
+            return fields.map { "\(id) has no \($0.name)" } + entity.sides.flatMap { invalid(id, record, $0) }
+        } + singletons
+    }
+
+    private func invalid(_ id: RecordID, _ record: RecordView.Record, _ side: Side) -> [String] {
+        let partners = record.links[side.name] ?? []
+        var complaints: [String] = []
+        if side.isRequired, partners.isEmpty { complaints.append("\(id) needs \(side.name)") }
+        if partners.count > (side.kind == .one ? 1 : side.max ?? .max) {
+            complaints.append("\(id) has too many \(side.name)")
+        }
+        if partners.count != Set(partners).count { complaints.append("\(id) has one of its \(side.name) twice") }
+        for partner in partners {
+            guard let other = view.live[partner] else {
+                complaints.append("\(id).\(side.name) points at \(partner), who is not live")
+                continue
+            }
+            if let inverse = side.inverse, other.links[inverse]?.contains(id) != true {
+                complaints.append("\(partner) knows nothing of \(id).\(side.name)")
+            }
+        }
+        return complaints
+    }
+
+    private var singletons: [String] {
+        model.entities.filter(\.isSingleton).filter { entity in
+            view.live.filter { $0.key.entity == entity.name }.count > 1
+        }
+        .map { "there are several \($0.name)" }
+    }
+
+    // MARK: V5: every insert is in exactly one place, every write that nobody overtook is to be seen
+
+    private var inserted: Set<RecordID> {
+        Set(changes.flatMap(\.operations).filter { $0.action == .insert }.map(\.record))
+    }
+
+    var lostRecords: [String] {
+        inserted.flatMap { id -> [String] in
+            let places = [
+                view.live[id] != nil, view.quarantine[id] != nil, view.dropped[id] != nil, view.aliases[id] != nil,
+                view.dead.contains(id),
+            ]
+            if places.filter(\.self).count != 1 { return ["\(id) is in \(places.filter(\.self).count) places"] }
+            return view.dead.contains(id) && !isDeleted(id) ? ["\(id) is dead, and nobody deleted it"] : []
+        }
+    }
+
+    private func isDeleted(_ id: RecordID) -> Bool {
+        changes.flatMap(\.operations).contains { $0.record == id && $0.action == .delete }
+    }
+
+    var lostWrites: [String] {
+        changes.flatMap { change in
+            change.operations.enumerated().compactMap { index, operation in
+                guard case .set(let name, let value) = operation.action, !isOvertaken(operation, name, change, index)
+                else { return nil }
+                let id = main(operation.record)
+                if view.dead.contains(id) || view.unknown.contains(id) { return nil }
+                let record = view.live[id] ?? view.quarantine[id]?.record ?? view.dropped[id]?.record
+                if record?.values[name] == value { return nil }
+                let isKept = view.concurrent.contains {
+                    $0.record == id && $0.property == name && $0.content == .value(value)
+                }
+                return isKept ? nil : "\(operation) is nowhere"
+            }
+        }
+    }
+
+    private func main(_ id: RecordID) -> RecordID { view.aliases[id] ?? id }
+
+    /// A later write, or an insert, by somebody who had seen it.
+    private func isOvertaken(_ operation: Operation, _ name: PropertyName, _ change: ChangeSet, _ index: Int) -> Bool {
+        changes.contains { other in
+            other.operations.enumerated().contains { place, later in
+                guard main(later.record) == main(operation.record), later.writes(name) else { return false }
+                return other == change ? place > index : other.hasSeen(change)
+            }
+        }
+    }
+}
+
+extension Operation {
+    fileprivate func writes(_ property: PropertyName) -> Bool {
+        switch action {
+        case .insert, .set(property, _): true
+        case .delete, .restore, .set, .link, .add, .remove: false
+        }
+    }
+}

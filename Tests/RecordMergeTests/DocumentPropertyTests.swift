@@ -1,0 +1,108 @@
+/// Two folders under random edits: whatever was saved, both end alike, and files say what the view says.
+import RecordMerge
+import SyncModel
+import Testing
+
+@Suite("random saves of random files")
+struct DocumentPropertyTests {
+    static let entities =
+        #"{"F": {"files": "f/*", "id": "stem", "relations": {"notes": {"to": "N", "kind": "many", "ordered": true, "#
+        + #""inverse": "f", "max": 3}}}, "#
+        + #""N": {"files": "n/*", "id": "stem", "fields": {"t": {"type": "string"}}, "#
+        + #""relations": {"f": {"to": "F", "kind": "one", "inverse": "notes"}, "p": {"to": "P", "kind": "one"}}}, "#
+        + #""P": {"files": "p-*", "at": "/all/people", "id": "/id", "relations": {"likes": {"to": "P", "kind": "many"}}}}"#
+
+    @Test("V1, V12: both folders are alike, say what the view says, and are at rest") func alike() throws {
+        let model = try Model(entities: Self.entities)
+        for seed in 0..<UInt64(Effort.times(100)) {
+            var random = SeededRandom(seed: seed, stream: "saves")
+            var office = Office(model)
+            for _ in 0..<random.range(1...10) {
+                let party: Party = random.chance(percent: 50) ? .first : .second
+                try office.save(party, Self.saves(&random))
+                if random.chance(percent: 20) { try office.heal() }
+            }
+            try office.heal()
+            #expect(office.folders[0] == office.folders[1], "seed \(seed)")
+            let complaints = try Self.complaints(office)
+            #expect(complaints.isEmpty, "seed \(seed): \(complaints) \(office.pair.view.lines)")
+        }
+    }
+
+    /// A file read again is what the view has for it, and saving it as it is would say nothing.
+    private static func complaints(_ office: Office) throws -> [String] {
+        let view = office.pair.view
+        var complaints: [String] = []
+        var told = 0
+        for (path, bytes) in office.folders[0] {
+            let document = try RecordDocument(parsing: bytes, at: path, model: office.model)
+            let idle = Differ(model: office.model, view: view).operations(for: [
+                .init(before: document, after: document)
+            ])
+            if !idle.isEmpty { complaints.append("\(path) is not at rest: \(idle)") }
+            for operation in Differ(model: office.model, view: view).operations(for: [
+                .init(before: nil, after: document)
+            ]) {
+                told += 1
+                if let complaint = contradiction(operation, view) { complaints.append("\(path): \(complaint)") }
+            }
+        }
+        let needed = view.live.reduce(0) { $0 + 1 + $1.value.values.count }
+        if told < needed { complaints.append("\(told) facts in files, \(needed) in the view") }
+        return complaints
+    }
+
+    private static func contradiction(_ operation: Operation, _ view: RecordView) -> String? {
+        guard let record = view.live[operation.record] else {
+            let isAround = operation.record.entity.bytes.isEmpty && view.dead.contains(operation.record)
+            return isAround ? nil : "\(operation.record) is not live"
+        }
+        switch operation.action {
+        case .insert, .delete, .restore, .remove: return nil
+        case .set(let name, let value): return record.values[name] == value ? nil : "\(operation)"
+        case .link(let name, let key, _):
+            return record.links[name]?.first?.key == key ? nil : "\(operation), not \(record.links[name] ?? [])"
+        case .add(let name, let key, _):
+            return record.links[name]?.contains { $0.key == key } == true ? nil : "\(operation)"
+        }
+    }
+
+    private static func saves(_ random: inout SeededRandom) -> [String: String?] {
+        var saves: [String: String?] = [:]
+        for _ in 0..<random.range(1...3) {
+            switch random.below(4) {
+            case 0: saves["f/\(random.below(2))"] = folder(&random)
+            case 3: saves["p-\(random.below(2))"] = people(&random)
+            default: saves["n/\(random.below(4))"] = note(&random)
+            }
+        }
+        return saves
+    }
+
+    private static func folder(_ random: inout SeededRandom) -> String? {
+        if random.chance(percent: 15) { return nil }
+        var keys = ["0", "1", "2", "3"]
+        random.shuffle(&keys)
+        let list = keys.prefix(random.below(4)).map { #""\#($0)""# }.joined(separator: ", ")
+        return #"{"v": \#(random.below(3)), "notes": [\#(list)]}"#
+    }
+
+    private static func note(_ random: inout SeededRandom) -> String? {
+        if random.chance(percent: 15) { return nil }
+        let links = [
+            "", #", "f": "\#(random.below(2))""#, #","f":null"#, #", "p": "\#(random.below(3))""#,
+        ]
+        return #"{"t":"\#(random.below(3))"\#(random.pick(links) ?? ""), "x" : \#(random.below(3)).50 }"# + "\n"
+    }
+
+    private static func people(_ random: inout SeededRandom) -> String? {
+        if random.chance(percent: 15) { return nil }
+        let people = (0..<3).filter { _ in random.chance(percent: 50) }.map { number in
+            #"{"id": "\#(number)", "likes": [\#(random.chance(percent: 50) ? #""0""# : "")], "y": \#(random.below(3))}"#
+        }
+        let inside =
+            people.isEmpty && random.chance(percent: 50)
+            ? "" : #", "all": {"people": [\#(people.joined(separator: ","))]}"#
+        return #"{"z": \#(random.below(3))\#(inside)}"#
+    }
+}

@@ -1,0 +1,220 @@
+/// Files in, files out: what a save means, and what a view writes.
+import RecordMerge
+import SyncModel
+import Testing
+
+/// Two people with a folder each, who save files; the files of both follow the view when the link is there.
+struct Office {
+    let model: Model
+    private(set) var pair: Pair
+    private(set) var folders: [[Path: [UInt8]]] = [[:], [:]]
+    private var contents: [ContentID: [UInt8]] = [:]
+
+    init(_ model: Model) {
+        self.model = model
+        pair = Pair(model)
+    }
+
+    /// Nil deletes.
+    mutating func save(_ party: Party, _ files: [String: String?]) throws {
+        var saves: [Differ.Save] = []
+        var saved: [ChangeSet.SavedFile] = []
+        for (name, text) in files.sorted(by: { $0.key < $1.key }) {
+            let path = try #require(Path(name))
+            let after = text.map { Array($0.utf8) }
+            let before = try folders[party.number][path].map { try RecordDocument(parsing: $0, at: path, model: model) }
+            saves.append(
+                Differ.Save(
+                    before: before, after: try after.map { try RecordDocument(parsing: $0, at: path, model: model) }))
+            folders[party.number][path] = after
+            guard let after else { continue }
+            let content = ContentID(SHA256.digest(of: after))
+            contents[content] = after
+            saved.append(ChangeSet.SavedFile(path: path, content: content))
+        }
+        pair.act(party, Differ(model: model, view: pair.view(of: party)).operations(for: saves), files: saved)
+        try materialise(party)
+    }
+
+    mutating func heal() throws {
+        pair.heal()
+        try materialise(.first)
+        try materialise(.second)
+    }
+
+    private mutating func materialise(_ party: Party) throws {
+        let view = pair.view(of: party)
+        let renderer = RecordRenderer(model: model, view: view)
+        var folder: [Path: [UInt8]] = [:]
+        for path in renderer.paths {
+            let base = try #require(view.bases[path].flatMap { contents[$0] })
+            folder[path] = renderer.rendered(path, base: try RecordDocument(parsing: base, at: path, model: model))
+        }
+        folders[party.number] = folder
+    }
+
+    func text(_ party: Party, _ name: String) -> String? {
+        Path(name).flatMap { folders[party.number][$0] }.map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+@Suite("saves become operations, views become files")
+struct DocumentTests {
+    private func office() throws -> Office {
+        Office(try Model(parsing: Array(ModelTests.schedules.utf8), file: "schedules.json"))
+    }
+
+    private let note = #"{ "title": "Tea", "x": 1.0, "schedule": "S1" }"# + "\n"
+
+    /// A note with a schedule, on both.
+    private func begin() throws -> Office {
+        var office = try office()
+        try office.save(
+            .first, ["schedules/notes/N1.json": note, "schedules/schedules/S1.json": #"{"note":"N1","at":"9"}"#])
+        try office.heal()
+        return office
+    }
+
+    @Test("a file that needs no merge is the same, byte for byte, on both") func untouched() throws {
+        let office = try begin()
+        for party in [Party.first, .second] {
+            #expect(office.text(party, "schedules/notes/N1.json") == note)
+            #expect(office.text(party, "schedules/schedules/S1.json") == #"{"note":"N1","at":"9"}"#)
+        }
+    }
+
+    @Test("two members edited at once: both edits, and every other byte of the later save") func merged() throws {
+        var office = try begin()
+        try office.save(.first, ["schedules/notes/N1.json": #"{ "title": "Tee", "x": 1.0, "schedule": "S1" }"#])
+        try office.save(
+            .second, ["schedules/notes/N1.json": #"{"x" : 1.000, "new":[1, 2], "title":"Tea","schedule":"S1"}"#])
+        try office.heal()
+        for party in [Party.first, .second] {
+            #expect(
+                office.text(party, "schedules/notes/N1.json")
+                    == #"{"x" : 1.000, "new":[1, 2], "title":"Tee","schedule":"S1"}"#)
+        }
+    }
+
+    @Test("AB-1 in files: both folders end alike and valid, the loser is out of them") func ab1() throws {
+        var office = try begin()
+        for (party, id) in [(Party.first, "S2"), (.second, "S3")] {
+            try office.save(
+                party,
+                [
+                    "schedules/notes/N1.json": note.replacing("S1", with: id), "schedules/schedules/S1.json": nil,
+                    "schedules/schedules/\(id).json": #"{"note":"N1"}"#,
+                ])
+        }
+        try office.heal()
+        #expect(office.folders[0] == office.folders[1])
+        #expect(office.text(.first, "schedules/notes/N1.json") == note.replacing("S1", with: "S3"))
+        #expect(office.text(.first, "schedules/schedules/S2.json") == nil)
+        #expect(office.pair.view.quarantine.map(\.key) == [.named("ChildSchedule/S2")])
+    }
+
+    @Test("either side may be edited: the other follows") func inverse() throws {
+        var office = try begin()
+        try office.save(
+            .second,
+            ["schedules/schedules/S1.json": nil, "schedules/schedules/S9.json": #"{"note": "N1"}"#])
+        try office.heal()
+        #expect(office.text(.first, "schedules/notes/N1.json") == note.replacing("S1", with: "S9"))
+        #expect(office.pair.view.quarantine.isEmpty)
+    }
+
+    @Test("many records of one document are merged one by one, the rest of it member by member") func shared() throws {
+        var office = try office()
+        let before = """
+            {
+              "version": 2,
+              "friends": [
+                {"id": "a", "name": "Ann"},
+                {"id": "b", "name": "Bob"}
+              ],
+              "end": true
+            }
+            """
+        try office.save(.first, ["schedules/x.friends.json": before])
+        try office.heal()
+        try office.save(
+            .first, ["schedules/x.friends.json": before.replacing("Ann", with: "Anna").replacing("true", with: "0")])
+        try office.save(
+            .second,
+            [
+                "schedules/x.friends.json": before.replacing(
+                    #"{"id": "b", "name": "Bob"}"#, with: #"{"id": "c", "name": "Cy"}"#)
+            ])
+        try office.heal()
+        #expect(office.folders[0] == office.folders[1])
+        #expect(
+            office.text(.second, "schedules/x.friends.json")
+                == before.replacing("Ann", with: "Anna").replacing("true", with: "0")
+                .replacing(#"{"id": "b", "name": "Bob"}"#, with: #"{"id": "c", "name": "Cy"}"#))
+    }
+
+    @Test("the order of an ordered side is kept, and one that is put in moves no other") func ordered() throws {
+        let model = try Model(
+            entities:
+                #"{"F": {"files": "f/*", "id": "stem", "relations": {"notes": {"to": "N", "kind": "many", "ordered": true, "#
+                + #""inverse": "f"}}}, "N": {"files": "n/*", "id": "stem", "relations": {"f": {"to": "F", "kind": "one", "inverse": "notes"}}}}"#
+        )
+        var office = Office(model)
+        try office.save(.first, ["f/1": #"{"notes": ["c", "a", "b"]}"#, "n/a": "{}", "n/b": "{}", "n/c": "{}"])
+        try office.heal()
+        try office.save(.first, ["f/1": #"{"notes": ["c", "x", "a", "b"]}"#, "n/x": "{}"])
+        try office.save(.second, ["f/1": #"{"notes": ["c", "a", "y", "b"]}"#, "n/y": "{}"])
+        #expect(office.pair.made[1][0].operations.count == 2)
+        try office.heal()
+        #expect(office.text(.second, "f/1") == #"{"notes": ["c", "x", "a", "y", "b"]}"#)
+        #expect(office.text(.first, "n/y") == #"{"f": "1"}"#)
+        try office.save(.second, ["f/1": #"{"notes": ["b", "c", "x", "a", "y"]}"#])
+        try office.heal()
+        #expect(office.text(.first, "f/1") == #"{"notes": ["b", "c", "x", "a", "y"]}"#)
+    }
+
+    @Test("a delete takes along what cascades, and every second name") func deletes() throws {
+        let model = try Model(
+            entities: #"{"A": {"files": "a/*", "id": "stem", "singleton": true, "relations": "#
+                + #"{"b": {"to": "B", "kind": "one", "onDelete": "cascade"}}}, "B": {"files": "b/*", "id": "stem"}}"#)
+        var office = Office(model)
+        try office.save(.first, ["a/1": #"{"b": "x"}"#, "b/x": "{}"])
+        try office.save(.second, ["a/2": "{}"])
+        try office.heal()
+        #expect(office.folders[0].keys.sorted().map(\.description) == ["a/1", "b/x"])
+        try office.save(.second, ["a/1": nil])
+        try office.heal()
+        #expect(office.folders[0].isEmpty && office.pair.view.dead.count == 3)
+    }
+
+    @Test(
+        "a file that is not what its model says is told with its place",
+        arguments: [
+            ("schedules/notes/N.json", "[]", "", "an object is expected"),
+            ("schedules/notes/N.json", "{", "", "line 1, column 2"),
+            ("schedules/notes/N.json", #"{"schedule": 1}"#, "/schedule", "an id or null is expected"),
+            ("schedules/x.friends.json", #"{"friends": {}}"#, "/friends", "a list of records is expected"),
+            ("schedules/x.friends.json", #"{"friends": [1]}"#, "/friends/0", "a record is expected"),
+            ("schedules/x.friends.json", #"{"friends": [{}]}"#, "/friends/0", "this Friend has no id"),
+            (
+                "schedules/x.friends.json", #"{"friends": [{"id":"a"},{"id":"a"}]}"#, "/friends/1",
+                "this id stands here twice"
+            ),
+        ]) func faults(name: String, text: String, pointer: String, reason: String) throws
+    {
+        let model = try Model(parsing: Array(ModelTests.schedules.utf8), file: "schedules.json")
+        let path = try #require(Path(name))
+        let fault = #expect(throws: DocumentFault.self) {
+            try RecordDocument(parsing: Array(text.utf8), at: path, model: model)
+        }
+        #expect(
+            fault?.pointer.description == pointer && fault?.reason.hasPrefix(reason) == true,
+            "\(String(describing: fault))")
+    }
+}
+
+extension String {
+    fileprivate func replacing(_ part: String, with other: String) -> String {
+        split(separator: part, omittingEmptySubsequences: false).joined(separator: other)
+    }
+}

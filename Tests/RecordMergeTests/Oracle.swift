@@ -1,0 +1,228 @@
+/// The rules of the design once more, written from its text and not from the code: sets, texts, whole passes, no numbers for
+/// records, no components, no incremental heads. Slow, and good for nothing but saying what the answer is.
+import RecordMerge
+import SyncModel
+
+struct Oracle {
+    let model: Model
+    let acts: [Act]
+    var alive: Set<String> = []
+    var contested: Set<String> = []
+    var standsFor: [String: String] = [:]
+
+    /// One operation with everything its author knew.
+    struct Act {
+        let change: String
+        let index: Int
+        let knows: Set<String>
+        /// The order K.
+        let rank: Int
+        let record: RecordID
+        let action: Operation.Action
+        let author: Party
+        let seq: UInt64
+    }
+
+    struct Wish: Hashable {
+        let relation: RelationName
+        let owner: String
+        let target: String?
+        let rank: Int
+        let order: [UInt8]
+        var instead: String?
+    }
+
+    init(_ changes: [ChangeSet], _ model: Model) {
+        self.model = model
+        let unique = changes.reduce(into: [String: ChangeSet]()) { $0[Oracle.name($1)] = $1 }
+        let ranked = unique.values.sorted {
+            ($0.time.raw, $0.author.rawValue, $0.position.seq) < ($1.time.raw, $1.author.rawValue, $1.position.seq)
+        }
+        var acts: [Act] = []
+        for change in ranked {
+            let knows = ranked.filter { $0 != change && $0.position.seq <= Oracle.known(of: $0.author, to: change) }
+            for (index, operation) in change.operations.enumerated() {
+                acts.append(
+                    Act(
+                        change: Oracle.name(change), index: index, knows: Set(knows.map(Oracle.name)), rank: acts.count,
+                        record: operation.record, action: operation.action, author: change.author,
+                        seq: change.position.seq))
+            }
+        }
+        self.acts = acts
+    }
+
+    private static func name(_ change: ChangeSet) -> String { "\(change.author) \(change.position.seq)" }
+
+    private static func known(of author: Party, to change: ChangeSet) -> UInt64 {
+        author == change.author ? change.position.seq - 1 : change.seen[author].seq
+    }
+
+    func saw(_ later: Act, _ earlier: Act) -> Bool {
+        later.change == earlier.change ? earlier.index < later.index : later.knows.contains(earlier.change)
+    }
+
+    func concurrent(_ one: Act, _ other: Act) -> Bool {
+        one.change != other.change && !saw(one, other) && !saw(other, one)
+    }
+
+    /// What nobody who saw it has overtaken, in the order K.
+    func heads(_ writes: [Act]) -> [Act] {
+        writes.filter { write in !writes.contains { saw($0, write) } }
+    }
+}
+
+// MARK: - Fold
+
+extension Oracle {
+    var ids: [String] { Set(acts.map { $0.record.description } + wishesEver.compactMap(\.target)).sorted() }
+
+    private var wishesEver: [Wish] { acts.compactMap { wish($0) } }
+
+    func of(_ id: String) -> [Act] { acts.filter { $0.record.description == id } }
+
+    func entity(_ id: String) -> Entity? {
+        model.entities.first { id.hasPrefix($0.name.description + "/") }
+    }
+
+    func isKnown(_ id: String) -> Bool { of(id).contains { $0.isBirth } }
+
+    func standing(_ id: String) -> [Act] {
+        of(id).filter { $0.isDelete }.filter { delete in !of(id).contains { $0.isBirth && saw($0, delete) } }
+    }
+
+    mutating func judgeLives() {
+        for id in ids where isKnown(id) {
+            let deletes = standing(id)
+            let edits = of(id).filter { edit in !edit.isDelete && !deletes.contains { saw($0, edit) } }
+            let edited = deletes.allSatisfy { delete in edits.contains { concurrent($0, delete) } }
+            if deletes.isEmpty || edited && entity(id)?.onConcurrentDelete != .quarantine {
+                alive.insert(id)
+            } else if edited {
+                contested.insert(id)
+            }
+        }
+    }
+
+    /// The ids that a record goes by.
+    func members(_ id: String) -> [String] { standsFor.filter { $0.value == id }.map(\.key).sorted() + [id] }
+
+    /// What was written to a record and not made void by an insert that saw it.
+    func valid(_ ids: [String]) -> [Act] {
+        ids.flatMap { id in
+            of(id).filter { write in !of(id).contains { $0.isInsert && saw($0, write) } }
+        }.sorted { $0.rank < $1.rank }
+    }
+
+    func valueHeads(_ ids: [String], _ name: PropertyName) -> [Act] {
+        heads(valid(ids).filter { if case .set(name, _) = $0.action { true } else { false } })
+    }
+
+    func value(_ ids: [String], _ name: PropertyName) -> JSONText? {
+        if case .set(_, let value)? = valueHeads(ids, name).last?.action { value } else { nil }
+    }
+
+    func valueNames(_ ids: [String]) -> [PropertyName] {
+        Set(valid(ids).compactMap { if case .set(let name, _) = $0.action { name } else { nil } }).sorted()
+    }
+}
+
+extension Oracle.Act {
+    var isInsert: Bool { action == .insert }
+    var isBirth: Bool { action == .insert || action == .restore }
+    var isDelete: Bool { action == .delete }
+}
+
+// MARK: - Second names
+
+extension Oracle {
+    mutating func nameAll() {
+        standsFor = [:]
+        for entity in model.entities where entity.isSingleton || !entity.identity.isEmpty {
+            let here = ids.filter { alive.contains($0) && self.entity($0) == entity }
+            var groups: [String: [String]] = [:]
+            for id in here {
+                let parts = entity.isSingleton ? [] : entity.identity.map { value([id], $0) }
+                if parts.contains(where: { $0 == nil || $0?.kind == .null }) { continue }
+                let key = parts.map { part in part.flatMap(\.string).map { "\"\($0)" } ?? part?.description ?? "" }
+                groups[key.joined(separator: "\0"), default: []].append(id)
+            }
+            for group in groups.values {
+                let eldest = group.min { birth($0) < birth($1) }
+                for id in group where id != eldest { standsFor[id] = eldest }
+            }
+        }
+    }
+
+    private func birth(_ id: String) -> Int { of(id).first { $0.isBirth }?.rank ?? .max }
+
+    func main(_ id: String) -> String { standsFor[id] ?? id }
+}
+
+// MARK: - Wishes
+
+extension Oracle {
+    func relation(_ act: Act, _ name: PropertyName) -> Relation? {
+        model.relations.first { $0.name == RelationName(act.record.entity, name) }
+    }
+
+    /// What a link, or a target put in, asks for.
+    func wish(_ act: Act) -> Wish? {
+        switch act.action {
+        case .link(let name, let target, let order): wish(act, name, target, order)
+        case .add(let name, let target, let order): wish(act, name, target, order)
+        case .insert, .delete, .restore, .set, .remove: nil
+        }
+    }
+
+    private func wish(_ act: Act, _ name: PropertyName, _ target: [UInt8]?, _ order: [UInt8]) -> Wish? {
+        guard let relation = relation(act, name) else { return nil }
+        let target = target.map { RecordID(relation.target.entity, $0).description }
+        return Wish(
+            relation: relation.name, owner: main(act.record.description), target: target.map(main), rank: act.rank,
+            order: order)
+    }
+
+    /// The link heads of a record, or of all its names, by one property.
+    func linkHeads(_ ids: [String], _ name: PropertyName) -> [Act] {
+        heads(valid(ids).filter { if case .link(name, _, _) = $0.action { true } else { false } })
+    }
+
+    /// What is asked for in the end, latest first.
+    func wishes() -> [Wish] {
+        var wishes: [Wish] = []
+        for id in ids where main(id) == id {
+            let writes = valid(members(id))
+            for relation in model.relations where relation.name.entity.description == entity(id)?.name.description {
+                wishes += linkHeads(members(id), relation.name.property).compactMap(wish)
+                    .filter { $0.target != nil || !relation.owner.isRequired && !relation.target.isRequired }
+                for target in targetKeys(writes, relation.name.property) {
+                    let about = heads(writes.filter { $0.isAbout(relation.name.property, target) })
+                    wishes += about.filter { $0.isAdding }.suffix(1).compactMap(wish)
+                }
+            }
+        }
+        return wishes.sorted { $0.rank > $1.rank }
+    }
+
+    private func targetKeys(_ writes: [Act], _ name: PropertyName) -> Set<[UInt8]> {
+        Set(
+            writes.compactMap { write in
+                switch write.action {
+                case .add(name, let target, _), .remove(name, let target): target
+                case .insert, .delete, .restore, .set, .link, .add, .remove: nil
+                }
+            })
+    }
+}
+
+extension Oracle.Act {
+    func isAbout(_ name: PropertyName, _ target: [UInt8]) -> Bool {
+        switch action {
+        case .add(name, target, _), .remove(name, target): true
+        case .insert, .delete, .restore, .set, .link, .add, .remove: false
+        }
+    }
+
+    var isAdding: Bool { if case .add = action { true } else { false } }
+}
