@@ -30,6 +30,7 @@ let package = Package(
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CInih", pkgConfig: "inih", providers: [.apt(["libinih-dev"])]),
         .target(name: "CLinux"),
+        .target(name: "CChecksum"),
 
         // The pure core: no target from here down to SyncSim can open a file, read a clock or draw a random number.
         .target(name: "SyncModel", swiftSettings: rules),
@@ -41,7 +42,7 @@ let package = Package(
         // Adapters: each is the one owner of its walls, and hands safe values up. None of them knows the core.
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: rules),
         .target(name: "Compression", dependencies: ["CZstd"], swiftSettings: rules),
-        .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: rules),
+        .target(name: "Crypto", dependencies: ["COpenSSL", "CChecksum"], swiftSettings: rules),
         .target(name: "Config", dependencies: ["CInih", "SyncModel"], swiftSettings: rules),
         .target(name: "Disk", dependencies: ["CLinux", "Crypto", "SyncModel"], swiftSettings: rules),
         .target(name: "Store", dependencies: ["CSQLite", "SyncModel"], swiftSettings: rules),

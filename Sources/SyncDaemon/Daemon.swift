@@ -149,7 +149,8 @@ final class Daemon {
             Start(
                 node: start, settings: configuration.safety.settings, limits: Limits(),
                 program: Array(Program.version.utf8),
-                nonce: Program.nonce(), powerWasLost: powerWasLost, digest: Program.digest(of:)))
+                nonce: Program.nonce(), powerWasLost: powerWasLost, digest: Program.digest(of:),
+                checksum: Program.checksum(of:)))
         powerWasLost = false
         // The greeting on a connection that is up went to the last node.
         if let life = connection.life { link.close(life: life) }

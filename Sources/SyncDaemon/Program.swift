@@ -15,4 +15,10 @@ public enum Program {
         }
         return digest
     }
+
+    /// CRC-32 with what the processor has for it, and what is left with the table.
+    @Sendable static func checksum(of bytes: ArraySlice<UInt8>) -> UInt32 {
+        let (sum, taken) = FastCRC32.checksum(bytes)
+        return CRC32.checksum(bytes.dropFirst(taken), after: sum)
+    }
 }

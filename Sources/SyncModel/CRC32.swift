@@ -1,6 +1,9 @@
 /// CRC-32 (ISO-HDLC, the one of zlib): tells a torn or mangled frame or stored blob from a whole one. It is no protection
 /// against an enemy; on the link that is TLS.
 public enum CRC32 {
+    /// The sum over bytes. The shell has one that uses what the processor has for it.
+    public typealias Checksum = @Sendable (ArraySlice<UInt8>) -> UInt32
+
     /// Bytes taken at a time: every byte of the content passes through here on its way, on both nodes.
     private static let stride = 8
 

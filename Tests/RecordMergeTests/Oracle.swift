@@ -6,6 +6,8 @@ import SyncModel
 struct Oracle {
     let model: Model
     let acts: [Act]
+    private(set) var ids: [String] = []
+    private var actsOf: [String: [Act]] = [:]
     var alive: Set<String> = []
     var contested: Set<String> = []
     var standsFor: [String: String] = [:]
@@ -50,6 +52,8 @@ struct Oracle {
             }
         }
         self.acts = acts
+        actsOf = Dictionary(grouping: acts) { $0.record.description }
+        ids = Set(actsOf.keys).union(acts.compactMap { wish($0)?.target }).sorted()
     }
 
     private static func name(_ change: ChangeSet) -> String { "\(change.author) \(change.position.seq)" }
@@ -75,11 +79,7 @@ struct Oracle {
 // MARK: - Fold
 
 extension Oracle {
-    var ids: [String] { Set(acts.map { $0.record.description } + wishesEver.compactMap(\.target)).sorted() }
-
-    private var wishesEver: [Wish] { acts.compactMap { wish($0) } }
-
-    func of(_ id: String) -> [Act] { acts.filter { $0.record.description == id } }
+    func of(_ id: String) -> [Act] { actsOf[id] ?? [] }
 
     func entity(_ id: String) -> Entity? {
         model.entities.first { id.hasPrefix($0.name.description + "/") }

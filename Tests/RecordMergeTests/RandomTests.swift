@@ -7,11 +7,19 @@ import Testing
 @Suite("random histories over random models")
 struct RandomTests {
     @Test("V1, V2, V4, V5: alike in any order, valid, complete, and as the oracle says") func everything() throws {
+        try judge(0..<Effort.times(100), actsMax: 12) { Judge.complaints($0) }
+    }
+
+    @Test("the same without the oracle, many more and longer") func many() throws {
+        try judge(1_000_000..<1_000_000 + Effort.times(500), actsMax: 24) { Judge.complaintsOfBooks($0) }
+    }
+
+    private func judge(_ seeds: Range<Int>, actsMax: Int, _ judge: (Pair) -> [String]) throws {
         var failures = 0
-        for seed in 0..<UInt64(Effort.times(100)) {
-            var chance = HistoryMaker(seed: seed)
-            let pair = try chance.history(actsMax: 12)
-            let complaints = Judge.complaints(pair)
+        for seed in seeds {
+            var chance = HistoryMaker(seed: UInt64(seed))
+            let pair = try chance.history(actsMax: actsMax)
+            let complaints = judge(pair)
             if complaints.isEmpty { continue }
             failures += 1
             if failures < 3 {

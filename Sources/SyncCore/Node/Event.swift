@@ -60,10 +60,13 @@ public struct Start: Sendable {
     public let powerWasLost: Bool
     /// SHA-256. The shell has one that uses what the processor has for it.
     public let digest: @Sendable ([UInt8]) -> Digest
+    /// CRC-32 of a frame. The shell has a faster one of that, too.
+    public let checksum: CRC32.Checksum
 
     public init(
         node: NodeRecord, settings: Settings, limits: Limits, program: [UInt8], nonce: UInt32, powerWasLost: Bool,
-        digest: @escaping @Sendable ([UInt8]) -> Digest = { SHA256.digest(of: $0) }
+        digest: @escaping @Sendable ([UInt8]) -> Digest = { SHA256.digest(of: $0) },
+        checksum: @escaping CRC32.Checksum = { CRC32.checksum($0) }
     ) {
         self.node = node
         self.settings = settings
@@ -72,6 +75,7 @@ public struct Start: Sendable {
         self.nonce = nonce
         self.powerWasLost = powerWasLost
         self.digest = digest
+        self.checksum = checksum
     }
 }
 

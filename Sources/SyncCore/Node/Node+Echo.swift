@@ -6,7 +6,9 @@ struct EchoState: Sendable {
     /// What the rows of paths that were applied a moment ago say of the disk: settled, and the same since.
     private var left = SortedMap<Path, Stat>()
 
-    private static let pathsMax = 4_096
+    static let pathsMax = 4_096
+
+    var count: Int { left.count }
 
     subscript(path: Path) -> Stat? { left[path] }
 

@@ -94,10 +94,18 @@ extension Node {
         ])
     }
 
+    /// All is done but the last of it, the sync of the file.
+    private func isUnwritten(_ failure: DiskResult.Failure?, _ program: DiskProgram) -> Bool {
+        failure?.error == .inputOutput && failure?.index == program.operations.count - 1
+    }
+
     mutating func finishLateRescue(
         _ path: Path, _ version: KeptVersion, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
     ) {
-        let failure = results.first?.failure?.error
+        let isUnwritten = isUnwritten(results.first?.failure, rescue(version, to: path))
+        // It has come back and can be read; who finds it there is to know that it may not be on the disk.
+        if isUnwritten { watch.unwritten[path] = version.stat.identity }
+        let failure = isUnwritten ? nil : results.first?.failure?.error
         if failure == .notFound || failure == .notDirectory, path.depth > 1, let name = path.name {
             // Its directory is gone by now: to the top of the folder, then.
             let top = Path.root.appending(name)

@@ -18,6 +18,13 @@ struct WatchState: Sendable {
     /// After a power cut: files that recovery has found in the stage, and when it was done with them (wall milliseconds). A cut
     /// may leave a file two names, and who takes one away changes the time of the other.
     var swept = SortedMap<FileIdentity, Int64>()
+    /// Files that were put back into the tree and could not be synced, until they have a row.
+    var unwritten = SortedMap<Path, FileIdentity>()
+    /// What the rules left out when the distrust ended had not been looked at: since when that is distrusted still, as long as
+    /// this process lasts.
+    var distrustOfIgnored: Int64?
+    /// Of that, what the rules have let go since, until it has been read.
+    var heeded = SortedMap<Path, Bool>()
     /// Paths to look at, in path order.
     var toInspect = SortedMap<Path, Bool>()
     /// The path looked at last: the next are those behind it, then from the beginning, so that paths which come again and
@@ -296,6 +303,7 @@ extension Node {
             watch.unseen = watch.unseen ?? watch.unreadable
             return
         }
+        watch.distrustOfIgnored = record.distrustSince
         record.distrustSince = nil
         watch.unseen = nil
         watch.handled.removeAll()
@@ -651,7 +659,8 @@ extension Node {
             }
             guard stat.kind == .file, row.condition == .normal else { return }
             // The times may have reached the disk before the bytes did.
-            if isSuspect(row) || wasClosed && mayBeMapped(disk, stat) { watch.toHash[row.path] = true }
+            let isDoubted = isSuspect(row) || watch.heeded.contains(key: row.path)
+            if isDoubted || wasClosed && mayBeMapped(disk, stat) { watch.toHash[row.path] = true }
             return
         }
         guard stat.kind == .directory else {
@@ -853,6 +862,7 @@ extension Node {
                 if row.disk == nil { watch.noteHome(of: row.path) }
                 revised(
                     &row, showing: content, stat: stat, isRacy: result.isRacy, namesakes: namesakes, in: &batch)
+                watch.heeded[row.path] = nil
             case .changing:
                 wait(&row, .contentChanging)
                 watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
@@ -925,6 +935,7 @@ extension Node {
         }
         revise(&row, to: entry, stat: stat, movedFrom: source?.path, isReasserted: isMadeAnew, in: &batch)
         row.disk?.isRacy = isRacy
+        if watch.unwritten.removeValue(forKey: row.path) == stat.identity { row.disk?.isUnwritten = true }
         cancel(row.path)
     }
 
@@ -948,7 +959,7 @@ extension Node {
         guard let disk = row.disk else { return false }
         // Known damage is no version because its time or mode has changed.
         if entry.content == disk.entry.content { return row.condition == .damaged }
-        guard isSuspect(row), !isHandled(row.path) else { return false }
+        guard isSuspect(row) || watch.heeded.contains(key: row.path), !isHandled(row.path) else { return false }
         // (A directory or a link says nothing by its size.)
         let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
         // (Of a file that was read in the breath of its last change the times may stand for one more, but not for nothing at all.)

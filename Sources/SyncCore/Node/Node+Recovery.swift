@@ -71,6 +71,7 @@ extension Node {
         settings = start.settings
         limits = start.limits
         digest = start.digest
+        checksum = start.checksum
         program = start.program
         nonce = start.nonce
         clock = HybridClock(last: record.clock)

@@ -154,7 +154,12 @@ extension Node {
     }
 
     /// No longer ignored. What was damaged before is so still: a row that says it shows what it does not is nobody's change.
-    func heed(_ row: inout Row) {
+    mutating func heed(_ row: inout Row) {
+        if let since = watch.distrustOfIgnored, row.disk?.isYounger(than: since) == true,
+            watch.heeded.count < limits.notedPathsMax
+        {
+            watch.heeded[row.path] = true
+        }
         let shown = row.disk?.entry ?? .absent
         let isDamaged = !row.needsApply && !shown.agrees(with: resolution(of: row).entry)
         row.condition = isDamaged ? .damaged : .normal

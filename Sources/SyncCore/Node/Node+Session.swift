@@ -81,7 +81,7 @@ extension Node {
 
     mutating func send(_ frame: Frame, into effects: inout Effects) {
         guard let link = session.link else { return }
-        let bytes = FrameCodec.encode(frame)
+        let bytes = FrameCodec.encode(frame, checksum: checksum)
         session.outboundBytes += bytes.count
         effects.add(.send(link, bytes))
     }
@@ -167,7 +167,7 @@ extension Node {
             return
         }
         guard phase == .running else { return }
-        guard let frame = FrameCodec.decode(bytes) else {
+        guard let frame = FrameCodec.decode(bytes, checksum: checksum) else {
             reject(.peerProtocolViolation, into: &effects)
             return
         }

@@ -23,6 +23,7 @@ public struct Node: Sendable {
     var settings = Settings()
     var limits = Limits()
     var digest: @Sendable ([UInt8]) -> Digest = { SHA256.digest(of: $0) }
+    var checksum: CRC32.Checksum = { CRC32.checksum($0) }
     var program: [UInt8] = []
     /// What the other node runs, as it last said.
     var peerProgram: [UInt8] = []

@@ -1,4 +1,4 @@
-import SyncModel
+public import SyncModel
 
 /// The byte format of a frame, wire version 1; numbers big-endian. First vectors are in `Tests/Vectors`.
 ///
@@ -31,13 +31,13 @@ import SyncModel
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
 public enum FrameCodec {
-    public static func encode(_ frame: Frame) -> [UInt8] {
+    public static func encode(_ frame: Frame, checksum: CRC32.Checksum = { CRC32.checksum($0) }) -> [UInt8] {
         var whole = ByteWriter(capacity: roomForContent(of: frame) + 64)
         whole.put(UInt32(0))
         whole.put(type(of: frame))
         put(frame, into: &whole)
         whole.replace(at: 0, by: UInt32(whole.bytes.count))
-        whole.put(CRC32.checksum(whole.bytes[4...]))
+        whole.put(checksum(whole.bytes[4...]))
         return whole.bytes
     }
 
@@ -51,13 +51,13 @@ public enum FrameCodec {
     }
 
     /// Nil for anything that is not one whole, sound frame.
-    public static func decode(_ bytes: [UInt8]) -> Frame? {
+    public static func decode(_ bytes: [UInt8], checksum: CRC32.Checksum = { CRC32.checksum($0) }) -> Frame? {
         guard bytes.count >= 9, bytes.count <= Limits.frameBytesMax + 4 else { return nil }
         var reader = ByteReader(bytes)
         guard let length = reader.uint32(), Int(length) == bytes.count - 4 else { return nil }
         let body = bytes[4..<(bytes.count - 4)]
         var tail = ByteReader(bytes[(bytes.count - 4)...])
-        guard tail.uint32() == CRC32.checksum(body) else { return nil }
+        guard tail.uint32() == checksum(body) else { return nil }
         var content = ByteReader(bytes, in: body.indices)
         guard let type = content.byte() else { return nil }
         guard let frame = frame(type: type, from: &content) else { return nil }
