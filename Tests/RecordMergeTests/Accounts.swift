@@ -1,5 +1,5 @@
-/// Books over a view, made from the change sets alone: is the live graph valid, and is everything that anybody ever wrote
-/// somewhere? Knows nothing of how the view came to be.
+/// Books over a view, made from the change sets alone: is the live graph valid, and is everything that anybody ever
+/// wrote somewhere? Knows nothing of how the view came to be.
 import RecordMerge
 import SyncModel
 

@@ -6,11 +6,12 @@ import Testing
 @Suite("random saves of random files")
 struct DocumentPropertyTests {
     static let entities =
-        #"{"F": {"files": "f/*", "id": "stem", "relations": {"notes": {"to": "N", "kind": "many", "ordered": true, "#
-        + #""inverse": "f", "max": 3}}}, "#
+        #"{"F": {"files": "f/*", "id": "stem", "#
+        + #""relations": {"notes": {"to": "N", "kind": "many", "ordered": true, "inverse": "f", "max": 3}}}, "#
         + #""N": {"files": "n/*", "id": "stem", "fields": {"t": {"type": "string"}}, "#
         + #""relations": {"f": {"to": "F", "kind": "one", "inverse": "notes"}, "p": {"to": "P", "kind": "one"}}}, "#
-        + #""P": {"files": "p-*", "at": "/all/people", "id": "/id", "relations": {"likes": {"to": "P", "kind": "many"}}}}"#
+        + #""P": {"files": "p-*", "at": "/all/people", "id": "/id", "#
+        + #""relations": {"likes": {"to": "P", "kind": "many"}}}}"#
 
     @Test("V1, V12: both folders are alike, say what the view says, and are at rest") func alike() throws {
         let model = try Model(entities: Self.entities)

@@ -154,11 +154,9 @@ struct DocumentTests {
     }
 
     @Test("the order of an ordered side is kept, and one that is put in moves no other") func ordered() throws {
-        let model = try Model(
-            entities:
-                #"{"F": {"files": "f/*", "id": "stem", "relations": {"notes": {"to": "N", "kind": "many", "ordered": true, "#
-                + #""inverse": "f"}}}, "N": {"files": "n/*", "id": "stem", "relations": {"f": {"to": "F", "kind": "one", "inverse": "notes"}}}}"#
-        )
+        let model = try Model.sketch(
+            "F; notes many N ordered inverse=f",
+            "N; f one F inverse=notes")
         var office = Office(model)
         try office.save(.first, ["f/1": #"{"notes": ["c", "a", "b"]}"#, "n/a": "{}", "n/b": "{}", "n/c": "{}"])
         try office.heal()
@@ -174,9 +172,9 @@ struct DocumentTests {
     }
 
     @Test("a delete takes along what cascades, and every second name") func deletes() throws {
-        let model = try Model(
-            entities: #"{"A": {"files": "a/*", "id": "stem", "singleton": true, "relations": "#
-                + #"{"b": {"to": "B", "kind": "one", "onDelete": "cascade"}}}, "B": {"files": "b/*", "id": "stem"}}"#)
+        let model = try Model.sketch(
+            "A singleton; b one B onDelete=cascade",
+            "B")
         var office = Office(model)
         try office.save(.first, ["a/1": #"{"b": "x"}"#, "b/x": "{}"])
         try office.save(.second, ["a/2": "{}"])

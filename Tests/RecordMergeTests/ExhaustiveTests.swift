@@ -1,5 +1,5 @@
-/// The small scope, whole: every history is judged by the books, by the oracle, and by what the other order of arrival gives.
-/// An everyday run takes two change sets in all from each node's templates; SYNCD_SCOPE=2 two from each node.
+/// The small scope, whole: every history is judged by the books, by the oracle, and by what the other order of arrival
+/// gives. An everyday run takes two change sets in all from each node's templates; SYNCD_SCOPE=2 two from each node.
 import Foundation
 import RecordMerge
 import SyncModel

@@ -1,5 +1,5 @@
-/// What is taken for JSON and what is refused, where and why. The table is our own; beside it stands the public suite of
-/// parsing tests, where its data is at hand (see `JSONSuite`).
+/// What is taken for JSON and what is refused, where and why. The table is our own; beside it stands the public suite
+/// of parsing tests, where its data is at hand (see `JSONSuite`).
 import RecordMerge
 import Testing
 

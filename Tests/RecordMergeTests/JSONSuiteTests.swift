@@ -1,5 +1,5 @@
-/// The parsing tests of nst/JSONTestSuite. Its data is not part of this repository: it is looked for in `../shared/data`
-/// beside it, or where the environment's SYNCD_DATA says.
+/// The parsing tests of nst/JSONTestSuite. Its data is not part of this repository: it is looked for in
+/// `../shared/data` beside it, or where the environment's SYNCD_DATA says.
 import Foundation
 import RecordMerge
 import Testing

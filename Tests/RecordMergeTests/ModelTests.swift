@@ -35,11 +35,8 @@ struct ModelTests {
         let model = try Model(parsing: Array(Self.schedules.utf8), file: "schedules.json")
         #expect(model.relations.map(\.description) == ["ChildSchedule.note"])
         #expect(model.relations[0].target.onContest == .quarantine && model.relations[0].isRegister)
-        let folders = try parsed(
-            #"{"A": {"files": "a/*", "id": "stem", "relations": {"z": {"to": "Z", "kind": "many", "inverse": "a", "max": 3}}},"#
-                + #""Z": {"files": "z/*", "id": "stem", "relations": {"a": {"to": "A", "kind": "one", "inverse": "z"},"#
-                + #""friends": {"to": "Z", "kind": "many", "inverse": "friends"}, "first": {"to": "A", "kind": "one"}}}}"#
-        )
+        let folders = try Model.sketch(
+            "A; z many Z inverse=a max=3", "Z; a one A inverse=z; friends many Z inverse=friends; first one A")
         #expect(folders.relations.map(\.description) == ["Z.a", "Z.first", "Z.friends"])
         #expect(folders.relations.map(\.target.countMax) == [3, nil, nil])
         #expect(folders.relations.map(\.isRegister) == [true, true, false])

@@ -1,5 +1,5 @@
-/// The rules of the design once more, written from its text and not from the code: sets, texts, whole passes, no numbers for
-/// records, no components, no incremental heads. Slow, and good for nothing but saying what the answer is.
+/// The rules of the design once more, written from its text and not from the code: sets, texts, whole passes, no
+/// numbers for records, no components, no incremental heads. Slow, and good for nothing but saying what the answer is.
 import RecordMerge
 import SyncModel
 

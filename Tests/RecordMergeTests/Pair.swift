@@ -69,6 +69,40 @@ extension Model {
     }
 }
 
+/// Models in few words, a line for each entity: `Note singleton; title string required; folder one Folder
+/// inverse=notes`. Files are called after the entity, in lower case.
+extension Model {
+    static func sketch(_ lines: String...) throws -> Model {
+        try Model(entities: "{\(lines.map(entity).joined(separator: ", "))}")
+    }
+
+    private static func entity(_ line: String) -> String {
+        let parts = line.split(separator: ";").map { $0.split(separator: " ") }
+        let name = parts[0][0]
+        let sides = parts.dropFirst().filter { $0[1] == "one" || $0[1] == "many" }.map { words in
+            member(words[0], ["kind=\(words[1])", "to=\(words[2])"] + words.dropFirst(3))
+        }
+        let fields = parts.dropFirst().filter { $0[1] != "one" && $0[1] != "many" }.map { words in
+            member(words[0], ["type=\(words[1])"] + words.dropFirst(2))
+        }
+        let options = ["files=\(name.lowercased())/*", "id=stem"] + parts[0].dropFirst().map(String.init)
+        return "\"\(name)\": {\(options.map { option($0[...]) }.joined(separator: ", ")), "
+            + "\"relations\": {\(sides.joined(separator: ", "))}, \"fields\": {\(fields.joined(separator: ", "))}}"
+    }
+
+    private static func member(_ name: Substring, _ options: [Substring]) -> String {
+        "\"\(name)\": {\(options.map(option).joined(separator: ", "))}"
+    }
+
+    /// `required` is true, `max=2` a number, `identity=name` a list, everything else a string.
+    private static func option(_ word: Substring) -> String {
+        let parts = word.split(separator: "=")
+        guard parts.count == 2 else { return "\"\(word)\": true" }
+        if parts[0] == "identity" { return "\"identity\": [\"\(parts[1])\"]" }
+        return Int(parts[1]) == nil ? "\"\(parts[0])\": \"\(parts[1])\"" : "\"\(parts[0])\": \(parts[1])"
+    }
+}
+
 /// Operations in few words.
 extension Operation {
     static func insert(_ record: RecordID) -> Operation { Operation(record, .insert) }

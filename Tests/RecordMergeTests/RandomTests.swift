@@ -1,5 +1,5 @@
-/// Long histories over models drawn by chance, with operations that no honest program would write as well: imports must stand
-/// anything. Judged like the small scope.
+/// Long histories over models drawn by chance, with operations that no honest program would write as well: imports must
+/// stand anything. Judged like the small scope.
 import RecordMerge
 import SyncModel
 import Testing

@@ -1,5 +1,5 @@
-/// Every history of two nodes up to a length: who acts when, what of the other's each has received by then, and which of the
-/// templates each act follows. Two A and three B; A1 and B1 are there from the beginning.
+/// Every history of two nodes up to a length: who acts when, what of the other's each has received by then, and which
+/// of the templates each act follows. Two A and three B; A1 and B1 are there from the beginning.
 import RecordMerge
 import SyncModel
 

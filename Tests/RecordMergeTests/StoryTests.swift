@@ -115,10 +115,9 @@ struct StoryTests {
     }
 
     @Test("I1, I2: two singletons become one, references follow, fields merge") func singletons() throws {
-        let model = try Model(
-            entities: #"{"S": {"files": "s/*", "id": "stem", "singleton": true}, "#
-                + #""N": {"files": "n/*", "id": "stem", "relations": {"s": {"to": "S", "kind": "one", "required": true}}}}"#
-        )
+        let model = try Model.sketch(
+            "S singleton",
+            "N; s one S required")
         var pair = Pair(model)
         let (s1, s2) = (RecordID.named("S/s1"), RecordID.named("S/s2"))
         pair.act(.first, .insert(s1), .set(s1, "x", "1"), .set(s1, "y", "1"))

@@ -1,5 +1,5 @@
-/// What a save means: the files of one change set before and after it, as operations. Both sides of a relation may have been
-/// edited; what comes out is written at its owner.
+/// What a save means: the files of one change set before and after it, as operations. Both sides of a relation may have
+/// been edited; what comes out is written at its owner.
 import SyncModel
 
 public struct Differ {
@@ -34,8 +34,8 @@ public struct Differ {
         return inserts + values + Differ.settled(links, without: deletes) + deletes
     }
 
-    /// A document can outlive its own members: one node deleted it, the other put a record in. Whoever changes them then makes
-    /// them anew.
+    /// A document can outlive its own members: one node deleted it, the other put a record in. Whoever changes them
+    /// then makes them anew.
     private func standing(
         _ contents: SortedMap<RecordID, RecordDocument.Content>, in saves: [Save]
     ) -> SortedMap<RecordID, RecordDocument.Content> {
@@ -93,8 +93,8 @@ extension Differ {
         let weight: Int
     }
 
-    /// Of several claims to one register or edge the weightiest; of equals the last. What is deleted needs no link undone:
-    /// that would look like an edit to the other node, and bring it back.
+    /// Of several claims to one register or edge the weightiest; of equals the last. What is deleted needs no link
+    /// undone: that would look like an edit to the other node, and bring it back.
     private static func settled(_ claims: [Claim], without deletes: [Operation]) -> [Operation] {
         let isDeleted = SortedMap(deletes.map { ($0.record, true) })
         var best: SortedMap<RecordID, [Claim]> = [:]

@@ -1,5 +1,5 @@
-/// Places in an ordered list, as byte strings: between any two there is room for another, so that who puts one thing in moves
-/// nothing else. None ends with a zero, which is what leaves the room.
+/// Places in an ordered list, as byte strings: between any two there is room for another, so that who puts one thing in
+/// moves nothing else. None ends with a zero, which is what leaves the room.
 enum Order {
     /// New places for those that have none, or that would not stand after the one before; nil for those that stay.
     static func places(_ known: [[UInt8]?]) -> [[UInt8]?] {

@@ -1,4 +1,5 @@
-/// The records of one file: which there are, and what each says, as it is written. Made from the bytes and the model alone.
+/// The records of one file: which there are, and what each says, as it is written. Made from the bytes and the model
+/// alone.
 public import SyncModel
 
 public struct RecordDocument: Sendable {

@@ -1,5 +1,5 @@
-/// Writes records of a view into the bytes of a file. Only what differs is written; a file that says already what the view
-/// says comes out byte for byte.
+/// Writes records of a view into the bytes of a file. Only what differs is written; a file that says already what the
+/// view says comes out byte for byte.
 public import SyncModel
 
 public struct RecordRenderer {

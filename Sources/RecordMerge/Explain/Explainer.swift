@@ -117,8 +117,9 @@ extension Explainer {
     private func fateOfValue(_ write: Write, _ name: PropertyName, of record: Int) -> Explanation.Fate {
         let state = graph.states[graph.names[record]]
         let register = state.values.first { fold.properties[$0.property] == name }
-        guard let heads = register?.heads, heads.contains(where: { $0.write == write }) else { return .overtaken }
-        return heads.last?.write == write ? .shown : .concurrent
+        guard let register, register.heads.contains(where: { $0.write == write }) else { return .overtaken }
+        let isJoined = graph.shown(register, of: graph.names[record])?.isJoined == true
+        return isJoined || register.heads.last?.write == write ? .shown : .concurrent
     }
 
     private func fateOfLink(_ write: Write, of record: Int, wantsNobody: Bool) -> Explanation.Fate {

@@ -1,7 +1,7 @@
 import SyncModel
 
-/// Why a record is where it is, for `syncctl explain Entity/ID`: what became of it, by which rule, and every operation that has
-/// to do with it. Made anew from the operations each time, by the code that decides; nothing is kept for it.
+/// Why a record is where it is, for `syncctl explain Entity/ID`: what became of it, by which rule, and every operation
+/// that has to do with it. Made anew from the operations each time, by the code that decides; nothing is kept for it.
 public struct Explanation: Hashable, Sendable {
     public let record: RecordID
     /// One sentence: what became of it.
@@ -44,10 +44,12 @@ public struct Explanation: Hashable, Sendable {
 extension Explanation: CustomStringConvertible {
     /// Lines for people.
     public var description: String {
-        let head = "\(record) \(outcome)\n  because \(rule)\n"
-        return head
-            + steps.map { step in
-                "  \(step.stamp.author) \(step.stamp.position.seq).\(step.stamp.index): \(step.operation): \(step.fate.rawValue)\n"
-            }.joined()
+        "\(record) \(outcome)\n  because \(rule)\n" + steps.map { "  \($0)\n" }.joined()
+    }
+}
+
+extension Explanation.Step: CustomStringConvertible {
+    public var description: String {
+        "\(stamp.author) \(stamp.position.seq).\(stamp.index): \(operation): \(fate.rawValue)"
     }
 }

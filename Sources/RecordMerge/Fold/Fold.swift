@@ -1,5 +1,5 @@
-/// Every record with what was written to it, from the operations in the order K. Each record is folded by itself, so a new
-/// operation concerns one of them. Numbers of records and names are given in the order of their first mention.
+/// Every record with what was written to it, from the operations in the order K. Each record is folded by itself, so a
+/// new operation concerns one of them. Numbers of records and names are given in the order of their first mention.
 struct Fold {
     let history: History
     let model: ModelIndex
@@ -38,7 +38,9 @@ struct Fold {
         case .insert: states[record].live(write, isInsert: true, in: history)
         case .restore: states[record].live(write, isInsert: false, in: history)
         case .delete: states[record].delete(write)
-        case .set(let name, let value): states[record].set(intern(name), value, write, in: history)
+        case .set(let name, let value):
+            let keepsOlder = model.isMergedByLines(entities[record], name)
+            states[record].set(intern(name), value, write, keepsOlder: keepsOlder, in: history)
         case .link(let name, let target, let order):
             let target = target.flatMap { self.target($0, of: operation.record, name) }
             states[record].link(intern(name), RecordState.Link(target: target, order: order), write, in: history)

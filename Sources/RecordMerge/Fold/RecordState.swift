@@ -16,6 +16,8 @@ struct RecordState {
     struct Register<Value> {
         let property: Int
         var heads: [(write: Write, value: Value)]
+        /// What the heads have overtaken, in the order K: kept only where values are merged with what both had before.
+        var older: [(write: Write, value: Value)] = []
     }
 
     struct Link: Equatable {
@@ -42,7 +44,10 @@ struct RecordState {
     mutating func live(_ write: Write, isInsert: Bool, in history: History) {
         lives.append(write)
         guard isInsert else { return }
-        for index in values.indices { values[index].heads.removeAll { history.saw(write, $0.write) } }
+        for index in values.indices {
+            values[index].heads.removeAll { history.saw(write, $0.write) }
+            values[index].older.removeAll { history.saw(write, $0.write) }
+        }
         for index in links.indices { links[index].heads.removeAll { history.saw(write, $0.write) } }
         for key in Array(edges.keys) { edges.update(key) { $0.removeAll { history.saw(write, $0.write) } } }
     }
@@ -53,11 +58,15 @@ struct RecordState {
         if edits.last?.change != write.change { edits.append(write) }
     }
 
-    mutating func set(_ property: Int, _ value: JSONText?, _ write: Write, in history: History) {
+    /// `keepsOlder` for values that are merged by lines.
+    mutating func set(
+        _ property: Int, _ value: JSONText?, _ write: Write, keepsOlder: Bool, in history: History
+    ) {
         noteEdit(write)
         guard let index = values.firstIndex(where: { $0.property == property }) else {
             return values.append(Register(property: property, heads: [(write, value)]))
         }
+        if keepsOlder { values[index].older += values[index].heads.filter { history.saw(write, $0.write) } }
         values[index].heads.removeAll { history.saw(write, $0.write) }
         values[index].heads.append((write, value))
     }
@@ -97,6 +106,7 @@ extension Array {
     where Element == RecordState.Register<Value> {
         guard let index = firstIndex(where: { $0.property == register.property }) else { return append(register) }
         let all = (self[index].heads + register.heads).sorted { $0.write < $1.write }
+        self[index].older = (self[index].older + register.older).sorted { $0.write < $1.write }
         self[index].heads = all.filter { head in !all.contains { history.saw($0.write, head.write) } }
     }
 }

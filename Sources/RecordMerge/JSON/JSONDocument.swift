@@ -1,5 +1,5 @@
-/// One JSON text as it was written: every byte, and a table of the values in it. Nothing is decoded until it is asked for,
-/// so what nobody changes is rendered as it was: order, number text, escapes, white space.
+/// One JSON text as it was written: every byte, and a table of the values in it. Nothing is decoded until it is asked
+/// for, so what nobody changes is rendered as it was: order, number text, escapes, white space.
 ///
 /// Made by `JSONParser`, changed by `JSONEditor`.
 public struct JSONDocument: Hashable, Sendable {

@@ -1,7 +1,8 @@
 /// Puts an edited document together again from its own bytes. See `JSONEditor` for what is to be written.
 ///
-/// White space before an item belongs to its place in the row rather than to the item: the first keeps what stood before the
-/// first, the others what stood before them. White space before the closing bracket belongs to the container.
+/// White space before an item belongs to its place in the row rather than to the item: the first keeps what stood
+/// before the first, the others what stood before them. White space before the closing bracket belongs to the
+/// container.
 struct JSONEditWriter {
     private let document: JSONDocument
     private let style: JSONStyle
@@ -12,7 +13,8 @@ struct JSONEditWriter {
     private struct Row {
         /// Items come or go.
         let isResized: Bool
-        /// White space before the first item, before any other that has none of its own, and before the closing bracket.
+        /// White space before the first item, before any other that has none of its own, and before the closing
+        /// bracket.
         let first: [UInt8]
         let next: [UInt8]
         let last: [UInt8]

@@ -1,7 +1,7 @@
 import SyncModel
 
-/// Changes to one document, made together. Pointers name places in the document as it was read; every byte that no change
-/// names stays, but for the commas and the white space around what comes or goes.
+/// Changes to one document, made together. Pointers name places in the document as it was read; every byte that no
+/// change names stays, but for the commas and the white space around what comes or goes.
 public struct JSONEditor {
     private let document: JSONDocument
     private var replaced: SortedMap<JSONDocument.Place, JSONText> = [:]

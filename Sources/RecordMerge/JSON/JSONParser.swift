@@ -1,5 +1,5 @@
-/// Reads one JSON text (RFC 8259) into a table of values. Total: any bytes give the table or say where they stop being what
-/// is asked for, and why. Containers that are open wait in a list of their own, so depth costs no stack.
+/// Reads one JSON text (RFC 8259) into a table of values. Total: any bytes give the table or say where they stop being
+/// what is asked for, and why. Containers that are open wait in a list of their own, so depth costs no stack.
 struct JSONParser {
     private let bytes: [UInt8]
     private let rules: JSONRules

@@ -1,5 +1,5 @@
-/// Strings as they are written in JSON and as what they say. Both are bytes: Swift's `String` would take two spellings of
-/// one letter for the same key.
+/// Strings as they are written in JSON and as what they say. Both are bytes: Swift's `String` would take two spellings
+/// of one letter for the same key.
 enum JSONString {
     /// What a checked string says. `text` has its quotes.
     static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {

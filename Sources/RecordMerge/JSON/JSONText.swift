@@ -1,5 +1,5 @@
-/// One JSON value as it is to be written: what registers hold and what edits put in. Checked when it is made, so whatever
-/// takes one can trust it.
+/// One JSON value as it is to be written: what registers hold and what edits put in. Checked when it is made, so
+/// whatever takes one can trust it.
 public struct JSONText: Hashable, Sendable {
     /// No white space around it.
     public let bytes: [UInt8]

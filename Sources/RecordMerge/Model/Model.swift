@@ -1,5 +1,6 @@
-/// What an application says about its files: which records there are, how they hang together, and what is to become of them
-/// when two nodes disagree. Read from a file of `models.d` by `ModelReader`; checked whole before anything uses it.
+/// What an application says about its files: which records there are, how they hang together, and what is to become of
+/// them when two nodes disagree. Read from a file of `models.d` by `ModelReader`; checked whole before anything uses
+/// it.
 public import SyncModel
 
 public struct Model: Hashable, Sendable {
@@ -112,7 +113,8 @@ public enum OnContest: Hashable, Sendable {
     case fork
 }
 
-/// One relation with both its ends. It is kept once, at the owner; the other end is derived, so the two cannot disagree.
+/// One relation with both its ends. It is kept once, at the owner; the other end is derived, so the two cannot
+/// disagree.
 public struct Relation: Hashable, Sendable {
     /// The owner's side.
     public let name: RelationName

@@ -6,6 +6,8 @@ struct ModelIndex {
     /// Where in their entities' slots the two ends of each relation stand.
     let ownerSlots: [Int]
     let targetSlots: [Int]
+    /// By entity: some field of it is merged by lines.
+    private let hasLines: [Bool]
     private let entityNumbers: [EntityName: Int]  // lookup only
     private let relationNumbers: [RelationName: Int]  // lookup only
 
@@ -18,6 +20,7 @@ struct ModelIndex {
 
     init(_ model: Model) {
         self.model = model
+        hasLines = model.entities.map { $0.fields.contains { $0.merge == .lines } }
         entityNumbers = Dictionary(  // lookup only
             zip(model.entities.map(\.name), model.entities.indices), uniquingKeysWith: { first, _ in first })
         relationNumbers = Dictionary(  // lookup only
@@ -36,6 +39,11 @@ struct ModelIndex {
         self.slots = slots
         ownerSlots = owners
         targetSlots = targets
+    }
+
+    func isMergedByLines(_ entity: Int?, _ name: PropertyName) -> Bool {
+        guard let entity, hasLines[entity] else { return false }
+        return model.entities[entity].field(name)?.merge == .lines
     }
 
     func entity(_ name: EntityName) -> Int? { entityNumbers[name] }

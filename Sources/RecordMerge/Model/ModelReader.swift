@@ -1,5 +1,5 @@
-/// Reads a model file: first what each entity says for itself, then, in `ModelChecks`, what they say about each other. The
-/// faults of a stage are told all at once.
+/// Reads a model file: first what each entity says for itself, then, in `ModelChecks`, what they say about each other.
+/// The faults of a stage are told all at once.
 import SyncModel
 
 extension Model {

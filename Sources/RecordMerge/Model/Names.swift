@@ -1,5 +1,5 @@
-/// Names of kinds of records, of their properties, and of records. All are UTF-8 and compared as bytes: Swift's `String` holds
-/// two spellings of one letter for equal, which would make one record of two.
+/// Names of kinds of records, of their properties, and of records. All are UTF-8 and compared as bytes: Swift's
+/// `String` holds two spellings of one letter for equal, which would make one record of two.
 
 /// A kind of record: `Note`.
 public struct EntityName: Hashable, Comparable, Sendable {

@@ -1,5 +1,5 @@
-/// The smallest thing that can happen to a record. Links are written at the side that owns the relation (`Relation.owner`),
-/// whichever side's file was edited.
+/// The smallest thing that can happen to a record. Links are written at the side that owns the relation
+/// (`Relation.owner`), whichever side's file was edited.
 public struct Operation: Hashable, Sendable {
     public let record: RecordID
     public let action: Action

@@ -37,7 +37,7 @@ extension Graph {
 
     func value(_ name: PropertyName, of record: Int) -> JSONText? {
         guard let property = fold.number(of: name) else { return nil }
-        return states[record].values.first { $0.property == property }?.heads.last?.value
+        return states[record].values.first { $0.property == property }.flatMap { shown($0, of: record)?.value }
     }
 
     private mutating func unite(_ members: [Int]) {

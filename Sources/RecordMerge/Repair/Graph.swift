@@ -1,7 +1,7 @@
 import SyncModel
 
-/// The records that are there, each under one name, and every edge that somebody wants between them: what repair works on.
-/// Built in rounds by `Alias` and `Revival`, because a record that comes back may be a second name of another.
+/// The records that are there, each under one name, and every edge that somebody wants between them: what repair works
+/// on. Built in rounds by `Alias` and `Revival`, because a record that comes back may be a second name of another.
 struct Graph {
     let fold: Fold
     /// By record.

@@ -1,5 +1,5 @@
-/// Match, shrink and grow: from what everybody wants to what can be. Each connected component is repaired by itself, so that
-/// a change costs no more than the component it falls into. See `Matching`, `Shrinking` and `Growing`.
+/// Match, shrink and grow: from what everybody wants to what can be. Each connected component is repaired by itself, so
+/// that a change costs no more than the component it falls into. See `Matching`, `Shrinking` and `Growing`.
 ///
 /// Reads heads, inserts and deletes only, never what was overwritten, so that dropping the latter changes nothing.
 struct Repair {

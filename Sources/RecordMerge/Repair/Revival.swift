@@ -1,4 +1,5 @@
-/// Records that a delete would have left others incomplete without, and whose deleter could not know it, are there again.
+/// Records that a delete would have left others incomplete without, and whose deleter could not know it, are there
+/// again.
 extension Graph {
     /// One round: everything that the records there now bring back. False if that is nothing.
     mutating func reviveRequired() -> Bool {

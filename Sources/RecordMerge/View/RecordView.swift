@@ -1,5 +1,5 @@
-/// What both nodes make of the same operations: the live graph, and everything that could not be in it. A pure function of
-/// the set of operations and the model: no clock, no chance, no "me", no order of arrival.
+/// What both nodes make of the same operations: the live graph, and everything that could not be in it. A pure function
+/// of the set of operations and the model: no clock, no chance, no "me", no order of arrival.
 public import SyncModel
 
 public struct RecordView: Hashable, Sendable {
@@ -24,7 +24,8 @@ public struct RecordView: Hashable, Sendable {
 
     public struct Record: Hashable, Sendable {
         public internal(set) var values: SortedMap<PropertyName, JSONText> = [:]
-        /// What the record hangs together with, by both sides of each relation; in the order of an ordered one, else by id.
+        /// What the record hangs together with, by both sides of each relation; in the order of an ordered one, else by
+        /// id.
         public internal(set) var links: SortedMap<PropertyName, [RecordID]> = [:]
         /// For ordered sides: the places of the links, in the same order.
         var orders: SortedMap<PropertyName, [[UInt8]]> = [:]

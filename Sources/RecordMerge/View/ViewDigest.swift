@@ -1,5 +1,6 @@
-/// One hash of everything in a view: two nodes that hold the same operations compare it. The format, in this order, numbers
-/// big-endian of 32 bits, every byte string counted: live records, quarantine, dropped, aliases, dead, unknown, concurrent writes.
+/// One hash of everything in a view: two nodes that hold the same operations compare it. The format, in this order,
+/// numbers big-endian of 32 bits, every byte string counted: live records, quarantine, dropped, aliases, dead, unknown,
+/// concurrent writes.
 public import SyncModel
 
 extension RecordView {

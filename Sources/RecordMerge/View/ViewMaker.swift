@@ -50,7 +50,9 @@ struct ViewMaker {
     private func record(_ number: Int) -> RecordView.Record {
         var record = RecordView.Record()
         for register in graph.states[number].values {
-            if let value = register.heads.last?.value { record.values[fold.properties[register.property]] = value }
+            if let value = graph.shown(register, of: number)?.value {
+                record.values[fold.properties[register.property]] = value
+            }
         }
         for slot in graph.slots(of: number) {
             guard let property = slot.end.property else { continue }
@@ -97,7 +99,8 @@ struct ViewMaker {
         }
     }
 
-    /// Follows those that are gone to the first that left for a reason of its own. A ring of them goes by its smallest id.
+    /// Follows those that are gone to the first that left for a reason of its own. A ring of them goes by its smallest
+    /// id.
     private func group(of number: Int) -> RecordID {
         var visited = [number]
         var current = number
@@ -123,7 +126,7 @@ extension ViewMaker {
     private func concurrent(_ number: Int) -> [RecordView.ConcurrentWrite] {
         let state = graph.states[number]
         var writes: [RecordView.ConcurrentWrite] = []
-        for register in state.values {
+        for register in state.values where graph.shown(register, of: number)?.isJoined == false {
             for head in register.heads.dropLast() {
                 writes.append(write(number, register.property, head.write, .value(head.value)))
             }
