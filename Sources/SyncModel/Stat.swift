@@ -20,6 +20,9 @@ public struct FileIdentity: Hashable, Comparable, Sendable {
         self.birth = birth
     }
 
+    /// No other file can ever have it: births are known, and so finely that an inode is not used again within one of their steps.
+    public var isUnique: Bool { birth.nanoseconds % 10_000_000 != 0 }
+
     public static func < (left: FileIdentity, right: FileIdentity) -> Bool {
         (left.device, left.inode, left.birth) < (right.device, right.inode, right.birth)
     }

@@ -91,11 +91,11 @@ struct LivingFiles: Sendable {
         }
     }
 
-    /// Under another name, edited or not. Where identities are without a birth, a new file may have that of one that is gone.
+    /// Under another name, edited or not. Where births are coarse, a new file may have the identity of one that is gone.
     func contain(_ file: GoneFile) -> Bool {
         let namesakes = rows[file.identity] ?? []
         return namesakes.contains { row in
-            row.path != file.path && (file.identity.birth != .zero || row.disk?.entry.content == file.content)
+            row.path != file.path && (file.identity.isUnique || row.disk?.entry.content == file.content)
         }
     }
 }

@@ -51,6 +51,7 @@ package final class PlansWork: Invariant {
         // A version may have been given back or be past its promise, and the directory it came from may be gone.
         case (.expectIdentity(.version, _), .mismatch), (.expectIdentity(.quarantine, _), .mismatch): true
         case (.move(.version, to: .tree), .notFound), (.move(.version, to: .tree), .notDirectory): true
+        case (.exchange(.version, .tree), .notFound), (.exchange(.quarantine, .tree), .notFound): true
         case (.move(.quarantine, to: .tree), .notFound), (.move(.quarantine, to: .tree), .notDirectory): true
         case (.expectUnheld, .busy): true
         // Sweeping up what a failed program may or may not have left.
