@@ -477,6 +477,9 @@ extension Node {
                 enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: scan.isWhole)))
             }
             if scan.isWhole { watch.wholeScanEnded = true }
+            // All that is in it counts as missing if it was not there itself: then it must count as missing too, or nobody would
+            // look for the rest when it is back.
+            if scan.sawAbsence, !scan.isWhole { look(at: scan.directory) }
         }
     }
 
