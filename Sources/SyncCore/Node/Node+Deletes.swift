@@ -302,8 +302,10 @@ extension Node {
             }
         }
         if tally.isWhole { deletes.endRecall(atMilliseconds: now.monotonicMilliseconds) }
-        // Nobody saw the files go: an emptied folder looks like this, and so does the wrong disk.
-        let isEmptied = tally.isWhole && tally.files >= 2 && tally.files >= total.files
+        // Nobody saw the files go: an emptied folder looks like this, and so does the wrong disk. (What was believed since it was
+        // counted is in neither number: the rest may be as many by chance.)
+        let isEmptied =
+            tally.isWhole && tally.files >= 2 && tally.files >= total.files && total.missing >= tally.count
         if isExplained(tally, files: files) { releaseHold(nil, into: &effects) }
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
