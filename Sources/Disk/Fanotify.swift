@@ -54,9 +54,9 @@ final class Fanotify: WatchQueue {
 
     var raw: Int32 { descriptor.raw }
 
-    private static let mask = UInt64(
-        IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ISDIR)
-    private static let rootMask = UInt64(IN_DELETE_SELF | IN_MOVE_SELF | IN_ISDIR)
+    /// It tells of directories only if it is asked to.
+    private static let mask = UInt64(WatchEvent.wanted | IN_ISDIR)
+    private static let rootMask = UInt64(WatchEvent.wantedOfRoot | IN_ISDIR)
 
     // MARK: Bytes
 
@@ -101,10 +101,4 @@ final class Fanotify: WatchQueue {
 
     private static let eventBytes = Int(CLINUX_FANOTIFY_EVENT_BYTES)
     private static let handleOffset = Int(CLINUX_FANOTIFY_HANDLE_OFFSET)
-}
-
-extension ArraySlice<UInt8> {
-    fileprivate func number<Number: FixedWidthInteger>(_: Number.Type, at offset: Int) -> Number {
-        (0..<(Number.bitWidth / 8)).reduce(0) { $0 | Number(self[startIndex + offset + $1]) << Number(8 * $1) }
-    }
 }

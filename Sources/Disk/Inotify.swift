@@ -29,9 +29,6 @@ final class Inotify: WatchQueue {
 
     var raw: Int32 { descriptor.raw }
 
-    private static let mask = UInt32(
-        truncatingIfNeeded: IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
-            | IN_ONLYDIR)
-    /// What becomes of the others, the directory they lie in tells.
-    private static let rootMask = UInt32(truncatingIfNeeded: IN_DELETE_SELF | IN_MOVE_SELF)
+    private static let mask = UInt32(bitPattern: WatchEvent.wanted | IN_ONLYDIR)
+    private static let rootMask = UInt32(bitPattern: WatchEvent.wantedOfRoot)
 }

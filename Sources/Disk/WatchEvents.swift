@@ -25,23 +25,32 @@ struct WatchEvent: Hashable, Sendable {
     /// fill it up. The kernel writes whole events only; what is none is left out.
     static func all(in bytes: ArraySlice<UInt8>) -> [WatchEvent] {
         var events: [WatchEvent] = []
-        var start = bytes.startIndex
-        while bytes.endIndex - start >= headerBytes {
-            let length = Int(word(in: bytes, at: start + 12))
-            guard bytes.endIndex - start - headerBytes >= length else { break }
-            let name = bytes[(start + headerBytes)..<(start + headerBytes + length)].prefix { $0 != 0 }
+        var rest = bytes
+        while rest.count >= headerBytes {
+            let length = headerBytes + Int(rest.number(UInt32.self, at: 12))
+            guard rest.count >= length else { break }
             events.append(
                 WatchEvent(
-                    watch: WatchNumber(bitPattern: word(in: bytes, at: start)), mask: word(in: bytes, at: start + 4),
-                    name: Array(name)))
-            start += headerBytes + length
+                    watch: WatchNumber(bitPattern: rest.number(UInt32.self, at: 0)),
+                    mask: rest.number(UInt32.self, at: 4),
+                    name: Array(rest.prefix(length).dropFirst(headerBytes).prefix { $0 != 0 })))
+            rest = rest.dropFirst(length)
         }
         return events
     }
 
     private static let headerBytes = 16
 
-    private static func word(in bytes: ArraySlice<UInt8>, at index: Int) -> UInt32 {
-        (0..<4).reduce(0) { $0 | UInt32(bytes[index + $1]) << (8 * UInt32($1)) }
+    /// What a queue is to tell of the entries of a directory.
+    static let wanted =
+        IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
+    /// And of the root itself. What becomes of the other directories, those tell they lie in.
+    static let wantedOfRoot = IN_DELETE_SELF | IN_MOVE_SELF
+}
+
+extension ArraySlice<UInt8> {
+    /// As the kernel writes it into its events, counted from the beginning of the slice.
+    func number<Number: FixedWidthInteger>(_: Number.Type, at offset: Int) -> Number {
+        (0..<(Number.bitWidth / 8)).reduce(0) { $0 | Number(self[startIndex + offset + $1]) << Number(8 * $1) }
     }
 }

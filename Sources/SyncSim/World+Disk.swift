@@ -63,7 +63,7 @@ extension World {
         guard let operation = machines[machine].work.diskJobs.update(job, { $0.upcoming() }) else { return }
         guard let operation else { return finish(job, machine) }
         if case .expectUnheld = operation, !machines[machine].disk.seesWriters {
-            return passOver(operation, of: job, machine)
+            return passOver(job, machine)
         }
         for checker in checkers { checker.willPerform(operation, on: machine, in: self) }
         guard var task = machines[machine].work.diskJobs[job] else { return }
@@ -81,7 +81,7 @@ extension World {
     }
 
     /// It takes no time and does nothing where the kernel cannot tell.
-    private func passOver(_ operation: DiskOperation, of job: JobID, _ machine: Int) {
+    private func passOver(_ job: JobID, _ machine: Int) {
         guard var task = machines[machine].work.diskJobs[job] else { return }
         task.run.advance(on: &machines[machine].disk, now: stamp(machine))
         machines[machine].work.diskJobs[job] = task

@@ -84,13 +84,7 @@ struct WatchLimitTests {
         #expect(!watcher.isLimited)
         #expect(watcher.count == 7)
         for number in 1...6 { try scratch.write("d\(number)/f") }
-        let flush = watcher.requestFlush()
-        var told: Set<Path> = []
-        while true {
-            let news = watcher.next()
-            told.formUnion(news.notices.map(\.path))
-            if let flushed = news.flushed, flushed >= flush { break }
-        }
+        let told = watcher.flushed()
         #expect((1...6).allSatisfy { told.contains(at("d\($0)/f")) })
     }
 }

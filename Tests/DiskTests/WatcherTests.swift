@@ -77,6 +77,19 @@ final class Listener: Sendable {
     }
 }
 
+extension Watcher {
+    /// Of what has happened up to now and was not told yet.
+    func flushed() -> Set<Path> {
+        let flush = requestFlush()
+        var told: Set<Path> = []
+        while true {
+            let news = next()
+            told.formUnion(news.notices.map(\.path))
+            if let flushed = news.flushed, flushed >= flush { return told }
+        }
+    }
+}
+
 @Suite("the watcher misses nothing")
 struct WatcherTests {
     /// What is told of some acts, in order, without the mark that ends it.
@@ -104,13 +117,7 @@ struct WatcherTests {
         _ = WholeScan(scratch.folder, watcher: watcher)
         for round in 0..<50 {
             for number in 0..<round { try scratch.write("f\(round)-\(number)") }
-            let flush = watcher.requestFlush()
-            var told: Set<Path> = []
-            while true {
-                let news = watcher.next()
-                told.formUnion(news.notices.map(\.path))
-                if let flushed = news.flushed, flushed >= flush { break }
-            }
+            let told = watcher.flushed()
             #expect((0..<round).allSatisfy { told.contains(at("f\(round)-\($0)")) })
         }
     }

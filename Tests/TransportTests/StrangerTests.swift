@@ -80,25 +80,31 @@ import Testing
     }
 
     @Test("two connections at once: the one that the smaller key dialled stays") func bothDial() throws {
-        // On a busy machine one may be through before the other has begun to dial, and then it stays.
-        var asExpected = 0
+        var keptWhenDialledLast = 0
         for round in 0..<12 {
             try withNodes(dialling: false) { loop, left, right in
-                left.link?.setPeer(right.endpoint)
-                right.link?.setPeer(left.endpoint)
+                let leftIsSmaller = left.key.fingerprint.lexicographicallyPrecedes(right.key.fingerprint)
+                let isSmallerFirst = round.isMultiple(of: 2)
+                let (first, second) = leftIsSmaller == isSmallerFirst ? (left, right) : (right, left)
+                first.link?.setPeer(second.endpoint)
+                second.link?.setPeer(first.endpoint)
                 loop.run { left.life != nil && right.life != nil }
                 loop.run(forMilliseconds: 60)
                 #expect(left.lives == 1 && right.lives == 1, "round \(round): \(left.events) \(right.events)")
-                let leftIsSmaller = left.key.fingerprint.lexicographicallyPrecedes(right.key.fingerprint)
                 let leftDialled = left.address == "\(right.endpoint)"
                 #expect((right.address == "\(left.endpoint)") == !leftDialled)
-                asExpected += leftDialled == leftIsSmaller ? 1 : 0
+                if isSmallerFirst {
+                    #expect(leftDialled == leftIsSmaller)
+                } else {
+                    // The larger key's may be through before the other is established, and then it stays.
+                    keptWhenDialledLast += leftDialled == leftIsSmaller ? 1 : 0
+                }
                 left.send([1])
                 right.send([2])
                 loop.run { left.frames == [[2]] && right.frames == [[1]] }
             }
         }
-        #expect(asExpected >= 6)
+        #expect(keptWhenDialledLast >= 3)
     }
 
     @Test("a peer that lost its connection gets a new one although the old one seems to live") func replaced() throws {

@@ -83,18 +83,15 @@ struct GoneFile: Sendable {
 
 /// What stands in the folder, by identity.
 struct LivingFiles: Sendable {
-    private var rows = SortedMap<FileIdentity, [Row]>()
+    private let rows: Namesakes
 
     init(_ list: [Row]) {
-        for row in list where row.condition != .missing {
-            if let disk = row.disk { rows[disk.stat.identity, default: []].append(row) }
-        }
+        rows = Namesakes(list.filter { $0.condition != .missing })
     }
 
     /// Under another name, edited or not. Where births are coarse, a new file may have the identity of one that is gone.
     func contain(_ file: GoneFile) -> Bool {
-        let namesakes = rows[file.identity] ?? []
-        return namesakes.contains { row in
+        rows[file.identity].contains { row in
             row.path != file.path && (file.identity.isUnique || row.disk?.entry.content == file.content)
         }
     }

@@ -104,7 +104,9 @@ extension Node {
     ) {
         let isUnwritten = isUnwritten(results.first?.failure, rescue(version, to: path))
         // It has come back and can be read; who finds it there is to know that it may not be on the disk.
-        if isUnwritten { watch.unwritten[path] = version.stat.identity }
+        if isUnwritten, watch.unwritten.count < limits.notedPathsMax {
+            watch.unwritten[path] = version.stat.identity
+        }
         let failure = isUnwritten ? nil : results.first?.failure?.error
         if failure == .notFound || failure == .notDirectory, path.depth > 1, let name = path.name {
             // Its directory is gone by now: to the top of the folder, then.
