@@ -30,7 +30,7 @@ struct Office {
             guard let after else { continue }
             let content = ContentID(SHA256.digest(of: after))
             contents[content] = after
-            saved.append(ChangeSet.SavedFile(path: path, content: content))
+            saved.append(.init(path: path, content: content, bytes: after, mode: 0o644, modified: .zero))
         }
         pair.act(party, Differ(model: model, view: pair.view(of: party)).operations(for: saves), files: saved)
         try materialise(party)

@@ -47,6 +47,38 @@ struct SpeedTests {
         #expect(RecordView(of: changes, model: model).quarantine.count == count)
     }
 
+    @Test("one remote field into many records", arguments: [10_000, 100_000]) func oneField(records: Int) throws {
+        let model = try Models.ab()
+        var pair = Pair(model)
+        for number in 0..<records {
+            let (a, b) = (RecordID("A", "\(number)"), RecordID("B", "\(number)"))
+            pair.act(.first, .insert(a), .insert(b), .link(a, "b", "\(number)"), .set(a, "title", "x"))
+        }
+        pair.heal()
+        let known = pair.all
+        for number in 0..<1_000 {
+            pair.act(.second, .set(RecordID("A", "\(number * (records / 1_000))"), "title", "z"))
+        }
+        for number in 0..<1_000 {
+            let (a, b) = (RecordID("A", "\(number * (records / 1_000))"), RecordID("B", "new \(number)"))
+            pair.act(.second, .insert(b), .link(a, "b", "new \(number)"))
+        }
+        var space = RecordSpace(model: model)
+        var load = 0.0
+        measure(&load) { _ = space.add(known) }
+        let news = pair.all.dropFirst(records)
+        for (name, part) in [("values", news.prefix(1_000)), ("links", news.suffix(1_000))] {
+            let spent = part.map { set in
+                var seconds = 0.0
+                measure(&seconds) { _ = space.add(CollectionOfOne(set)).records.count }
+                return seconds * 1_000_000
+            }.sorted()
+            let told = "one remote set of \(name): \(spent[500]) µs, p99 \(spent[990])"
+            print("FIGURE \(2 * records) records loaded in \(load) s; \(told)")
+        }
+        #expect(space.view == pair.view)
+    }
+
     struct Spent: CustomStringConvertible {
         var fold = 0.0
         var graph = 0.0

@@ -41,7 +41,7 @@ public struct Differ {
     ) -> SortedMap<RecordID, RecordDocument.Content> {
         let after = Differ.contents(saves.compactMap(\.after))
         var standing = contents
-        for (id, content) in contents where id.isSurroundings && view.dead.contains(id) {
+        for (id, content) in contents where id.isSurroundings && view.deadRecords.contains(key: id) {
             if after[id].map({ $0.values != content.values }) ?? true { standing[id] = nil }
         }
         return standing

@@ -15,11 +15,13 @@ public struct RecordDocument: Sendable {
         var links: SortedMap<PropertyName, [[UInt8]]> = [:]
     }
 
+    public var ids: [RecordID] { Array(records.keys) }
+
     public init(parsing bytes: [UInt8], at path: Path, model: Model) throws(DocumentFault) {
         do {
             json = try JSONDocument(parsing: bytes)
         } catch {
-            throw DocumentFault(path: path, pointer: .root, reason: error.description)
+            throw DocumentFault(path: path, pointer: .root, reason: error.description, offset: error.offset)
         }
         var reader = DocumentReader(json: json, path: path, model: model)
         records = try reader.read()
@@ -31,6 +33,12 @@ public struct DocumentFault: Error, Hashable, Sendable {
     public let path: Path
     public let pointer: JSONPointer
     public let reason: String
+    /// Where it stops being JSON, in bytes; nil if it is JSON.
+    public let offset: Int?
+}
+
+extension DocumentFault: CustomStringConvertible {
+    public var description: String { pointer.tokens.isEmpty ? reason : "\(pointer): \(reason)" }
 }
 
 extension PropertyName {
@@ -151,7 +159,7 @@ private struct DocumentReader {
     }
 
     private func fault(_ pointer: JSONPointer, _ reason: String) -> DocumentFault {
-        DocumentFault(path: path, pointer: pointer, reason: reason)
+        DocumentFault(path: path, pointer: pointer, reason: reason, offset: nil)
     }
 }
 

@@ -8,21 +8,28 @@ public struct RecordRenderer {
     /// By path: the records that stand there.
     private let files: SortedMap<Path, SortedMap<RecordID, Bool>>
 
+    /// Walks all records of the view; `RecordSpace.renderer` has done so already.
     public init(model: Model, view: RecordView) {
-        self.model = model
-        self.view = view
         var files: SortedMap<Path, SortedMap<RecordID, Bool>> = [:]
         for (id, record) in view.live {
             if let path = RecordRenderer.path(of: id, record, model) { files[path, default: [:]][id] = true }
         }
+        self.init(model: model, view: view, files: files)
+    }
+
+    init(model: Model, view: RecordView, files: SortedMap<Path, SortedMap<RecordID, Bool>>) {
+        self.model = model
+        self.view = view
         self.files = files
     }
 
     /// Every file that the view has, by its path.
     public var paths: [Path] { Array(files.keys) }
 
+    public func records(at path: Path) -> [RecordID] { Array((files[path] ?? [:]).keys) }
+
     /// Where a record stands; nil for one that can stand nowhere.
-    static func path(of id: RecordID, _ record: RecordView.Record, _ model: Model) -> Path? {
+    public static func path(of id: RecordID, _ record: RecordView.Record, _ model: Model) -> Path? {
         if id.isSurroundings { return Path(id.key) }
         guard let entity = model.entity(id.entity) else { return nil }
         if Layout.needsLocation(entity) { return record.values[.location]?.string.flatMap { Path($0) } }
@@ -48,8 +55,26 @@ public struct RecordRenderer {
         return editor.finished()
     }
 
+    /// The base with what a record that is not live says. Whom it hangs together with by sides that others own is as it was.
+    /// Nil if the base does not have it.
+    public func rendered(_ record: RecordView.Record, of id: RecordID, base: RecordDocument) -> [UInt8]? {
+        guard let content = base.records[id] else { return nil }
+        var editor = JSONEditor(base.json)
+        writeValues(record, over: content, base.json, &editor)
+        writeLinks(record, of: id, over: content, base.json, &editor) { isOwner(id, $0) }
+        return editor.finished()
+    }
+
     private func write(
         _ record: RecordView.Record, of id: RecordID, over content: RecordDocument.Content, _ json: JSONDocument,
+        _ editor: inout JSONEditor
+    ) {
+        writeValues(record, over: content, json, &editor)
+        writeLinks(record, of: id, over: content, json, &editor) { _ in true }
+    }
+
+    private func writeValues(
+        _ record: RecordView.Record, over content: RecordDocument.Content, _ json: JSONDocument,
         _ editor: inout JSONEditor
     ) {
         for (name, value) in record.values where name != .location && content.values[name] != value {
@@ -58,7 +83,13 @@ public struct RecordRenderer {
         for (name, _) in content.values where name != .location && record.values[name] == nil {
             if let member = json.member(name.bytes, of: content.place) { editor.remove(member) }
         }
-        for side in model.entity(id.entity)?.sides ?? [] {
+    }
+
+    private func writeLinks(
+        _ record: RecordView.Record, of id: RecordID, over content: RecordDocument.Content, _ json: JSONDocument,
+        _ editor: inout JSONEditor, where isWanted: (Side) -> Bool
+    ) {
+        for side in model.entity(id.entity)?.sides ?? [] where isWanted(side) {
             let keys = record.links[side.name]?.map(\.key) ?? []
             if let text = text(side, keys, over: content.links[side.name], of: id) {
                 put(text, side.name, at: content.place, json, &editor)

@@ -21,12 +21,21 @@ public struct SaveCheck {
     private let model: Model
     private let before: RecordView
     private let after: RecordView
+    /// Of which the two views can say different things. By id.
+    private let records: [RecordID]
 
     /// `known` is all that the author of the save had.
     public init(_ save: ChangeSet, after known: [ChangeSet], model: Model) {
-        self.model = model
-        before = RecordView(of: known, model: model)
-        after = RecordView(of: known + [save], model: model)
+        self.init(save, in: RecordSpace(of: known, model: model))
+    }
+
+    /// `space` is what the author of the save had.
+    public init(_ save: ChangeSet, in space: RecordSpace) {
+        var next = space
+        records = next.add(CollectionOfOne(save)).records
+        model = space.model
+        before = space.view
+        after = next.view
     }
 
     /// By id. Empty if the save may be logged.
@@ -35,14 +44,16 @@ public struct SaveCheck {
     }
 
     private var leaving: [SaveFault] {
-        [after.quarantine, after.dropped].flatMap { entries in
-            entries.filter { before.quarantine[$0.key] == nil && before.dropped[$0.key] == nil }
-                .map { SaveFault(record: $0.key, reason: .leaves($0.value.reason)) }
+        records.compactMap { id in
+            guard before.quarantine[id] == nil, before.dropped[id] == nil else { return nil }
+            let entry = after.quarantine[id] ?? after.dropped[id]
+            return entry.map { SaveFault(record: id, reason: .leaves($0.reason)) }
         }
     }
 
     private var denied: [SaveFault] {
-        before.live.filter { after.live[$0.key] == nil }.flatMap { id, record in
+        records.flatMap { id -> [SaveFault] in
+            guard let record = before.live[id], after.live[id] == nil else { return [] }
             let sides = model.entity(id.entity)?.sides.filter { $0.onDelete == .deny } ?? []
             return sides.flatMap { side in
                 (record.links[side.name] ?? []).filter { after.live[$0] != nil }
@@ -52,8 +63,10 @@ public struct SaveCheck {
     }
 
     private var taken: [SaveFault] {
-        after.aliases.filter { before.aliases[$0.key] == nil }
-            .map { SaveFault(record: $0.key, reason: .taken($0.value)) }
+        records.compactMap { id in
+            guard before.aliases[id] == nil else { return nil }
+            return after.aliases[id].map { SaveFault(record: id, reason: .taken($0)) }
+        }
     }
 }
 

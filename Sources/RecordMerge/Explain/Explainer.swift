@@ -71,7 +71,7 @@ extension Explainer {
         var steps: [Explanation.Step] = []
         for (change, set) in fold.history.changes.enumerated() {
             for (index, operation) in set.operations.enumerated() {
-                let write = Write(change: UInt32(change), index: UInt32(index))
+                let write = Write(change: UInt32(change), index: set.number(of: index))
                 guard let record = fold.number(of: operation.record), concerns(operation, of: record) else { continue }
                 let fate = fate(of: operation, of: record, write)
                 steps.append(Explanation.Step(stamp: fold.history.stamp(of: write), operation: operation, fate: fate))

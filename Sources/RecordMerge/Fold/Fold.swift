@@ -16,7 +16,7 @@ struct Fold {
         self.model = model
         for (change, set) in history.changes.enumerated() {
             for (index, operation) in set.operations.enumerated() {
-                apply(operation, Write(change: UInt32(change), index: UInt32(index)))
+                apply(operation, Write(change: UInt32(change), index: set.number(of: index)))
             }
         }
     }

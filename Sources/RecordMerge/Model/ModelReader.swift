@@ -29,6 +29,9 @@ struct ModelReader {
     /// To be used only if there are no faults.
     mutating func model() -> Model {
         let name = members.string("model", isRequired: true) ?? []
+        if name.count > Limits.nameBytesMax {
+            members.fault("model", "a name has \(Limits.nameBytesMax) bytes at most")
+        }
         let version = members.count("version", isRequired: true) ?? 1
         let reads = members.counts("reads")
         if !reads.isEmpty, !reads.contains(version) { members.fault("reads", "the model's own version is missing") }

@@ -34,6 +34,22 @@ public struct Applied: Hashable, Sendable {
     }
 }
 
+/// What a reader must know to judge a change set; whoever lacks it holds the set as it is.
+public struct Needs: Hashable, Sendable {
+    public let model: [UInt8]
+    public let modelVersion: Int
+    /// Numbers of features of the log.
+    public let features: [UInt32]
+
+    public static let none = Needs(model: [], modelVersion: 0)
+
+    public init(model: [UInt8], modelVersion: Int, features: [UInt32] = []) {
+        self.model = model
+        self.modelVersion = modelVersion
+        self.features = features
+    }
+}
+
 public struct ChangeSet: Hashable, Sendable {
     public let author: Party
     /// In the author's log. With the author it is the identity of the set.
@@ -41,30 +57,70 @@ public struct ChangeSet: Hashable, Sendable {
     public let time: HybridTime
     /// What the author had applied when it was made.
     public let seen: Applied
+    public let needs: Needs
     public let operations: [Operation]
-    /// The files that were saved, as they were saved.
+    /// The files that were saved, as they were saved. Each path once.
     public let files: [SavedFile]
+    /// Of each operation its number in the set as it was made. Empty while none is missing.
+    let numbers: [UInt32]
 
     public struct SavedFile: Hashable, Sendable {
         public let path: Path
-        public let content: ContentID
+        /// Nil if the file was deleted.
+        public let content: ContentID?
+        /// Nil if the file was deleted.
+        public let bytes: [UInt8]?
+        /// Permission bits; of a deleted file those that it had.
+        public let mode: UInt16
+        public let modified: Timestamp
 
-        public init(path: Path, content: ContentID) {
+        public init(path: Path, content: ContentID, bytes: [UInt8], mode: UInt16, modified: Timestamp) {
+            self.init(path, content, bytes, mode, modified)
+        }
+
+        public init(deleted path: Path, mode: UInt16, modified: Timestamp) {
+            self.init(path, nil, nil, mode, modified)
+        }
+
+        private init(_ path: Path, _ content: ContentID?, _ bytes: [UInt8]?, _ mode: UInt16, _ modified: Timestamp) {
             self.path = path
             self.content = content
+            self.bytes = bytes
+            self.mode = mode & 0o777
+            self.modified = modified
         }
     }
 
     public init(
         author: Party, position: LogPosition, time: HybridTime, seen: Applied, operations: [Operation],
-        files: [SavedFile] = []
+        files: [SavedFile] = [], needs: Needs = .none
     ) {
         self.author = author
         self.position = position
         self.time = time
         self.seen = seen
+        self.needs = needs
         self.operations = operations
         self.files = files
+        numbers = []
+    }
+
+    /// What is left of a set: these of its operations, by their numbers in ascending order, and these files.
+    init(_ set: ChangeSet, keeping kept: [(number: UInt32, operation: Operation)], files: [SavedFile]) {
+        author = set.author
+        position = set.position
+        time = set.time
+        seen = set.seen
+        needs = set.needs
+        operations = kept.map(\.operation)
+        self.files = files
+        let isWhole = kept.enumerated().allSatisfy { $0.offset == $0.element.number }
+        numbers = isWhole ? [] : kept.map(\.number)
+    }
+
+    /// In the set as it was made.
+    func number(of place: Int) -> UInt32 {
+        numbers.isEmpty ? UInt32(truncatingIfNeeded: place) : numbers[place]
     }
 
     /// True if the author knew the other set. An author always knows what it wrote before.

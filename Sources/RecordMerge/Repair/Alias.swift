@@ -7,7 +7,7 @@ extension Graph {
         hasAliases = false
         states = fold.states
         for (number, entity) in model.model.entities.enumerated() where entity.isSingleton || !entity.identity.isEmpty {
-            var groups: SortedMap<Key, [Int]> = [:]
+            var groups: SortedMap<IdentityKey, [Int]> = [:]
             for record in fold.records.indices where fold.entities[record] == number && lives[record] == .alive {
                 if let key = key(of: record, entity) { groups[key, default: []].append(record) }
             }
@@ -15,29 +15,22 @@ extension Graph {
         }
     }
 
-    /// What a record stands for.
-    private struct Key: Comparable {
-        let parts: [[UInt8]]
-
-        static func < (left: Key, right: Key) -> Bool {
-            left.parts.lexicographicallyPrecedes(right.parts) { $0.lexicographicallyPrecedes($1) }
-        }
-    }
-
     /// Nil if a part of a natural key is missing: then it stands for itself only.
-    private func key(of record: Int, _ entity: Entity) -> Key? {
-        if entity.isSingleton { return Key(parts: []) }
+    func key(of record: Int, _ entity: Entity) -> IdentityKey? {
+        if entity.isSingleton { return IdentityKey(entity: entity.name, parts: []) }
         var parts: [[UInt8]] = []
         for name in entity.identity {
-            guard let value = value(name, of: record), value.kind != .null else { return nil }
+            guard let value = value(name, in: fold.states[record], of: record), value.kind != .null else { return nil }
             parts.append(value.string.map { [JSONByte.quote] + $0 } ?? value.bytes)
         }
-        return Key(parts: parts)
+        return IdentityKey(entity: entity.name, parts: parts)
     }
 
-    func value(_ name: PropertyName, of record: Int) -> JSONText? {
+    func value(_ name: PropertyName, of record: Int) -> JSONText? { value(name, in: states[record], of: record) }
+
+    private func value(_ name: PropertyName, in state: RecordState, of record: Int) -> JSONText? {
         guard let property = fold.number(of: name) else { return nil }
-        return states[record].values.first { $0.property == property }.flatMap { shown($0, of: record)?.value }
+        return state.values.first { $0.property == property }.flatMap { shown($0, of: record)?.value }
     }
 
     private mutating func unite(_ members: [Int]) {
@@ -54,5 +47,16 @@ extension Graph {
             return fold.records[one] < fold.records[other]
         }
         return left < right
+    }
+}
+
+/// What a record stands for: two of an entity with the same parts are one.
+struct IdentityKey: Comparable {
+    let entity: EntityName
+    let parts: [[UInt8]]
+
+    static func < (left: IdentityKey, right: IdentityKey) -> Bool {
+        if left.entity != right.entity { return left.entity < right.entity }
+        return left.parts.lexicographicallyPrecedes(right.parts) { $0.lexicographicallyPrecedes($1) }
     }
 }

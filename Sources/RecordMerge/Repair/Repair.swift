@@ -62,7 +62,7 @@ extension Graph {
         }
     }
 
-    private func invalidField(of record: Int) -> PropertyName? {
+    func invalidField(of record: Int) -> PropertyName? {
         entity(of: record)?.fields.first { field in
             guard let value = value(field.name, of: record), value.kind != .null else { return field.isRequired }
             return !field.type.allows(value)

@@ -16,11 +16,17 @@ public struct RecordView: Hashable, Sendable {
     public internal(set) var bases: SortedMap<Path, ContentID> = [:]
     /// Second names, and what they stand for.
     public internal(set) var aliases: SortedMap<RecordID, RecordID> = [:]
-    public internal(set) var dead: [RecordID] = []
-    /// Written to or pointed at, but never inserted.
-    public internal(set) var unknown: [RecordID] = []
+    var deadRecords: SortedMap<RecordID, Bool> = [:]
+    var unknownRecords: SortedMap<RecordID, Bool> = [:]
+    /// By record; none is empty.
+    var concurrentWrites: SortedMap<RecordID, [ConcurrentWrite]> = [:]
+
+    /// By id.
+    public var dead: [RecordID] { Array(deadRecords.keys) }
+    /// Written to or pointed at, but never inserted. By id.
+    public var unknown: [RecordID] { Array(unknownRecords.keys) }
     /// Writes that nobody has overtaken and that are not shown. By record, property and K.
-    public internal(set) var concurrent: [ConcurrentWrite] = []
+    public var concurrent: [ConcurrentWrite] { concurrentWrites.flatMap(\.value) }
 
     public struct Record: Hashable, Sendable {
         public internal(set) var values: SortedMap<PropertyName, JSONText> = [:]

@@ -24,8 +24,16 @@ struct ViewMaker {
         for number in fold.records.indices.sorted(by: { fold.records[$0] < fold.records[$1] }) {
             place(number, in: &view)
         }
-        for file in fold.history.changes.flatMap(\.files) { view.bases[file.path] = file.content }
+        for file in fold.history.changes.flatMap(\.files) {
+            if let content = file.content { view.bases[file.path] = content }
+        }
         return view
+    }
+
+    func facts(of number: Int) -> RecordFacts {
+        var view = RecordView()
+        place(number, in: &view)
+        return view.facts(of: fold.records[number])
     }
 
     private func place(_ number: Int, in view: inout RecordView) {
@@ -33,16 +41,16 @@ struct ViewMaker {
         switch repair.places[number] {
         case .live:
             view.live[id] = record(number)
-            view.concurrent += concurrent(number)
+            view.put(concurrent(number), at: id)
         case .out(let reason):
             let entry = RecordView.Quarantined(record: record(number), reason: told(reason), group: group(of: number))
             if isToGo(number, reason) { view.dropped[id] = entry } else { view.quarantine[id] = entry }
-            view.concurrent += concurrent(number)
+            view.put(concurrent(number), at: id)
         case .absent:
             switch graph.lives[number] {
             case .alive, .contested: view.aliases[id] = fold.records[graph.names[number]]
-            case .dead: view.dead.append(id)
-            case .unknown: if graph.isMentioned(number) { view.unknown.append(id) }
+            case .dead: view.deadRecords[id] = true
+            case .unknown: if graph.isMentioned(number) { view.unknownRecords[id] = true }
             }
         }
     }

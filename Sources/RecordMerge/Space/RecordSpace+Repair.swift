@@ -1,0 +1,155 @@
+/// What a step of `RecordSpace` does once the new sets are noted: fold and repair what they touch, and put the outcome
+/// where the old one was.
+import SyncModel
+
+extension RecordSpace {
+    mutating func settle(_ news: News) -> Change {
+        var change = Change()
+        var files = news.files
+        var touched = news.isPlain.filter { !$0.value || !mayStayPut($0.key) }.map(\.key)
+        let reached = reach(of: touched)
+        for (id, isPlain) in news.isPlain where isPlain && reached[id] == nil {
+            guard let facts = revalued(id) else {
+                touched.append(id)
+                continue
+            }
+            replace(id, by: facts, &change, &files)
+        }
+        if !touched.isEmpty { repair(reach(of: touched), &change, &files) }
+        change.files = Array(files.keys)
+        change.sort()
+        return change
+    }
+
+    // MARK: - Values only
+
+    /// Nothing that others see of it can change with its values: it is live, under its own name only, and no delete is
+    /// to be weighed.
+    private func mayStayPut(_ id: RecordID) -> Bool {
+        guard let trace = traces[id], view.live.contains(key: id), !trace.isEverDeleted else { return false }
+        return trace.key.map { namesakes[$0]?.count == 1 } ?? true
+    }
+
+    /// Nil if its values break a rule now.
+    private func revalued(_ id: RecordID) -> RecordFacts? {
+        let graph = graph(of: CollectionOfOne(id))
+        guard let number = graph.fold.number(of: id), graph.invalidField(of: number) == nil else { return nil }
+        let alone = ViewMaker(Repair(graph)).facts(of: number)
+        var facts = view.facts(of: id)
+        facts.live?.values = alone.record?.values ?? [:]
+        facts.concurrent = (facts.concurrent.filter { !$0.isValue } + alone.concurrent.filter(\.isValue))
+            .sorted { ($0.property, $0.write) < ($1.property, $1.write) }
+        return facts
+    }
+
+    // MARK: - Components
+
+    private mutating func repair(
+        _ seeds: SortedMap<RecordID, Bool>, _ change: inout Change, _ files: inout SortedMap<Path, Bool>
+    ) {
+        let (reached, graph) = whole(around: seeds)
+        let part = ViewMaker(Repair(graph)).view()
+        rename(reached, keys(of: graph))
+        for (id, _) in reached {
+            replace(id, by: part.facts(of: id), &change, &files)
+            if let number = graph.fold.number(of: id) { retie(id, graph.fold.states[number], graph.fold) }
+        }
+        for (id, _) in reached {
+            if let trace = traces[id], trace.writes.isEmpty, trace.ties.isEmpty { traces[id] = nil }
+        }
+    }
+
+    /// Records that come to stand for the same thing as others take those along.
+    private func whole(around seeds: SortedMap<RecordID, Bool>) -> (reached: SortedMap<RecordID, Bool>, graph: Graph) {
+        var reached = seeds
+        while true {
+            let graph = graph(of: reached.keys)
+            let keys = SortedMap(keys(of: graph).map { ($0.key, true) })
+            let members = keys.flatMap { Array((namesakes[$0.key] ?? [:]).keys) }
+            let more = members.filter { reached[$0] == nil }
+            if more.isEmpty { return (reached, graph) }
+            reached = reach(of: Array(reached.keys) + more)
+        }
+    }
+
+    /// What these records alone come to.
+    private func graph(of records: some Sequence<RecordID>) -> Graph {
+        let places = records.flatMap { traces[$0]?.writes ?? [] }.sorted()
+        var parts: [ChangeSet] = []
+        var start = 0
+        while start < places.count {
+            let end = places[start...].firstIndex { $0.set != places[start].set } ?? places.count
+            if let set = sets[places[start].set] { parts.append(part(of: set, places[start..<end])) }
+            start = end
+        }
+        return Graph(Fold(History(parts), model: index))
+    }
+
+    private func part(of set: ChangeSet, _ places: ArraySlice<OperationPlace>) -> ChangeSet {
+        let kept = places.map { (number: set.number(of: $0.place), operation: set.operations[$0.place]) }
+        return ChangeSet(set, keeping: kept, files: [])
+    }
+
+    /// Of all that are there, and of a kind that can stand for the same thing as another.
+    private func keys(of graph: Graph) -> [(id: RecordID, key: IdentityKey)] {
+        graph.fold.records.indices.compactMap { number in
+            guard graph.lives[number] == .alive, let entity = graph.entity(of: number),
+                entity.isSingleton || !entity.identity.isEmpty
+            else { return nil }
+            return graph.key(of: number, entity).map { (graph.fold.records[number], $0) }
+        }
+    }
+
+    private mutating func rename(_ reached: SortedMap<RecordID, Bool>, _ keys: [(id: RecordID, key: IdentityKey)]) {
+        for (id, _) in reached {
+            guard let key = traces[id]?.key else { continue }
+            namesakes[key, default: [:]][id] = nil
+            if namesakes[key]?.isEmpty == true { namesakes[key] = nil }
+            traces.update(id) { $0.key = nil }
+        }
+        for (id, key) in keys {
+            namesakes[key, default: [:]][id] = true
+            traces.update(id) { $0.key = key }
+        }
+    }
+
+    // MARK: - The view
+
+    private mutating func replace(
+        _ id: RecordID, by facts: RecordFacts, _ change: inout Change, _ files: inout SortedMap<Path, Bool>
+    ) {
+        let old = view.facts(of: id)
+        if old == facts { return }
+        view.put(facts, at: id)
+        change.records.append(id)
+        if old.quarantined != facts.quarantined || old.dropped != facts.dropped { change.quarantine.append(id) }
+        if old.alias != facts.alias { change.aliases.append(id) }
+        if old.live != facts.live { move(id, from: old.live, to: facts.live, &files) }
+    }
+
+    private mutating func move(
+        _ id: RecordID, from old: RecordView.Record?, to new: RecordView.Record?, _ touched: inout SortedMap<Path, Bool>
+    ) {
+        if let path = old.flatMap({ RecordRenderer.path(of: id, $0, model) }) {
+            touched[path] = true
+            files[path, default: [:]][id] = nil
+            if files[path]?.isEmpty == true { files[path] = nil }
+        }
+        if let path = new.flatMap({ RecordRenderer.path(of: id, $0, model) }) {
+            touched[path] = true
+            files[path, default: [:]][id] = true
+        }
+    }
+}
+
+extension RecordView.ConcurrentWrite {
+    fileprivate var isValue: Bool { if case .value = content { true } else { false } }
+}
+
+extension RecordSpace.Change {
+    fileprivate mutating func sort() {
+        records.sort()
+        quarantine.sort()
+        aliases.sort()
+    }
+}

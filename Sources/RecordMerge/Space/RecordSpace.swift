@@ -1,0 +1,120 @@
+/// The view of one model, kept up to date: it takes change sets as they come, and folds and repairs anew only what hangs
+/// together with what they touch. After every step it is what `RecordView(of:model:)` would make of all sets so far,
+/// whatever the order they came in.
+///
+/// Records hang together by what they want (`Ties`), and by standing for the same thing. See `RecordSpace+Repair`.
+public import SyncModel
+
+public struct RecordSpace: Sendable {
+    public let model: Model
+    public internal(set) var view = RecordView()
+    let index: ModelIndex
+    /// By the order of arrival.
+    private(set) var sets: SortedMap<Int, ChangeSet> = [:]
+    private var known: SortedMap<SetName, Bool> = [:]
+    var traces: SortedMap<RecordID, Trace> = [:]
+    /// Records that are there, by what they stand for.
+    var namesakes: SortedMap<IdentityKey, SortedMap<RecordID, Bool>> = [:]
+    /// By path: the live records that stand there.
+    var files: SortedMap<Path, SortedMap<RecordID, Bool>> = [:]
+    /// Which set has each base of the view, by its order of arrival.
+    private var savers: SortedMap<Path, Int> = [:]
+
+    /// What is different after a step.
+    public struct Change: Hashable, Sendable {
+        /// All of which the view says anything else than before.
+        public internal(set) var records: [RecordID] = []
+        /// Those of them whose entry in quarantine, or among what was dropped, came, went or changed.
+        public internal(set) var quarantine: [RecordID] = []
+        /// Those of them that became or ceased to be second names, or stand for another.
+        public internal(set) var aliases: [RecordID] = []
+        /// Files that may read otherwise now, those that no record stands in any more included.
+        public internal(set) var files: [Path] = []
+    }
+
+    /// What the space knows of a record besides its place in the view.
+    struct Trace {
+        var writes: [OperationPlace] = []
+        var ties = Ties()
+        /// What it stands for, while it is there.
+        var key: IdentityKey?
+        var isEverDeleted = false
+    }
+
+    /// An operation by the arrival of its set and its place there.
+    struct OperationPlace: Comparable {
+        let set: Int
+        let place: Int
+
+        static func < (left: OperationPlace, right: OperationPlace) -> Bool {
+            left.set == right.set ? left.place < right.place : left.set < right.set
+        }
+    }
+
+    private struct SetName: Comparable {
+        let author: Party
+        let position: LogPosition
+
+        static func < (left: SetName, right: SetName) -> Bool {
+            (left.author, left.position) < (right.author, right.position)
+        }
+    }
+
+    public init(model: Model) {
+        self.model = model
+        index = ModelIndex(model)
+    }
+
+    public init(of changes: some Sequence<ChangeSet>, model: Model) {
+        self.init(model: model)
+        add(changes)
+    }
+
+    /// All that it has taken, each set once.
+    public var history: [ChangeSet] { Array(sets.values) }
+
+    /// Writes the files of the view; made without a walk over its records.
+    public var renderer: RecordRenderer { RecordRenderer(model: model, view: view, files: files) }
+
+    /// Sets that it knows already are passed over.
+    @discardableResult
+    public mutating func add(_ changes: some Sequence<ChangeSet>) -> Change {
+        var news = News()
+        for set in changes {
+            let name = SetName(author: set.author, position: set.position)
+            if known.updateValue(true, forKey: name) == nil { take(set, as: sets.count, &news) }
+        }
+        return settle(news)
+    }
+
+    /// What a step brings.
+    struct News {
+        /// True for records of which only values are written that no rule but their own type looks at.
+        var isPlain: SortedMap<RecordID, Bool> = [:]
+        var files: SortedMap<Path, Bool> = [:]
+    }
+
+    private mutating func take(_ set: ChangeSet, as number: Int, _ news: inout News) {
+        sets[number] = set
+        for (place, operation) in set.operations.enumerated() {
+            let id = operation.record
+            traces[id, default: Trace()].writes.append(OperationPlace(set: number, place: place))
+            if operation.action == .delete { traces[id, default: Trace()].isEverDeleted = true }
+            tie(id, toTargetsOf: operation.action)
+            news.isPlain[id] = news.isPlain[id] != false && isPlain(operation)
+        }
+        for file in set.files { take(file, of: number, &news) }
+    }
+
+    private mutating func take(_ file: ChangeSet.SavedFile, of number: Int, _ news: inout News) {
+        guard let content = file.content, let set = sets[number] else { return }
+        if let rival = savers[file.path].flatMap({ sets[$0] }), !rival.precedes(set) { return }
+        savers[file.path] = number
+        if view.bases.updateValue(content, forKey: file.path) != content { news.files[file.path] = true }
+    }
+
+    private func isPlain(_ operation: Operation) -> Bool {
+        guard case .set(let name, _) = operation.action else { return false }
+        return index.entity(operation.record.entity).map { !model.entities[$0].identity.contains(name) } ?? true
+    }
+}

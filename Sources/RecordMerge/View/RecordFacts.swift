@@ -1,0 +1,38 @@
+/// All that a view says of one record: what changes together when its component is repaired anew.
+import SyncModel
+
+struct RecordFacts: Hashable {
+    var live: RecordView.Record?
+    var quarantined: RecordView.Quarantined?
+    var dropped: RecordView.Quarantined?
+    var alias: RecordID?
+    var isDead = false
+    var isUnknown = false
+    var concurrent: [RecordView.ConcurrentWrite] = []
+
+    /// What the record holds, wherever it is.
+    var record: RecordView.Record? { live ?? quarantined?.record ?? dropped?.record }
+}
+
+extension RecordView {
+    func facts(of id: RecordID) -> RecordFacts {
+        RecordFacts(
+            live: live[id], quarantined: quarantine[id], dropped: dropped[id], alias: aliases[id],
+            isDead: deadRecords.contains(key: id), isUnknown: unknownRecords.contains(key: id),
+            concurrent: concurrentWrites[id] ?? [])
+    }
+
+    mutating func put(_ facts: RecordFacts, at id: RecordID) {
+        live[id] = facts.live
+        quarantine[id] = facts.quarantined
+        dropped[id] = facts.dropped
+        aliases[id] = facts.alias
+        deadRecords[id] = facts.isDead ? true : nil
+        unknownRecords[id] = facts.isUnknown ? true : nil
+        put(facts.concurrent, at: id)
+    }
+
+    mutating func put(_ writes: [ConcurrentWrite], at id: RecordID) {
+        concurrentWrites[id] = writes.isEmpty ? nil : writes
+    }
+}

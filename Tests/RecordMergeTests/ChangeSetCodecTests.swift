@@ -1,0 +1,209 @@
+/// Change sets as bytes: there and back, held by those who know too little, and refused where anything is wrong.
+import Foundation
+import SyncModel
+import Testing
+
+@testable import RecordMerge
+
+@Suite("change sets as bytes")
+struct ChangeSetCodecTests {
+    // MARK: Deltas
+
+    @Test("a delta gives back what it was made from: all short strings over two letters") func deltas() {
+        let strings = (0...5).flatMap { ChangeSetCodecTests.strings(over: [7, 9], length: $0) }
+        for base in strings {
+            for result in strings {
+                let delta = ByteDelta(from: base, to: result)
+                #expect(delta.applied(to: base, bytesMax: 5) == result)
+                #expect(delta.middle.isEmpty || result.count == 0 || delta.applied(to: base, bytesMax: 0) == nil)
+            }
+        }
+    }
+
+    @Test("a delta is never applied to what is too short for it, nor beyond its bound") func badDeltas() {
+        for (prefix, suffix) in [(4, 0), (0, 4), (2, 2), (-1, 0), (.max, .max)] {
+            let delta = ByteDelta(prefixBytes: prefix, suffixBytes: suffix, middle: [])
+            #expect(delta.applied(to: [1, 2, 3], bytesMax: 100) == nil)
+        }
+        let whole = ByteDelta(prefixBytes: 1, suffixBytes: 1, middle: [8, 8])
+        #expect(whole.applied(to: [1, 2, 3], bytesMax: 3) == nil)
+        #expect(whole.applied(to: [1, 2, 3], bytesMax: 4) == [1, 8, 8, 3])
+    }
+
+    private static func strings(over letters: [UInt8], length: Int) -> [[UInt8]] {
+        (0..<length).reduce([[]]) { strings, _ in strings.flatMap { string in letters.map { string + [$0] } } }
+    }
+
+    // MARK: There and back
+
+    @Test("every set of random histories comes back as it was") func roundTrips() throws {
+        for seed in 0..<Effort.times(300) {
+            var chance = HistoryMaker(seed: UInt64(seed))
+            for set in try chance.history(actsMax: 12).all {
+                let bytes = try #require(ChangeSetCodec.encode(set))
+                #expect(ChangeSetCodec.decode(bytes) == .set(set))
+            }
+        }
+    }
+
+    @Test("what is left of a set keeps the numbers of its operations") func gaps() throws {
+        let set = ChangeSetCodecTests.everything
+        let kept = [1, 3, 7].map { (number: UInt32($0), operation: set.operations[$0]) }
+        let rest = ChangeSet(set, keeping: kept, files: [])
+        let bytes = try #require(ChangeSetCodec.encode(rest))
+        #expect(ChangeSetCodec.decode(bytes) == .set(rest))
+        #expect(rest.operations.indices.map(rest.number) == [1, 3, 7])
+    }
+
+    @Test("a file is written as changes to its base, and read only with that base") func bases() throws {
+        let old = Array(String(repeating: #"{"title": "old"}"#, count: 20).utf8)
+        let new = old.prefix(100) + Array("new".utf8) + old.dropFirst(110)
+        let (was, now) = (ContentID(SHA256.digest(of: old)), ContentID(SHA256.digest(of: Array(new))))
+        let path = try #require(Path("a"))
+        let file = ChangeSet.SavedFile(path: path, content: now, bytes: Array(new), mode: 0o600, modified: .zero)
+        let set = ChangeSetCodecTests.set([], files: [file])
+        let bytes = try #require(ChangeSetCodec.encode(set) { _ in (was, old) })
+        let whole = try #require(ChangeSetCodec.encode(set))
+        #expect(bytes.count < whole.count - 200)
+        #expect(ChangeSetCodec.decode(bytes) { _ in (was, old) } == .set(set))
+        let prologue = try #require(ChangeSetCodec.prologue(of: bytes))
+        #expect(ChangeSetCodec.decode(bytes) == .withoutBase(prologue, path, was))
+        #expect(ChangeSetCodec.decode(bytes) { _ in (now, old) } == .withoutBase(prologue, path, was))
+        // A base that is not what it is called gives another content than the one that was saved.
+        #expect(ChangeSetCodec.decode(bytes) { _ in (was, old.reversed()) } == .broken)
+    }
+
+    // MARK: What a reader cannot read
+
+    @Test("a reader that knows too little still knows whose it is and what it touches") func prologue() throws {
+        let set = ChangeSetCodecTests.everything
+        var newer = try #require(ChangeSetCodec.encode(set))
+        newer[1] = 2
+        let cut = Array(newer.dropLast(30))
+        for bytes in [newer, cut] {
+            guard case .beyondUs(let prologue) = ChangeSetCodec.decode(bytes) else {
+                Issue.record("a newer version was read")
+                continue
+            }
+            #expect(prologue.author == set.author && prologue.position == set.position && prologue.seen == set.seen)
+            #expect(prologue.time == set.time && prologue.needs == set.needs)
+            #expect(Set(prologue.records) == Set(set.operations.map(\.record)))
+            #expect(prologue.paths == set.files.map(\.path))
+        }
+    }
+
+    @Test("a set that needs an unknown feature is held") func features() throws {
+        let needs = Needs(model: Array("m".utf8), modelVersion: 3, features: [5, .max])
+        let bytes = try #require(ChangeSetCodec.encode(ChangeSetCodecTests.set([.insert(.named("A/1"))], needs: needs)))
+        let prologue = try #require(ChangeSetCodec.prologue(of: bytes))
+        #expect(prologue.needs == needs)
+        #expect(ChangeSetCodec.decode(bytes) == .beyondUs(prologue))
+        let many = Needs(model: [], modelVersion: 0, features: (0...UInt32(Limits.featureCountMax)).map(\.self))
+        #expect(ChangeSetCodec.encode(ChangeSetCodecTests.set([], needs: many)) == nil)
+    }
+
+    @Test("no cut and no changed byte is a trap, and no cut is read") func damage() throws {
+        let base = Array(repeating: UInt8(ascii: "x"), count: 300)
+        let known: ChangeSetCodec.Base = { _ in (ContentID(SHA256.digest(of: base)), base) }
+        let bytes = try #require(ChangeSetCodec.encode(ChangeSetCodecTests.everything, base: known))
+        #expect(ChangeSetCodec.decode(bytes, base: known) == .set(ChangeSetCodecTests.everything))
+        for length in bytes.indices { #expect(ChangeSetCodec.decode(Array(bytes[..<length]), base: known) == .broken) }
+        #expect(ChangeSetCodec.decode(bytes + [0], base: known) == .broken)
+        var read = 0
+        for offset in bytes.indices {
+            for flip in [1, 2, 4, 8, 16, 32, 64, 128, 255] as [UInt8] {
+                var damaged = bytes
+                damaged[offset] ^= flip
+                if case .set(let set) = ChangeSetCodec.decode(damaged, base: known) {
+                    #expect(set != ChangeSetCodecTests.everything)
+                    read += 1
+                }
+            }
+        }
+        #expect(read > 0)
+    }
+
+    @Test("what cannot be is refused") func nonsense() throws {
+        let set = ChangeSetCodecTests.everything
+        let twice = ChangeSetCodecTests.set([], files: [set.files[0], set.files[0]])
+        #expect(ChangeSetCodec.decode(try #require(ChangeSetCodec.encode(twice))) == .broken)
+        let path = try #require(Path(".syncd/x"))
+        let ours = ChangeSetCodecTests.set([], files: [.init(deleted: path, mode: 0, modified: .zero)])
+        #expect(ChangeSetCodec.decode(try #require(ChangeSetCodec.encode(ours))) == .broken)
+        let kept = [5, 2].map { (number: UInt32($0), operation: set.operations[$0]) }
+        let descending = ChangeSet(set, keeping: kept, files: [])
+        #expect(ChangeSetCodec.decode(try #require(ChangeSetCodec.encode(descending))) == .broken)
+        let early = ChangeSet(
+            author: .first, position: set.position, time: set.time,
+            seen: Applied(first: set.position, second: .none), operations: [])
+        #expect(ChangeSetCodec.decode(try #require(ChangeSetCodec.encode(early))) == .broken)
+    }
+
+    // MARK: Vectors
+
+    /// The bytes came from a separate program written from the specification.
+    @Test("version 1: what was written once is read, and written the same") func vectors() throws {
+        let lines = try ChangeSetCodecTests.lines(of: "change-set-1.txt")
+        let base = Array(repeating: UInt8(ascii: "x"), count: 300)
+        let known: ChangeSetCodec.Base = { _ in (ContentID(SHA256.digest(of: base)), base) }
+        let sets = [
+            ChangeSetCodecTests.set([]), ChangeSetCodecTests.everything,
+            ChangeSet(
+                ChangeSetCodecTests.everything,
+                keeping: [2, 5].map { (UInt32($0), ChangeSetCodecTests.everything.operations[$0]) }, files: []),
+        ]
+        #expect(lines.count == sets.count)
+        for (line, set) in zip(lines, sets) {
+            #expect(ChangeSetCodec.decode(line, base: known) == .set(set))
+            #expect(ChangeSetCodec.encode(set, base: known) == line)
+        }
+    }
+
+    private static func lines(of name: String, thisFile: String = #filePath) throws -> [[UInt8]] {
+        let folder = URL(fileURLWithPath: thisFile).deletingLastPathComponent().deletingLastPathComponent()
+        let file = folder.appendingPathComponent("Vectors").appendingPathComponent(name)
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        return lines.filter { !$0.hasPrefix("#") }.map { line in
+            let digits = line.utf8.compactMap { UInt8(String(UnicodeScalar($0)), radix: 16) }
+            return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+        }
+    }
+
+    // MARK: Examples
+
+    private static func set(
+        _ operations: [RecordMerge.Operation], files: [ChangeSet.SavedFile] = [], needs: Needs = .none
+    ) -> ChangeSet {
+        ChangeSet(
+            author: .first, position: LogPosition(epoch: Epoch(number: 1, nonce: 2), seq: 3),
+            time: HybridTime(wallMilliseconds: 1_795_226_584_000, counter: 7),
+            seen: Applied(first: LogPosition(epoch: Epoch(number: 1, nonce: 2), seq: 2), second: .none),
+            operations: operations, files: files, needs: needs)
+    }
+
+    private static let everything: ChangeSet = {
+        let (a, b) = (RecordID.named("A/1"), RecordID.named("B/ä"))
+        let around = RecordID(EntityName([]), Array("f".utf8))
+        let operations: [RecordMerge.Operation] = [
+            .insert(a), .set(a, "t", "x\n"), .link(a, "b", "ä"), .link(a, "b", nil, order: "\u{1}"),
+            .insert(b), .add(b, "many", "1", order: "\u{7F}"), .remove(b, "many", ""),
+            Operation(around, .set(PropertyName([0xFF]), nil)), .delete(a), .restore(a),
+        ]
+        let written = Array(repeating: UInt8(ascii: "x"), count: 200) + Array("yz".utf8)
+        return set(
+            operations,
+            files: [
+                file("f", written, modified: Timestamp(seconds: -1, nanoseconds: 999_999_999)),
+                file("dir/empty", [], modified: Timestamp(seconds: .max, nanoseconds: 1)),
+                .init(deleted: place("gone"), mode: 0o777, modified: .zero),
+            ], needs: Needs(model: Array("org.example".utf8), modelVersion: 2))
+    }()
+
+    private static func place(_ name: String) -> Path { Path(name) ?? .root }
+
+    private static func file(_ name: String, _ bytes: [UInt8], modified: Timestamp) -> ChangeSet.SavedFile {
+        .init(
+            path: place(name), content: ContentID(SHA256.digest(of: bytes)), bytes: bytes, mode: 0o640,
+            modified: modified)
+    }
+}
