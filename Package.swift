@@ -35,7 +35,7 @@ let package = Package(
         // The pure core: no target from here down to SyncSim can open a file, read a clock or draw a random number.
         .target(name: "SyncModel", swiftSettings: rules),
         .target(name: "RecordMerge", dependencies: ["SyncModel"], swiftSettings: rules),
-        .target(name: "SyncCore", dependencies: ["SyncModel"], swiftSettings: rules),
+        .target(name: "SyncCore", dependencies: ["RecordMerge", "SyncModel"], swiftSettings: rules),
         .target(name: "SyncSim", dependencies: ["SyncCore", "SyncModel"], swiftSettings: rules),
         .executableTarget(name: "syncsim", dependencies: ["SyncSim", "SyncCore", "SyncModel"], swiftSettings: rules),
 
@@ -53,8 +53,8 @@ let package = Package(
         .target(
             name: "SyncDaemon",
             dependencies: [
-                "SyncCore", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store", "Transport",
-                "ControlProtocol",
+                "SyncCore", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store",
+                "Transport", "ControlProtocol",
             ], swiftSettings: rules),
         .executableTarget(name: "syncd", dependencies: ["SyncDaemon"], swiftSettings: rules),
         .executableTarget(

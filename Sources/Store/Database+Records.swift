@@ -29,6 +29,31 @@ extension Database {
     }
 }
 
+// MARK: Change sets of records
+
+extension Database {
+    func put(_ set: StoredChangeSet) throws(StoreError) {
+        try connection.run(
+            .putSet, .integer(Int64(set.author.rawValue)), .bytes(set.position.key), .bytes(SetCodec.encode(set)))
+    }
+
+    func sets(by authors: [Author], after position: LogPosition, limit: Int) throws(StoreError) -> [StoredChangeSet] {
+        var found: [StoredChangeSet] = []
+        for author in authors {
+            let values = [Value.integer(Int64(author.rawValue)), .bytes(position.key), .limit(limit)]
+            try connection.each(.setsAfter, values) { statement throws(StoreError) in
+                let (key, sealed) = (statement.bytes(0), statement.bytes(1))
+                found.append(
+                    try decoded("a change set") { () throws(BlobError) in
+                        try SetCodec.decode(sealed, by: author, at: LogPosition(key: key))
+                    })
+                return true
+            }
+        }
+        return found
+    }
+}
+
 // MARK: Intents
 
 extension Database {

@@ -85,6 +85,7 @@ final class Database {
         case .putVersion(let version): try put(version)
         case .dropVersion(let id): try dropVersion(id)
         case .putChunks(let content, let list): try put(list, of: content)
+        case .putChangeSet(let set): try put(set)
         }
     }
 
@@ -109,6 +110,8 @@ final class Database {
         case .versionsKept(let since, let limit):
             .versions(try keptVersions(.versionsKept, .integer(since), .limit(limit)))
         case .prunable(let limit): try prunable(limit: limit)
+        case .changeSets(let author, let after, let limit):
+            .changeSets(try sets(by: author.map { [$0] } ?? [.own, .peer], after: after, limit: limit))
         }
     }
 

@@ -22,6 +22,8 @@ enum SQL: Int, CaseIterable {
     case putChunkPlace, dropChunkPlace, chunkPlaces
     case putUnheld, dropUnheld, unheldUpTo
 
+    case putSet, setsAfter
+
     case value, putValue, dropValue
 
     /// For messages.
@@ -46,6 +48,8 @@ enum SQL: Int, CaseIterable {
         case .chunkPages, .hasChunkList, .chunkPlaces, .unheldUpTo: "read chunk lists"
         case .putChunkPage, .dropChunkPages, .putChunkPlace, .dropChunkPlace, .putUnheld, .dropUnheld:
             "write a chunk list"
+        case .setsAfter: "read change sets"
+        case .putSet: "write a change set"
         case .value: "read a value"
         case .putValue, .dropValue: "write a value"
         }
@@ -91,6 +95,12 @@ enum SQL: Int, CaseIterable {
         case .dropLog: "DELETE FROM log WHERE position <= ?1"
         case .logAfter: "SELECT position, record FROM log WHERE position > ?1 ORDER BY position LIMIT ?2"
         case .logAt: "SELECT position, record FROM log WHERE position = ?1"
+
+        case .putSet: "INSERT OR REPLACE INTO change_set VALUES (?1, ?2, ?3)"
+        case .setsAfter:
+            """
+            SELECT position, bytes FROM change_set WHERE author = ?1 AND position > ?2 ORDER BY position LIMIT ?3
+            """
 
         case .putIntent: "INSERT OR REPLACE INTO intent VALUES (?1, ?2)"
         case .dropIntent: "DELETE FROM intent WHERE stage = ?1"

@@ -15,7 +15,10 @@ enum Schema {
     static let migrations = [
         Migration(version: 1, name: "first tables") { connection throws(StoreError) in
             try connection.execute(Schema.version1, "make the tables")
-        }
+        },
+        Migration(version: 2, name: "change sets of records") { connection throws(StoreError) in
+            try connection.execute(Schema.version2, "make the table of change sets")
+        },
     ]
 
     static var version: Int { migrations.last?.version ?? 0 }
@@ -67,5 +70,12 @@ enum Schema {
 
         -- Small facts of the daemon around the node.
         CREATE TABLE value (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
+        """
+
+    /// Of this node (0) and the peer (1), as they came.
+    private static let version2 = """
+        CREATE TABLE change_set (
+            author INTEGER NOT NULL, position BLOB NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (author, position)
+        ) STRICT, WITHOUT ROWID;
         """
 }

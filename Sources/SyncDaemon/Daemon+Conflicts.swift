@@ -5,13 +5,19 @@ import SyncModel
 /// Conflicts of files: a conflict is open as long as its copy lies in the folder, whoever moves it away.
 extension Daemon {
     func conflicts(all: Bool, _ page: Page, _ asker: Asker) {
-        host.conflicts(all: all) { [unowned self] found in
-            let (shown, next) = Daemon.cut(found, page) { ConflictReading.id(of: $0.copy) }
-            tell(of: shown) { asker.finish(ConflictsDocument(conflicts: $0, next: next)) }
+        contests { [unowned self] contests in
+            host.conflicts(all: all) { [unowned self] found in
+                tell(of: found) { [unowned self] files in
+                    let (shown, next) = Daemon.cut(
+                        contests.map(document).filter { all || $0.isOpen } + files, page, id: \.id)
+                    asker.finish(ConflictsDocument(conflicts: shown, next: next))
+                }
+            }
         }
     }
 
     func showConflict(_ id: String, _ asker: Asker) {
+        if Daemon.isContest(id) { return showContest(id, asker) }
         find(id, asker) { [unowned self] conflict in
             tell(of: [conflict]) { documents in
                 guard let document = documents.first else { return asker.refuse(ControlError(.requestNotFound)) }
@@ -55,10 +61,12 @@ extension Daemon {
 
     /// The file stays as it is, the copy goes among the kept versions.
     func discardConflict(_ id: String, _ asker: Asker) {
+        if Daemon.isContest(id) { return settle(.discard, id, asker) }
         findOpen(id, asker) { [unowned self] in tell(.setAside($0.copy), asker) }
     }
 
     func takeConflict(_ id: String, _ version: String, _ asker: Asker) {
+        if Daemon.isContest(id) { return settle(.take, id, version: version, asker) }
         findOpen(id, asker) { [unowned self] conflict in
             switch version {
             case ConflictReading.currentID: tell(.setAside(conflict.copy), asker)
@@ -96,6 +104,7 @@ extension Daemon {
 
     /// A copy that was set aside goes back into the folder.
     func restoreConflict(_ id: String, _ asker: Asker) {
+        if Daemon.isContest(id) { return restoreContest(id, asker) }
         find(id, asker) { [unowned self] conflict in
             switch conflict.place {
             case .version(let version), .quarantine(let version): tell(.restore(version, to: conflict.copy), asker)

@@ -31,7 +31,8 @@ extension Daemon {
             },
             pendingTotal: max(status.toApply, status.pending.count),
             alerts: Daemon.alertCounts(alerts),
-            conflicts: tally.conflicts, quarantined: quarantine.count, held: status.heldDeletes == nil ? 0 : 1,
+            conflicts: tally.conflicts + status.contests, quarantined: quarantine.count + status.quarantinedRecords,
+            held: status.heldSets + (status.heldDeletes == nil ? 0 : 1),
             locks: 0,
             progress: progress.take(status, bytesPerSecond: traffic.bytesPerSecond(at: now)),
             heldDeletes: status.heldDeletes.map {
@@ -114,6 +115,7 @@ extension Daemon {
             document.subject = item.key.subject
             return asker.finish(document)
         }
+        if let id = recordID(subject.typed) { return explain(id, asker) }
         guard let path = path(of: subject) else { return asker.refuse(ControlError(.requestOutside)) }
         host.row(at: path) { [unowned self] row in
             guard let row else {

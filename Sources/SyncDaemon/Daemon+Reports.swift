@@ -80,7 +80,7 @@ extension Daemon {
     }
 
     /// Raised and cleared here, not by the core.
-    private static let shellCodes: Set<MessageCode> = [.stateDamaged, .watchLimit, .peerRejected]
+    private static let shellCodes: Set<MessageCode> = [.stateDamaged, .watchLimit, .peerRejected, .schemaInvalid]
 
     // MARK: Changes as they are written down
 
@@ -91,7 +91,7 @@ extension Daemon {
             case .dropVersion(let id): quarantine.remove(id)
             case .putNode(let node): if !node.peerName.isEmpty { record.peerName = node.peerName }
             case .putVersion, .putRow, .dropRow, .relocate, .appendLog, .dropLog, .putIntent, .dropIntent,
-                .putChunks:
+                .putChunks, .putChangeSet:
                 break
             }
         }

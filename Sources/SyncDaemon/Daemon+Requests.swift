@@ -47,7 +47,9 @@ extension Daemon {
         case .metrics: metrics(asker)
         case .version: asker.finish(Daemon.versionDocument)
         case .verify(let budget): verify(budget, asker)
-        case .documentCheck, .documentShow, .lock, .unlock:
+        case .documentCheck(let files): checkDocuments(files, asker)
+        case .documentShow(let path): showDocument(path, asker)
+        case .lock, .unlock:
             asker.refuse(ControlError(.requestUnsupported))
         }
     }
@@ -177,7 +179,7 @@ extension Daemon {
         host.ask(command) { answer in
             switch answer {
             case .refused(let code): asker.refuse(ControlError(code))
-            case .done, .status, .history: asker.finish(DoneDocument())
+            case .done, .status, .history, .contests, .records, .explanation: asker.finish(DoneDocument())
             }
         }
     }

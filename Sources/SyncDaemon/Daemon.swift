@@ -59,6 +59,8 @@ final class Daemon {
         case startAgain
     }
     private var afterFinish = AfterFinish.endProcess
+    /// As they were when the node was started last.
+    private(set) var models: ModelShelf
     private(set) var exit = Refusal.Exit.stopped
     private var isStopping = false
     private var isReady = false
@@ -98,6 +100,7 @@ final class Daemon {
         lastPeer = opened.lastPeer
         powerWasLost = opened.powerWasLost
         alerts = AlertBook()
+        models = ModelShelf(directory: configuration.folder.models)
         imports = ImportWatch(head: opened.record.importedHead.position)
         board = StatusBoard(loop: loop) { [host] in host.ask(.status, then: $0) }
         hook = try HookRunner(loop: loop, journal: journal)
@@ -145,16 +148,30 @@ final class Daemon {
         imports = ImportWatch(head: record.importedHead.position)
         var start = record
         start.peer = pin.flatMap { Digest(bytes: $0) }.map { NodeID($0) }
+        readModels()
         host.start(
             Start(
                 node: start, settings: configuration.safety.settings, limits: Limits(),
                 program: Array(Program.version.utf8),
-                nonce: Program.nonce(), powerWasLost: powerWasLost, digest: Program.digest(of:),
+                nonce: Program.nonce(), powerWasLost: powerWasLost, models: models.models, digest: Program.digest(of:),
                 checksum: Program.checksum(of:)))
         powerWasLost = false
         // The greeting on a connection that is up went to the last node.
         if let life = connection.life { link.close(life: life) }
         board.add { [unowned self] status in announce(status) }
+    }
+
+    /// A model with a fault is not used: its files are files like any others, and people are told.
+    private func readModels() {
+        models = ModelShelf(directory: configuration.folder.models)
+        let refused = models.refusals
+        for refusal in refused {
+            for fault in refusal.faults { journal.problem("a model is not used: \(fault)") }
+            raise(.schemaInvalid, subject: refusal.file)
+        }
+        for item in alerts.open where item.key.code == .schemaInvalid {
+            if !refused.contains(where: { $0.file == item.key.subject }) { clear(item.key) }
+        }
     }
 
     /// Ends the node and starts it anew, as after pairing with another.

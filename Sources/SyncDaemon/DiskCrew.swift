@@ -108,6 +108,12 @@ final class DiskCrew {
         return isSynced && bytes <= bytesOfSmallFileMax
     }
 
+    func contents(of paths: [Path], bytesMax: Int, then: @escaping ([ReadOutcome]) -> Void) {
+        let folder = folder
+        let requests = paths.map { ReadRequest(place: .tree($0), expected: nil, offset: 0, length: bytesMax) }
+        pool.run({ folder.read(requests) }, then: then)
+    }
+
     func digests(of places: [Place], bytesMax: UInt64, then: @escaping ([Digest?]) -> Void) {
         let folder = folder
         pool.run({ folder.digests(of: places, bytesMax: bytesMax) }, then: then)

@@ -45,6 +45,19 @@ enum System {
         return nil
     }
 
+    /// What lies in a directory, in no order; nothing if it cannot be read.
+    static func names(in directory: [UInt8]) -> [[UInt8]] {
+        guard let stream = unsafe opendir(terminated(directory)) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [[UInt8]] = []
+        // The entry belongs to the stream and is good until the next is read.
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+            if name != [UInt8(ascii: ".")], name != Array("..".utf8) { names.append(name) }
+        }
+        return names
+    }
+
     /// True if it is there and this user may not read it, or may not even see whether it is.
     static func isForbidden(_ path: [UInt8]) -> Bool {
         unsafe access(terminated(path), R_OK) != 0 && errno == EACCES

@@ -20,6 +20,9 @@ public struct Limits: Sendable, Equatable {
     /// A record document beyond this is not merged. Offsets into one have 32 bits.
     public static let jsonBytesMax = 64 << 20
     public static let jsonDepthMax = 128
+    /// A change set with its files: room for the largest document and the operations that make it.
+    public static let changeSetBytesMax = 256 << 20
+    public static let modelsMax = 64
 
     /// Paths looked at together: one inspect, one load, one store.
     public var batchPathsMax = 256
@@ -67,6 +70,12 @@ public struct Limits: Sendable, Equatable {
     /// A content that its author says it no longer has is given up after this, if nothing newer has come.
     public var lostPatienceMilliseconds: UInt64 = 120_000
     public var rescanMilliseconds: UInt64 = 3_600_000
+    /// Record files that are saved with no more than this between them are one save, as long as the whole does not take longer
+    /// than the patience.
+    public var saveQuietMilliseconds: UInt64 = 300
+    public var savePatienceMilliseconds: UInt64 = 2_000
+    /// A save that breaks the rules of its model waits this long for the rest of it before anybody is told.
+    public var invalidPatienceMilliseconds: UInt64 = 5_000
     public var pingMilliseconds: UInt64 = 1_500
     public var deadPeerMilliseconds: UInt64 = 4_500
     public var helloMilliseconds: UInt64 = 10_000

@@ -86,6 +86,13 @@ public struct Path: Hashable, Comparable, Sendable {
         return Path(unchecked: Array(bytes[..<slash]))
     }
 
+    /// The directories above, the topmost first, without the root.
+    public var parents: [Path] {
+        var parents: [Path] = []
+        while let parent = (parents.last ?? self).parent, !parent.isRoot { parents.append(parent) }
+        return parents.reversed()
+    }
+
     public func appending(_ name: Name) -> Path {
         isRoot ? Path(unchecked: name.bytes) : Path(unchecked: bytes + [0x2F] + name.bytes)
     }

@@ -15,6 +15,20 @@ public enum StoreOperation: Hashable, Sendable {
     case dropVersion(VersionID)
     /// The chunks of a content that is in the folder, so that it can be served and reused.
     case putChunks(ContentID, ChunkList)
+    case putChangeSet(StoredChangeSet)
+}
+
+/// A change set of records as it came: the store does not look into it.
+public struct StoredChangeSet: Hashable, Sendable {
+    public let author: Author
+    public let position: LogPosition
+    public let bytes: [UInt8]
+
+    public init(_ author: Author, _ position: LogPosition, _ bytes: [UInt8]) {
+        self.author = author
+        self.position = position
+        self.bytes = bytes
+    }
 }
 
 /// A list of operations that becomes durable as a whole or not at all. Answered by `Event.stored`.
@@ -142,6 +156,8 @@ public enum StoreQuery: Hashable, Sendable {
     case versionsKept(sinceMilliseconds: Int64, limit: Int)
     /// The oldest versions outside quarantine, and the size of all that are outside. Answered by `.prunable`.
     case prunable(limit: Int)
+    /// Change sets by an author after a position, in order; of both authors, each in order, if nil. Answered by `.changeSets`.
+    case changeSets(Author?, after: LogPosition, limit: Int)
 }
 
 public enum StoreAnswer: Hashable, Sendable {
@@ -154,6 +170,7 @@ public enum StoreAnswer: Hashable, Sendable {
     case intents([Intent])
     case versions([KeptVersion])
     case prunable([KeptVersion], bytes: UInt64)
+    case changeSets([StoredChangeSet])
 }
 
 public struct ChunkSource: Hashable, Sendable {

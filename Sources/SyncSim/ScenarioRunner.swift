@@ -209,7 +209,7 @@ extension ScenarioRunner {
 
     private func describe(_ answer: Answer) -> [String] {
         switch answer {
-        case .done: []
+        case .done, .contests, .records, .explanation: []
         case .refused(let code): ["refused: \(code)"]
         case .status(let status): describe(status)
         case .history(let versions):

@@ -8,6 +8,7 @@ package struct VirtualStore: Sendable {
     package private(set) var log: SortedMap<LogPosition, LogRecord> = [:]
     package private(set) var intents: SortedMap<StageName, Intent> = [:]
     package private(set) var versions: SortedMap<VersionID, KeptVersion> = [:]
+    private var changeSets: SortedMap<SetKey, StoredChangeSet> = [:]
     package private(set) var batches = 0
 
     // Indexes over `rows`.
@@ -51,6 +52,7 @@ package struct VirtualStore: Sendable {
         case .putVersion(let version): versions[version.id] = version
         case .dropVersion(let id): versions[id] = nil
         case .putChunks(let content, let list): putChunks(list, of: content)
+        case .putChangeSet(let set): changeSets[SetKey(author: set.author, position: set.position)] = set
         }
     }
 
@@ -74,6 +76,8 @@ package struct VirtualStore: Sendable {
         case .versionsKept(let since, let limit):
             .versions(Array(versions.values.lazy.filter { $0.keptMilliseconds >= since }.prefix(limit)))
         case .prunable(let limit): prunable(limit)
+        case .changeSets(let author, let after, let limit):
+            .changeSets(sets(by: author.map { [$0] } ?? [.own, .peer], after: after, limit: limit))
         }
     }
 }
@@ -271,6 +275,13 @@ extension VirtualStore {
         return found
     }
 
+    private func sets(by authors: [Author], after position: LogPosition, limit: Int) -> [StoredChangeSet] {
+        authors.flatMap { author in
+            changeSets.range(from: SetKey(author: author, position: position)).lazy.map(\.value)
+                .filter { $0.author == author && $0.position > position }.prefix(limit)
+        }
+    }
+
     private func prunable(_ limit: Int) -> StoreAnswer {
         let outside = versions.values.filter { !$0.isQuarantined }
         let bytes = outside.reduce(UInt128(0)) { $0 + UInt128($1.entry.content.size) }
@@ -311,6 +322,16 @@ extension VirtualStore {
 
         static func < (left: ChunkKey, right: ChunkKey) -> Bool {
             left.digest == right.digest ? left.content < right.content : left.digest < right.digest
+        }
+    }
+
+    private struct SetKey: Comparable {
+        let author: Author
+        let position: LogPosition
+
+        static func < (left: SetKey, right: SetKey) -> Bool {
+            left.author == right.author
+                ? left.position < right.position : left.author.rawValue < right.author.rawValue
         }
     }
 

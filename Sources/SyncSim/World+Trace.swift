@@ -239,6 +239,7 @@ extension Trace {
             mix(version.path)
         case .dropVersion(let id): mix(id.raw)
         case .putChunks(let content, _): mix(content.digest)
+        case .putChangeSet(let set): mix(set.bytes)
         }
     }
 }
@@ -317,6 +318,9 @@ extension Answer {
         case .status(let status):
             "status \(status.state) inSync=\(status.inSync) toSend=\(status.toSend) toApply=\(status.toApply)"
         case .history(let versions): "history of \(versions.count)"
+        case .contests(let contests): "\(contests.count) contests"
+        case .records(let records): "\(records.count) records"
+        case .explanation: "explanation"
         }
     }
 }
@@ -388,6 +392,7 @@ extension StoreAnswer {
         case .intents(let intents): "intents(" + intents.map { "\($0.path)" }.joined(separator: " ") + ")"
         case .versions(let versions): "\(versions.count) versions"
         case .prunable(let versions, let bytes): "\(versions.count) of the versions with \(bytes) bytes"
+        case .changeSets(let sets): "\(sets.count) change sets"
         }
     }
 }
@@ -412,6 +417,7 @@ extension StoreQuery {
         case .versions(let path, let limit): "versions \(path?.description ?? "all") \(limit)"
         case .versionsKept(let since, let limit): "versions since \(since) \(limit)"
         case .prunable(let limit): "prunable \(limit)"
+        case .changeSets(let author, let after, _): "change sets \(author.map { "\($0)" } ?? "") after \(after.summary)"
         }
     }
 }
@@ -432,6 +438,7 @@ extension StoreOperation {
         case .putVersion(let version): "version \(version.id.raw) of \(version.path) \(version.entry.content.summary)"
         case .dropVersion(let id): "drop version \(id.raw)"
         case .putChunks(let content, let list): "chunks \(content.digest.hex(digits: 6)) \(list.chunks.count)"
+        case .putChangeSet(let set): "change set \(set.author) \(set.position.summary)"
         }
     }
 }
@@ -564,6 +571,9 @@ extension Frame {
         case .expand(let position): "expand \(position.summary)"
         case .expansion(let position, let states, let isLast):
             "expansion \(position.summary) of \(states.count)\(isLast ? ", the last" : "")"
+        case .records(let hello): "records \(hello.models.count) models, \(hello.own.summary), \(hello.known.summary)"
+        case .changeSet(let piece): "change set \(piece.author) \(piece.position.summary) from \(piece.offset)"
+        case .setsTaken(let position): "sets taken \(position.summary)"
         case .ping: "ping"
         case .pong: "pong"
         case .halt(let code): "halt \(code)"

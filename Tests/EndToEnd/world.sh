@@ -33,6 +33,17 @@ set_up() {
         --state "$world/beta/state" --control "$world/beta/control" >"$world/beta/init.out"
 }
 
+# give_model NAME: both nodes get the model that stands on the standard input; before they are started.
+give_model() {
+    local node
+    mkdir -p "$world/models.d"
+    cat >"$world/models.d/$1.json"
+    for node in alpha beta; do
+        sed -i "s|^;* *models = .*|models = $world/models.d|" "$world/$node/syncd.conf"
+        grep -q "^models = $world" "$world/$node/syncd.conf" || fail "$node takes no models"
+    done
+}
+
 # ctl NODE ARGUMENTS...: syncctl for one node.
 ctl() {
     local node=$1

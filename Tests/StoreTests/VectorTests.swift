@@ -215,16 +215,27 @@ struct VectorTests {
         #expect(list.chunks == chunks && next == vectors.count - 1)
     }
 
-    @Test("the schema of version 1 is what it was") func schema() throws {
+    @Test("the schema of each version is what it was, and a state of version 1 gets the tables of version 2")
+    func schema() throws {
         let scratch = try Scratch()
         try scratch.open().close()
+        #expect(Schema.version == 2)
         try scratch.withDatabase { connection in
-            let tables = try connection.texts("SELECT sql FROM sqlite_schema ORDER BY name", "test")
-            let lines = tables.flatMap { $0.split(separator: "\n").map(String.init) }
-            let expected = try VectorTests.lines(of: "store-1-schema.txt").filter { !$0.hasPrefix("#") }
-            #expect(lines == expected)
-            let application = try connection.integer("PRAGMA application_id", "test")
-            #expect(application == 0x7379_6364 && Schema.version == 1)
+            try expectSchema(2, connection)
+            try connection.execute("DROP TABLE change_set; PRAGMA user_version = 1", "test")
+            try expectSchema(1, connection)
         }
+        try scratch.open().close()
+        try scratch.withDatabase { try expectSchema(2, $0) }
+    }
+
+    private func expectSchema(_ version: Int, _ connection: Connection) throws {
+        let tables = try connection.texts("SELECT sql FROM sqlite_schema ORDER BY name", "test")
+        let lines = tables.flatMap { $0.split(separator: "\n").map(String.init) }
+        let expected = try VectorTests.lines(of: "store-\(version)-schema.txt").filter { !$0.hasPrefix("#") }
+        #expect(lines == expected, "version \(version)")
+        let application = try connection.integer("PRAGMA application_id", "test")
+        let found = try connection.integer("PRAGMA user_version", "test")
+        #expect(application == 0x7379_6364 && found == Int64(version))
     }
 }

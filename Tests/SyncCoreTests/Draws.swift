@@ -104,7 +104,7 @@ extension SeededRandom {
             wallMilliseconds: Int64(bitPattern: next()), ownHead: drawHead(), known: drawList(4) { $0.drawHead() })
     }
 
-    /// A frame of the type with this number, one of 1 to 18.
+    /// A frame of the type with this number, one of 1 to 21.
     mutating func drawFrame(type: UInt8) -> Frame {
         switch type {
         case 1: return .hello(drawHello())
@@ -136,6 +136,21 @@ extension SeededRandom {
             let contents = drawList(4) { SmallContent(id: ContentID($0.drawDigest()), bytes: $0.bytes($0.below(60))) }
             return .contents(contents)
         case 18: return .later(ContentID(drawDigest()))
+        case 19:
+            let models = drawList(3) {
+                RecordsHello.Model(
+                    name: $0.bytes($0.below(60)), version: UInt32(truncatingIfNeeded: $0.next()),
+                    digest: $0.drawDigest())
+            }
+            return .records(RecordsHello(models: models, own: drawPosition(), known: drawPosition()))
+        case 20:
+            let bytes = bytes(below(60))
+            let offset = UInt32(below(1_000))
+            return .changeSet(
+                SetPiece(
+                    author: chance(percent: 50) ? .own : .peer, position: drawPosition(),
+                    total: offset + UInt32(bytes.count + below(1_000)), offset: offset, bytes: bytes))
+        case 21: return .setsTaken(drawPosition())
         case let other: return .unknown(other)
         }
     }

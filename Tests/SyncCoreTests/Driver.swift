@@ -110,7 +110,7 @@ struct Driver {
         case .acknowledge(let acknowledgement):
             if acknowledgement.head.position > record.importedHead.position { broken.append("\(acknowledgement)") }
         case .rows, .rowsEnd, .want, .chunkList, .wantChunks, .chunks, .contents, .gone, .later, .rolledBack, .expand,
-            .expansion, .ping, .pong, .halt, .unknown:
+            .expansion, .ping, .pong, .records, .changeSet, .setsTaken, .halt, .unknown:
             break
         }
     }
@@ -347,7 +347,7 @@ struct Shelf {
             case .putNode(let node): record = node
             case .putVersion(let version): versions[version.id] = version
             case .dropVersion(let id): versions[id] = nil
-            case .relocate, .putIntent, .dropIntent, .putChunks: break
+            case .relocate, .putIntent, .dropIntent, .putChunks, .putChangeSet: break
             }
         }
     }
@@ -370,6 +370,7 @@ struct Shelf {
         case .log(let position, let limit): .log(Array(log.filter { $0.head.position > position }.prefix(limit)))
         case .logRecord(let position): .logRecord(log.first { $0.head.position == position })
         case .intents: .intents([])
+        case .changeSets: .changeSets([])
         case .versions(let path, let limit):
             .versions(Array(kept { path == nil || $0.path == path }.prefix(limit)))
         case .versionsKept(let since, let limit):

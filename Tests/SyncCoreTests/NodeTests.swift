@@ -400,7 +400,7 @@ struct NodeTests {
     @Test("a frame of a later program is skipped, a ping is answered") func unknownFrames() {
         var driver = Driver.running()
         driver.greet()
-        for type: UInt8 in [0, 19, 100, 255] { driver.receive(.unknown(type)) }
+        for type: UInt8 in [0, 99, 100, 255] { driver.receive(.unknown(type)) }
         #expect(driver.closings.isEmpty)
         driver.receive(.ping)
         let isAnswered = driver.sent.contains { frame in

@@ -118,6 +118,10 @@ struct VectorsTests {
                 Chunk(digest: SHA256.digest(of: Array("y".utf8)), length: 1),
             ])
         let chunks = [ChunkData(index: 4, bytes: Array("y".utf8)), ChunkData(index: 0, bytes: [])]
+        let model = RecordsHello.Model(
+            name: Array("org.example.notes".utf8), version: 2, digest: SHA256.digest(of: Array("model".utf8)))
+        let ours = LogPosition(epoch: Epoch(number: 1, nonce: 7), seq: 3)
+        let theirs = LogPosition(epoch: Epoch(number: 2, nonce: 9), seq: 4)
         let contents = [
             SmallContent(id: contentA, bytes: Array("a".utf8)), SmallContent(id: contentB, bytes: Array("b".utf8)),
         ]
@@ -130,6 +134,10 @@ struct VectorsTests {
             .expansion(at(5), [], isLast: true), .expansion(at(5), [rows[1]], isLast: false),
             .ping, .pong(wallMilliseconds: wall),
             .halt(.logForked), .contents(contents), .later(contentB), .unknown(200),
+            .records(RecordsHello(models: [model], own: ours, known: theirs)),
+            .changeSet(
+                SetPiece(author: .peer, position: theirs, total: 12, offset: 5, bytes: Array("abc".utf8))),
+            .setsTaken(ours),
         ]
     }
 
@@ -162,6 +170,6 @@ struct VectorsTests {
         }
         // No type is without its vector.
         let types = Set(groups.map { $0.lines[0][4] })
-        #expect(types.isSuperset(of: 1...18))
+        #expect(types.isSuperset(of: 1...21))
     }
 }

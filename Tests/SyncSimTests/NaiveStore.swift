@@ -19,6 +19,8 @@ struct NaiveStore {
         var mayBeForgotten = false
     }
 
+    private var changeSets: [StoredChangeSet] = []
+
     init(node: NodeRecord) {
         self.node = node
     }
@@ -37,6 +39,9 @@ struct NaiveStore {
                     put(old)
                     put(new)
                 }
+            case .putChangeSet(let set):
+                changeSets.removeAll { $0.author == set.author && $0.position == set.position }
+                changeSets.append(set)
             case .appendLog(let record):
                 log.removeAll { $0.head.position == record.head.position }
                 log.append(record)
@@ -104,6 +109,13 @@ struct NaiveStore {
             }
             return .summary(summary)
         case .chunkList, .chunkSources: return nil
+        case .changeSets(let author, let after, let limit):
+            let authors: [Author] = author.map { [$0] } ?? [.own, .peer]
+            let found = authors.flatMap { author in
+                changeSets.filter { $0.author == author && after < $0.position }
+                    .sorted { $0.position < $1.position }.prefix(limit)
+            }
+            return .changeSets(found)
         case .log(let after, let limit):
             let later = log.filter { $0.head.position > after }.sorted { $0.head.position < $1.head.position }
             return .log(Array(later.prefix(limit)))

@@ -11,7 +11,7 @@ enum Architecture {
         .init("CChecksum", .wall),
         .init("SyncModel", .core),
         .init("RecordMerge", .core, imports: ["SyncModel"]),
-        .init("SyncCore", .core, imports: ["SyncModel"]),
+        .init("SyncCore", .core, imports: ["RecordMerge", "SyncModel"]),
         .init("SyncSim", .simulation, imports: ["SyncCore", "SyncModel"]),
         .init("EventLoop", .adapter, imports: ["CLibuv"], outside: ["Glibc", "Synchronization"]),
         .init("Compression", .adapter, imports: ["CZstd"]),
@@ -24,8 +24,8 @@ enum Architecture {
         .init(
             "SyncDaemon", .shell,
             imports: [
-                "SyncCore", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store", "Transport",
-                "ControlProtocol",
+                "SyncCore", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store",
+                "Transport", "ControlProtocol",
             ], outside: ["Glibc", "Synchronization"]),
         .init("syncd", .executable, imports: ["SyncDaemon"], outside: ["Glibc"]),
         .init(

@@ -16,6 +16,9 @@ struct BlobReader {
 
     var isAtEnd: Bool { offset == bytes.endIndex }
 
+    /// What has not been read.
+    var rest: [UInt8] { Array(bytes[offset...]) }
+
     /// To be asked at the end: bytes that are left over are damage.
     func finish() throws(BlobError) {
         if !isAtEnd { throw .damaged }

@@ -1,3 +1,4 @@
+public import RecordMerge
 public import SyncModel
 
 /// Everything a node can ask of the world. Effects are performed after `Node.step` has returned, in order;
@@ -93,6 +94,9 @@ public enum Answer: Hashable, Sendable {
     case refused(MessageCode)
     case status(Status)
     case history([KeptVersion])
+    case contests([Contest])
+    case records([RecordID])
+    case explanation(Explanation)
 }
 
 /// The effects of one step, in the order in which they are to be performed.

@@ -1,3 +1,4 @@
+public import RecordMerge
 public import SyncModel
 
 /// Everything that can happen to a node. `Node.step` consumes these one at a time; each completion names the effect it answers.
@@ -62,9 +63,12 @@ public struct Start: Sendable {
     public let digest: @Sendable ([UInt8]) -> Digest
     /// CRC-32 of a frame. The shell has a faster one of that, too.
     public let checksum: CRC32.Checksum
+    /// What the applications say of their files.
+    public let models: [InstalledModel]
 
     public init(
         node: NodeRecord, settings: Settings, limits: Limits, program: [UInt8], nonce: UInt32, powerWasLost: Bool,
+        models: [InstalledModel] = [],
         digest: @escaping @Sendable ([UInt8]) -> Digest = { SHA256.digest(of: $0) },
         checksum: @escaping CRC32.Checksum = { CRC32.checksum($0) }
     ) {
@@ -76,6 +80,18 @@ public struct Start: Sendable {
         self.powerWasLost = powerWasLost
         self.digest = digest
         self.checksum = checksum
+        self.models = models
+    }
+}
+
+/// A model, and the digest of the file it was read from: two nodes merge records only by the same one.
+public struct InstalledModel: Sendable {
+    public let model: Model
+    public let digest: Digest
+
+    public init(_ model: Model, digest: Digest) {
+        self.model = model
+        self.digest = digest
     }
 }
 
@@ -98,6 +114,16 @@ public struct CommandID: Hashable, Sendable {
     }
 }
 
+/// What a person decides about a record that is in quarantine, or was.
+public enum ContestChoice: Hashable, Sendable {
+    /// It gets the place that it lost; who has it goes to quarantine.
+    case take
+    /// It is deleted, with those that left the folder with it.
+    case discard
+    /// The delete is taken back.
+    case restore
+}
+
 /// What a person or a program may ask of a running node.
 public enum Command: Hashable, Sendable {
     case status
@@ -114,6 +140,13 @@ public enum Command: Hashable, Sendable {
     case setAside(Path)
     /// Read whole, the file is not what is known of it, and the look at it says that nobody has changed it.
     case doubt(Path, Content, Stat)
+    /// Records that are in quarantine, and why.
+    case contests
+    /// Records that are deleted.
+    case deadRecords
+    case settleContest(ContestChoice, RecordID)
+    /// Why a record is where it is.
+    case explainRecord(RecordID)
     /// The administrator has changed his mind.
     case configure(Settings)
 }

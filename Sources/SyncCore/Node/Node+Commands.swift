@@ -32,6 +32,14 @@ extension Node {
             enqueue(.setAside(id, path))
         case .doubt(let path, let found, let stat):
             enqueue(.doubt(id, path, found, stat))
+        case .contests:
+            effects.add(.answer(id, .contests(contests)))
+        case .deadRecords:
+            effects.add(.answer(id, .records(records.dead)))
+        case .settleContest(let choice, let record):
+            enqueue(.settleContest(id, choice, record))
+        case .explainRecord(let record):
+            effects.add(.answer(id, explanation(of: record).map { .explanation($0) } ?? .refused(.requestNotFound)))
         case .configure(let chosen):
             settings = chosen
             effects.add(.answer(id, .done))
@@ -62,7 +70,8 @@ extension Node {
     var isInSync: Bool {
         isWorking && isQuiet && counts.unsettled == 0 && watch.unreadable.isEmpty && session.isLive && !record.isPaused
             && record.held == nil
-            && session.peerIsSettled && (isEpochEmpty || record.acknowledged.position == stores.durableOwnHead.position)
+            && session.peerIsSettled && recordsAreShared
+            && (isEpochEmpty || record.acknowledged.position == stores.durableOwnHead.position)
     }
 
     mutating func answerStatus(_ id: CommandID, _ answers: inout Answers, into effects: inout Effects) {
@@ -84,6 +93,9 @@ extension Node {
         }
         status.alerts = alarms.raised.map(\.value)
         status.heldDeletes = record.held
+        status.quarantinedRecords = records.quarantinedCount
+        status.contests = records.contested.count
+        status.heldSets = records.heldSets
         status.state = folderState
         effects.add(.answer(id, .status(status)))
     }

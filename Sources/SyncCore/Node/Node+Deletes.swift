@@ -376,6 +376,7 @@ extension Node {
             var row = old
             var gone = disk.entry
             gone.content = .absent
+            if leaveToRecords(&row, gone, nil) { continue }
             let target = deletes.movedTo.removeValue(forKey: row.path)
             revise(&row, to: gone, stat: nil, movedTo: target, in: &batch)
             cancel(row.path)

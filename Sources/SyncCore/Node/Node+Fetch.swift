@@ -107,7 +107,14 @@ extension Node {
         }
         var new = FetchState.Fetch(size: size, stage: nextStage(), claimants: [path], isListComplete: size == 0)
         new.isSorted = size == 0
-        if let (from, list) = source, list.size == size {
+        if let file = recordFile(content, at: path) {
+            setChunks(file.chunks.chunks, of: &new)
+            new.isSorted = true
+            new.pieces = zip(new.offsets, file.chunks.chunks).enumerated().map { index, chunk in
+                let bytes = file.bytes[Int(chunk.0)..<(Int(chunk.0) + Int(chunk.1.length))]
+                return FetchState.Piece(index: UInt32(index), source: .bytes(Array(bytes)))
+            }
+        } else if let (from, list) = source, list.size == size {
             setChunks(list.chunks, of: &new)
             new.isSorted = true
             new.pieces = list.chunks.indices.map { index in

@@ -145,7 +145,7 @@ extension Node {
         row.join(revision)
         if row == old { return }
         plan.resting[path] = nil
-        if reconciler.losesUnseen(row) { row.owesCopy = true }
+        if losesUnseen(row) { row.owesCopy = true }
         let wanted = resolution(of: row)
         // What is shown here and not left out is still to be told of, and makes room first.
         if isIgnored(row), watch.rules.isIgnored(path.bytes, isDirectory: wanted.entry.content.isDirectory) {
@@ -154,7 +154,7 @@ extension Node {
             if row.condition == .ignored, row.disk == nil || standsInTheWay(row) { makeStranger(&row) }
             plan.want(path)
         }
-        if wanted.isConflict && !(old.map { resolution(of: $0).isConflict } ?? false) {
+        if wanted.isConflict && book(of: path) == nil && !(old.map { resolution(of: $0).isConflict } ?? false) {
             effects.add(.report(.note(Note(code: .conflictFile, subject: path.bytes))))
         }
         put(row, replacing: old, in: &batch, into: &effects)

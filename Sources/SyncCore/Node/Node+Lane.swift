@@ -1,3 +1,4 @@
+import RecordMerge
 import SyncModel
 
 /// The lane: everything that reads or writes rows, one at a time, in order.
@@ -31,6 +32,15 @@ enum Transaction: Sendable {
     case deleteJudged([Path])
     case deleteMissing(before: Path?, budget: DeleteBudget)
     case rejectMissing(after: Path?)
+
+    // Records
+    case loadRecords
+    case adoptRecords(Int, after: Path?)
+    case tellRecords([Path])
+    case matchRecords([Path])
+    case sendSets(Author, after: LogPosition)
+    case importSets
+    case settleContest(CommandID, ContestChoice, RecordID)
 
     // Import
     case importRecords([LogRecord])
@@ -130,6 +140,11 @@ struct Answers {
         return []
     }
 
+    mutating func changeSets() -> [StoredChangeSet] {
+        if case .changeSets(let sets)? = list.popFirst() { return sets }
+        return []
+    }
+
     mutating func prunable() -> (versions: [KeptVersion], bytes: UInt64) {
         if case .prunable(let versions, let bytes)? = list.popFirst() { return (versions, bytes) }
         return ([], 0)
@@ -165,6 +180,7 @@ struct StoreLine: Sendable {
         let job: JobID
         let ownHead: LogHead
         let importedHead: LogHead
+        let sets: SetHeads
         let after: AfterStored
     }
 
@@ -324,7 +340,18 @@ extension Node {
             let paths =
                 findings.placed.map(\.path) + findings.taken.map(\.path) + findings.taken.compactMap(\.moved?.path)
             return paths.isEmpty ? [] : [.rows(paths)]
-        case .settleRestore, .finishRows, .dropVersions, .markAlive, .markStopped:
+        case .loadRecords:
+            return [.changeSets(nil, after: .none, limit: .max)]
+        case .adoptRecords(let number, let after):
+            return [.below(records.books[number].root, after: after, limit: limits.batchPathsMax)]
+        case .tellRecords(let paths):
+            return [.rows(paths)]
+        case .matchRecords(let paths):
+            return [.rows(paths + paths.flatMap(\.parents))]
+        case .sendSets(let author, let after):
+            return [.changeSets(author, after: after, limit: 64)]
+        case .settleRestore, .finishRows, .dropVersions, .markAlive, .markStopped, .importSets,
+            .settleContest:
             return []
         case .status:
             return [.unsettled(cursor: nil, ascending: true, limit: limits.batchPathsMax)]
@@ -355,6 +382,13 @@ extension Node {
         case .deleteJudged: deleteJudged(&answers, into: &effects)
         case .deleteMissing(_, let budget): deleteMissing(budget, &answers, into: &effects)
         case .rejectMissing: rejectMissing(&answers, into: &effects)
+        case .loadRecords: loadRecords(&answers, into: &effects)
+        case .adoptRecords(let number, _): adoptRecords(number, &answers, into: &effects)
+        case .tellRecords(let paths): tellRecords(paths, &answers, into: &effects)
+        case .matchRecords(let paths): matchRecords(paths, &answers, into: &effects)
+        case .sendSets(let author, _): sendSets(author, &answers, into: &effects)
+        case .importSets: importSets(into: &effects)
+        case .settleContest(let id, let choice, let record): settleContest(id, choice, record, into: &effects)
         case .importRecords(let records): importRecords(records, &answers, into: &effects)
         case .importPage(let states): importPage(states, &answers, into: &effects)
         case .importRows(let states): importRows(states, &answers, into: &effects)
@@ -421,7 +455,8 @@ extension Node {
         let job = newJob(.nothing)
         stores.line.append(
             StoreLine.Entry(
-                job: job, ownHead: record.ownHead, importedHead: record.importedHead, after: after))
+                job: job, ownHead: record.ownHead, importedHead: record.importedHead, sets: records.known, after: after)
+        )
         effects.add(.store(job, StoreBatch(batch.operations)))
         batch = Batch()
     }
@@ -431,6 +466,7 @@ extension Node {
         while let entry = stores.line.popFirst() {
             stores.durableOwnHead = entry.ownHead
             stores.durableImportedHead = entry.importedHead
+            records.durable = entry.sets
             perform(entry.after, into: &effects)
             if entry.job == job { return }
         }
@@ -452,6 +488,7 @@ extension Node {
     mutating func put(_ row: Row, replacing old: Row?, in batch: inout Batch, into effects: inout Effects) {
         if row == old { return }
         echoes.forget(row.path)
+        noteShown(row)
         counts.replace(old, by: row)
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))
@@ -517,7 +554,7 @@ extension Node {
         row.waiting = nil
         // What came from the peer before this was known may have won already.
         row.owesCopy = false
-        row.owesCopy = isOwed || reconciler.losesUnseen(row)
+        row.owesCopy = isOwed || losesUnseen(row)
         append(.put(row.path, revision), at: position, time, in: &batch)
         if row.isUnsettled { plan.want(row.path) }
     }

@@ -20,12 +20,13 @@ extension Node {
         for look in looks {
             guard let stat = look.stat, stat.kind == .directory, rows[look.path]?.disk == nil, !apply.touches(look.path)
             else { continue }
-            if watch.unmoved.removeValue(forKey: look.path) == stat.identity { continue }
+            if watch.unmoved.removeValue(forKey: look.path) == stat.identity || concernsRecords(look.path) { continue }
             let source = namesakes[stat.identity].first { other in
                 // What is ignored says nothing any more, however often it is looked at.
                 other.disk?.entry.content.isDirectory == true && other.condition != .ignored
             }
-            guard let source, source.path != look.path, !apply.touches(source.path), !isBelowOrIn(source.path, handled),
+            guard let source, source.path != look.path, !concernsRecords(source.path), !apply.touches(source.path),
+                !isBelowOrIn(source.path, handled),
                 !isTakenBack(source, stat)
             else { continue }
             if let seen = looked[source.path] {

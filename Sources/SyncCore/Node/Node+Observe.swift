@@ -778,6 +778,7 @@ extension Node {
 
     /// Nothing (that we sync) stands at the path. True if it was there before.
     private mutating func vanished(_ row: inout Row) -> Bool {
+        forgetFinding(at: row.path)
         guard row.disk != nil else {
             if row.condition == .ignored { row.condition = .normal }
             if row.heads.isEmpty || row.waiting?.reason == .contentChanging { row.waiting = nil }
@@ -813,6 +814,7 @@ extension Node {
     }
 
     private mutating func revived(_ row: inout Row) {
+        takeBackFinding(at: row.path)
         row.condition = .normal
         plan.madeProgress = true
         plan.want(row.path)
@@ -929,6 +931,7 @@ extension Node {
             row.owesCopy = false
             return
         }
+        if leaveToRecords(&row, entry, stat, isRacy: isRacy) { return }
         let source = namesakes[stat.identity].first { other in
             other.path != row.path && other.condition == .missing && other.disk?.entry.content == content
         }

@@ -218,7 +218,7 @@ extension Node {
             plan.someWait = true
             return
         }
-        if isUnread(row) { return }
+        if isUnread(row) || !isMatched(row) { return }
         if isBeingLookedAt(row.path) {
             plan.afterLook[row.path] = true
             return

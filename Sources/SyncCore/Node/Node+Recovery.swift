@@ -96,6 +96,7 @@ extension Node {
         if record.held != nil { setAlarm(.fuseDeletes, if: true, into: &effects) }
         timers.begin(at: now, lastAlive: record.aliveMilliseconds, limits)
         checkRoot(into: &effects)
+        openRecords(start.models)
         enqueue(.recover)
     }
 
@@ -553,7 +554,7 @@ extension Node {
         case .bringingBack(let command, let version, let intent):
             finishBringingBack(command, version, intent, results, into: &effects)
         case .transaction, .scan, .inspection, .moveCheck, .rootCheck, .batchRootCheck, .hashing, .ignoreFiles,
-            .stageList, .serving, .nothing:
+            .readingSave, .stageList, .serving, .nothing:
             break
         }
     }

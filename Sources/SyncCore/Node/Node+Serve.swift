@@ -140,6 +140,7 @@ extension Node {
     mutating func finishReading(_ job: JobID, _ outcomes: [ReadOutcome], into effects: inout Effects) {
         switch jobs.removeValue(forKey: job) {
         case .ignoreFiles(let files, let areAll)?: takeRules(files, areAll: areAll, outcomes, into: &effects)
+        case .readingSave(let path)?: finishReadingSave(path, outcomes)
         case .serving(let readings)?: sendRead(readings, outcomes, into: &effects)
         case .some, .none: break
         }

@@ -48,6 +48,24 @@ struct SessionState: Sendable {
     /// The epochs of the peer's log when the hellos were written: where it was, and how far we said to know it.
     var peerEpoch = Epoch.none
     var claimedEpoch = Epoch.none
+
+    // Records (`Node+RecordLink`)
+    /// The peer can take change sets.
+    var peerKeepsRecords = false
+    /// It has the same models.
+    var sharesRecords = false
+    var saidRecords = false
+    /// Its last change set when it said so, and of our own the last it had, was sent and has said to have stored.
+    var peerSets: LogPosition?
+    var setsSent: LogPosition?
+    var setsTaken: LogPosition?
+    var isReadingSets = false
+    var incomingSet = SetAssembly()
+    var setsComing: [StoredChangeSet] = []
+    var isTakingSets = false
+    var setsAcknowledged = LogPosition.none
+
+    static let recordsFeature = Array("records".utf8)
 }
 
 extension Node {
@@ -119,7 +137,7 @@ extension Node {
             session.asksToExpand = nil
             send(.expand(position), into: &effects)
         }
-        if let rows = session.rows, !rows.isReading, rows.untaken == 0, mayFillLink {
+        if let rows = session.rows, setsAreSent, !rows.isReading, rows.untaken == 0, mayFillLink {
             session.rows?.isReading = true
             enqueue(.sendRows(after: rows.after, through: rows.through))
         }
@@ -134,7 +152,8 @@ extension Node {
             return
         }
         let window = max(1, limits.importRecordsMax / 2)
-        if session.maySendLog, !session.isReadingLog, !recovery.isRenumbering, mayFillLink,
+        pumpRecordLink(into: &effects)
+        if session.maySendLog, setsAreSent, !session.isReadingLog, !recovery.isRenumbering, mayFillLink,
             session.unacknowledged.count < window, session.sentThrough < stores.durableOwnHead.position, !isEpochEmpty
         {
             session.isReadingLog = true
@@ -150,7 +169,8 @@ extension Node {
 
     private var hello: Hello {
         Hello(
-            versionMin: Hello.protocolMin, versionMax: Hello.protocolMax, features: [], name: record.name,
+            versionMin: Hello.protocolMin, versionMax: Hello.protocolMax,
+            features: keepsRecords ? [SessionState.recordsFeature] : [], name: record.name,
             program: Array(program.prefix(64)), wallMilliseconds: now.wallMilliseconds,
             ownHead: stores.durableOwnHead,
             known: record.importedEpochs.filter { $0.position < stores.durableImportedHead.position }
@@ -256,6 +276,9 @@ extension Node {
             enqueue(.expand(position))
             return session.expansions <= SessionState.earlyMax
         case .expansion(let position, let states, let isLast): return takeExpansion(position, states, isLast: isLast)
+        case .records(let hello): return greetRecords(hello, into: &effects)
+        case .changeSet(let piece): return take(piece)
+        case .setsTaken(let position): return noteSetsTaken(position)
         case .ping:
             if mayFillLink { send(.pong(wallMilliseconds: now.wallMilliseconds), into: &effects) }
             return true
@@ -301,6 +324,8 @@ extension Node {
 
         let standing = standing(of: hello.known, &answers)
         session.isLive = true
+        session.peerKeepsRecords = hello.features.contains(SessionState.recordsFeature)
+        tellOfModels(hello, into: &effects)
         if hello.ownHead.position.seq > 0 { session.pastEnd = hello.ownHead.position }
         askAgain()
         plan.startRound()

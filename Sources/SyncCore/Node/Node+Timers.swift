@@ -155,6 +155,7 @@ extension Node {
         }
         consider(session.helloDeadline)
         consider(apply.late.first?.dueMilliseconds)
+        if !records.isTelling { consider(records.dueAt) }
         for (_, due) in watch.changing { consider(due) }
         if !watch.toSearch.isEmpty { consider(timers.searchAt) }
         if watch.root != .healthy { consider(timers.rootCheckAt) }

@@ -50,6 +50,7 @@ public struct Node: Sendable {
     var session = SessionState()
     var serve = ServeState()
     var recovery = RecoveryState()
+    var records = RecordState()
     var alarms = AlarmState()
     var timers = TimerState()
 
@@ -101,10 +102,12 @@ public struct Node: Sendable {
             pumpPlan()
             pumpFetch(into: &effects)
             pumpApply(into: &effects)
+            pumpRecords(into: &effects)
             pumpSession(into: &effects)
             pumpServe(into: &effects)
         } while pumpLane(into: &effects)
         pumpAcknowledgement(into: &effects)
+        acknowledgeSets(into: &effects)
         pumpAlarms(into: &effects)
         pumpStop(into: &effects)
         setWake(into: &effects)
@@ -121,6 +124,7 @@ public struct Node: Sendable {
         case rootCheck
         case hashing([Path], sinceMilliseconds: Int64)
         case ignoreFiles([Path], areAll: Bool)
+        case readingSave(Path)
         case stageList
         case recoveryLook
         case recoveryRepair
@@ -170,7 +174,7 @@ public struct Node: Sendable {
     /// Nothing is waiting to be looked at, stored, imported or applied.
     var isQuiet: Bool {
         phase == .running && lane.isIdle && stores.isEmpty && watch.isIdle && deletes.isIdle && incoming.isIdle
-            && apply.isIdle && plan.isIdle && fetch.isIdle
+            && apply.isIdle && plan.isIdle && fetch.isIdle && recordsAreIdle
     }
 
     /// Bounds of everything kept in memory, for the checker of R-09.

@@ -35,6 +35,11 @@ public struct Status: Hashable, Sendable {
     /// The first pending paths in path order; `toApply` says how many there are.
     public var pending: [Pending] = []
     public var alerts: [Alert] = []
+    /// Records in quarantine, and how many groups they make.
+    public var quarantinedRecords = 0
+    public var contests = 0
+    /// Change sets of the peer that wait for a model or a program that can read them.
+    public var heldSets = 0
     public var heldDeletes: NodeRecord.HeldDeletes?
 
     public init() {}

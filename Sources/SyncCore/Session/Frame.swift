@@ -31,6 +31,11 @@ public enum Frame: Hashable, Sendable {
     case ping
     /// The sender's wall clock.
     case pong(wallMilliseconds: Int64)
+    /// Which record models the sender has, and where it stands with the change sets.
+    case records(RecordsHello)
+    case changeSet(SetPiece)
+    /// The receiver's change sets are durable up to here.
+    case setsTaken(LogPosition)
     /// The sender will not go on, and why.
     case halt(MessageCode)
     /// A frame of a type this program does not know; skipped.
@@ -64,6 +69,50 @@ public struct Hello: Hashable, Sendable {
         self.wallMilliseconds = wallMilliseconds
         self.ownHead = ownHead
         self.known = known
+    }
+}
+
+public struct RecordsHello: Hashable, Sendable {
+    public var models: [Model]
+    /// The last change set of the sender, and the last that it has of the receiver.
+    public var own: LogPosition
+    public var known: LogPosition
+
+    public struct Model: Hashable, Sendable {
+        public var name: [UInt8]
+        public var version: UInt32
+        /// Of the model file.
+        public var digest: Digest
+
+        public init(name: [UInt8], version: UInt32, digest: Digest) {
+            self.name = name
+            self.version = version
+            self.digest = digest
+        }
+    }
+
+    public init(models: [Model], own: LogPosition, known: LogPosition) {
+        self.models = models
+        self.own = own
+        self.known = known
+    }
+}
+
+/// A part of a change set, which may be larger than a frame. The author is the sender's "own" or "peer".
+public struct SetPiece: Hashable, Sendable {
+    public var author: Author
+    public var position: LogPosition
+    /// Of the whole set, in bytes.
+    public var total: UInt32
+    public var offset: UInt32
+    public var bytes: [UInt8]
+
+    public init(author: Author, position: LogPosition, total: UInt32, offset: UInt32, bytes: [UInt8]) {
+        self.author = author
+        self.position = position
+        self.total = total
+        self.offset = offset
+        self.bytes = bytes
     }
 }
 

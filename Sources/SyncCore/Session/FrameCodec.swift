@@ -27,6 +27,9 @@ public import SyncModel
 /// 16 halt         4 length, code
 /// 18 later        32 content id
 /// 17 contents     4 n, n × (32 content id, 4 length, bytes)
+/// 19 records      2 n, n × (4 length, name · 4 version · 32 digest) · 16 own · 16 known position
+/// 20 change set   1 author (0 own, 1 peer) · 16 position · 4 length of the whole · 4 offset · 4 length, bytes
+/// 21 sets taken   16 position
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
@@ -45,6 +48,7 @@ public enum FrameCodec {
     private static func roomForContent(of frame: Frame) -> Int {
         switch frame {
         case .chunks(_, let chunks): chunks.reduce(0) { $0 + $1.bytes.count + 8 }
+        case .changeSet(let piece): piece.bytes.count
         case .contents(let contents): contents.reduce(0) { $0 + $1.bytes.count + 36 }
         default: 0
         }
@@ -85,6 +89,9 @@ public enum FrameCodec {
         case .halt: 16
         case .contents: 17
         case .later: 18
+        case .records: 19
+        case .changeSet: 20
+        case .setsTaken: 21
         case .unknown(let type): type
         }
     }
@@ -136,8 +143,16 @@ public enum FrameCodec {
             }
         case .gone(let content), .later(let content):
             writer.put(content.digest)
-        case .rolledBack(let position), .expand(let position):
+        case .rolledBack(let position), .expand(let position), .setsTaken(let position):
             LogCodec.put(position, into: &writer)
+        case .records(let hello):
+            put(hello, into: &writer)
+        case .changeSet(let piece):
+            writer.put(piece.author.rawValue)
+            LogCodec.put(piece.position, into: &writer)
+            writer.put(piece.total)
+            writer.put(piece.offset)
+            writer.putCounted(piece.bytes)
         case .expansion(let position, let rows, let isLast):
             LogCodec.put(position, into: &writer)
             writer.put(isLast)
@@ -162,6 +177,17 @@ public enum FrameCodec {
         put(hello.ownHead, into: &writer)
         writer.put(UInt16(clamping: hello.known.count))
         for head in hello.known { put(head, into: &writer) }
+    }
+
+    private static func put(_ hello: RecordsHello, into writer: inout ByteWriter) {
+        writer.put(UInt16(clamping: hello.models.count))
+        for model in hello.models {
+            writer.putCounted(model.name)
+            writer.put(model.version)
+            writer.put(model.digest)
+        }
+        LogCodec.put(hello.own, into: &writer)
+        LogCodec.put(hello.known, into: &writer)
     }
 
     private static func put(_ head: LogHead, into writer: inout ByteWriter) {
@@ -213,6 +239,9 @@ public enum FrameCodec {
             return .halt(MessageCode(rawValue: text) ?? .nodeHalted)
         case 18: return reader.digest().map { .later(ContentID($0)) }
         case 17: return list(from: &reader, smallContent).map { .contents($0) }
+        case 19: return recordsHello(from: &reader).map { .records($0) }
+        case 20: return setPiece(from: &reader).map { .changeSet($0) }
+        case 21: return LogCodec.position(from: &reader).map { .setsTaken($0) }
         case let other: return .unknown(other)
         }
     }
@@ -250,6 +279,30 @@ public enum FrameCodec {
         return Hello(
             versionMin: min, versionMax: max, features: features, name: name, program: program,
             wallMilliseconds: wall, ownHead: ownHead, known: known)
+    }
+
+    private static func recordsHello(from reader: inout ByteReader) -> RecordsHello? {
+        guard let count = reader.uint16(), Int(count) <= Limits.modelsMax else { return nil }
+        var models: [RecordsHello.Model] = []
+        for _ in 0..<count {
+            guard let name = reader.counted(max: Limits.nameBytesMax), let version = reader.uint32(),
+                let digest = reader.digest()
+            else { return nil }
+            models.append(RecordsHello.Model(name: name, version: version, digest: digest))
+        }
+        guard let own = LogCodec.position(from: &reader), let known = LogCodec.position(from: &reader) else {
+            return nil
+        }
+        return RecordsHello(models: models, own: own, known: known)
+    }
+
+    private static func setPiece(from reader: inout ByteReader) -> SetPiece? {
+        guard let author = reader.byte().flatMap({ Author(rawValue: $0) }),
+            let position = LogCodec.position(from: &reader), let total = reader.uint32(),
+            Int(total) <= Limits.changeSetBytesMax, let offset = reader.uint32(),
+            let bytes = reader.counted(max: Limits.frameBytesMax), UInt64(offset) + UInt64(bytes.count) <= UInt64(total)
+        else { return nil }
+        return SetPiece(author: author, position: position, total: total, offset: offset, bytes: bytes)
     }
 
     private static func head(from reader: inout ByteReader) -> LogHead? {

@@ -86,14 +86,20 @@ extension MessageRegistry {
                 """,
             cure: "Save the file again, or bring back an earlier version with syncctl restore PATH."),
         MessageKind(
+            .schemaInvalid, .serious, healsItself: true, retry: .onChange,
+            meaning: """
+                A model file on this node has a fault and is not used; the journal says where it is and what is wrong. \
+                The files it is about are synced like any others meanwhile, whole and not record by record.
+                """,
+            cure: "Correct the model file, or install it again with its application, and restart syncd."),
+        MessageKind(
             .schemaNewer, .warning, healsItself: true, retry: .onChange,
             meaning: """
-                The other node sent changes made under a newer model or newer rules than this node has. They are \
-                stored complete and wait; changes to other records go on in both directions.
+                The two nodes do not have the same model. Changes the other node made under one that this node does \
+                not have are stored complete and wait, and so do files of the model that the other node changed \
+                without it; everything else goes on in both directions.
                 """,
-            cure: """
-                Install the newer model on this node and run syncctl reload; the waiting changes are then applied.
-                """),
+            cure: "Install the same version of the model on both nodes and restart syncd; what waits is then applied."),
     ]
 
     static let records = [

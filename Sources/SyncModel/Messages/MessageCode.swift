@@ -85,6 +85,7 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case rootMissing = "root.missing"
     case rootReplaced = "root.replaced"
 
+    case schemaInvalid = "schema.invalid"
     case schemaNewer = "schema.newer"
 
     case setupExists = "setup.exists"

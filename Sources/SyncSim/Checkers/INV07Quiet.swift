@@ -26,10 +26,9 @@ package final class Quiet: Invariant {
         for effect in act.effects {
             guard case .send(_, let bytes) = effect, let frame = FrameCodec.decode(bytes) else { continue }
             switch frame {
-            case .chunkList, .chunks, .contents, .rows, .log, .expansion: contents[act.machine] += 1
+            case .chunkList, .chunks, .contents, .rows, .log, .expansion, .changeSet: contents[act.machine] += 1
             case .hello, .acknowledge, .rowsEnd, .want, .wantChunks, .gone, .later, .rolledBack, .expand, .ping, .pong,
-                .halt,
-                .unknown:
+                .halt, .records, .setsTaken, .unknown:
                 break
             }
         }

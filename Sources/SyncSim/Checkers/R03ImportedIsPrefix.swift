@@ -23,7 +23,8 @@ package final class ImportedIsPrefix: Invariant {
                 if record.importedHead != act.store.node.importedHead {
                     judge(record.importedHead, on: act.machine, &court)
                 }
-            case .putRow, .dropRow, .relocate, .dropLog, .putIntent, .dropIntent, .putVersion, .dropVersion, .putChunks:
+            case .putRow, .dropRow, .relocate, .dropLog, .putIntent, .dropIntent, .putVersion, .dropVersion, .putChunks,
+                .putChangeSet:
                 break
             }
         }

@@ -68,7 +68,8 @@ package final class OneAlert: Invariant {
             .ignoreInvalid, .initialMerged, .itemLateWrite, .itemPoisoned, .itemQuarantined, .itemRestored, .lockHeld,
             .lockSplitHold, .logCorrupt, .logForked, .logNewer, .logRolledBack, .pathIgnored, .pathInvalid,
             .pathSpecial,
-            .pathUnsupported, .peerIncompatible, .recoveryFinished, .recoveryRescued, .repairExhausted, .schemaNewer,
+            .pathUnsupported, .peerIncompatible, .recoveryFinished, .recoveryRescued, .repairExhausted, .schemaInvalid,
+            .schemaNewer,
             .stageSwept, .stateDamaged, .statedbNewer, .validationRequiredMissing, .versionKept, .versionPruned,
             .versionRestored, .wireDisjoint:
             false

@@ -35,7 +35,8 @@ package final class EqualAlerts: Invariant {
             .itemRestored, .lockHeld, .lockSplitHold, .logCorrupt, .logForked, .logMissing, .logNewer, .logRolledBack,
             .nodeHalted, .nodePaused, .pathBusy, .pathIgnored, .pathInvalid, .pathPermission, .pathSpecial,
             .pathUnsupported, .peerAway, .peerIncompatible, .peerProtocolViolation, .peerRejected, .recoveryFinished,
-            .recoveryRescued, .repairExhausted, .rootEmptied, .rootMissing, .rootReplaced, .schemaNewer, .stageSwept,
+            .recoveryRescued, .repairExhausted, .rootEmptied, .rootMissing, .rootReplaced, .schemaInvalid, .schemaNewer,
+            .stageSwept,
             .stateDamaged, .statedbNewer, .validationRequiredMissing, .versionKept, .versionPruned, .versionRestored,
             .waitingChildren, .waitingContent, .waitingParent, .waitingPeer, .waitingSpace, .watchLimit, .watchOverflow,
             .wireDisjoint:

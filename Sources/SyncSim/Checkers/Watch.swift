@@ -298,7 +298,9 @@ package final class Watch: Checker {
         case .setAside(let path):
             let value = world.machines[machine].disk.value(at: .tree(path))
             if value.isContent { grants[machine].append(Grant(command: id, path: path, value: value, source: nil)) }
-        case .status, .pause, .resume, .rescan, .history, .doubt, .configure: break
+        case .status, .pause, .resume, .rescan, .history, .doubt, .contests, .deadRecords, .settleContest,
+            .explainRecord, .configure:
+            break
         }
     }
 

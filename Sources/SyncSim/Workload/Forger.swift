@@ -80,8 +80,7 @@ final class Forger: Enemy {
         case .wantChunks(let content, let indexes): serveChunks(content, indexes, world)
         case .ping: send(.pong(wallMilliseconds: 0), world)
         case .acknowledge, .rows, .rowsEnd, .chunkList, .chunks, .contents, .gone, .later, .rolledBack, .expand,
-            .expansion, .pong,
-            .halt, .unknown:
+            .expansion, .pong, .records, .changeSet, .setsTaken, .halt, .unknown:
             break
         }
     }

@@ -1,0 +1,23 @@
+public import RecordMerge
+public import SyncModel
+
+/// Why a group of records is in quarantine, by the one whose trouble it is.
+public struct Contest: Hashable, Sendable {
+    /// Nil if it is settled, and only lies there.
+    public let code: MessageCode?
+    public let group: RecordID
+    /// Nil if the one whose trouble it is is not in quarantine itself.
+    public let reason: RecordView.Reason?
+    /// Who has the place, if that is what it is about; then all that left the folder together.
+    public let versions: [Version]
+
+    public struct Version: Hashable, Sendable {
+        public let record: RecordID
+        public let author: Author
+        public let wallMilliseconds: Int64
+        public let isCurrent: Bool
+        /// Where its file stands or stood, and what it says.
+        public let path: Path?
+        public let bytes: [UInt8]
+    }
+}

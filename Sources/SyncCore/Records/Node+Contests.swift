@@ -1,0 +1,107 @@
+import RecordMerge
+import SyncModel
+
+/// Records that had to leave the folder: one alert for each group of them, the same on both nodes, until a person decides.
+extension Node {
+    var contests: [Contest] { records.books.flatMap { $0.contests(ownParty) } }
+
+    mutating func watchContests(into effects: inout Effects) {
+        let open = SortedMap(records.books.flatMap { $0.groups.map { ($0, true) } })
+        let over = alarms.raised.map(\.key).filter { records.contested.contains(key: $0) && !open.contains(key: $0) }
+        records.contested = open
+        for key in over { setAlarm(key.code, subject: key.subject, if: false, into: &effects) }
+        for (key, _) in open { setAlarm(key.code, subject: key.subject, if: true, into: &effects) }
+    }
+
+    /// An operation like any other, by somebody who has seen everything there is.
+    mutating func settleContest(
+        _ id: CommandID, _ choice: ContestChoice, _ record: RecordID, into effects: inout Effects
+    ) {
+        let number = records.books.firstIndex { $0.model.entity(record.entity) != nil }
+        guard keepsRecords, records.isLoaded, let number else {
+            return effects.add(.answer(id, .refused(.requestNotFound)))
+        }
+        let operations = records.books[number].operations(for: choice, record)
+        var ahead = clock
+        let time = ahead.tick(wallMilliseconds: now.wallMilliseconds)
+        let set = changeSet(operations, [], of: number, at: time, seeing: records.known.peer)
+        guard !operations.isEmpty, let bytes = encoded(set, of: number) else {
+            return effects.add(.answer(id, .refused(.requestRefused)))
+        }
+        clock = ahead
+        var batch = Batch()
+        logSet(set, bytes, of: number, in: &batch)
+        store(&batch, then: .answer(id, .done), into: &effects)
+        refreshRecords(showing: records.known.peer, into: &effects)
+    }
+
+    func explanation(of record: RecordID) -> Explanation? {
+        guard let book = records.books.first(where: { $0.model.entity(record.entity) != nil }) else { return nil }
+        return Explanation(of: record, in: book.space.history, model: book.model)
+    }
+}
+
+extension RecordBook {
+    /// What the alerts are about, without what the records say.
+    var groups: [AlertKey] {
+        SortedMap(view.quarantine.map { ($0.value.group, true) }).keys.compactMap { group in
+            code(of: group).map { AlertKey(code: $0, subject: Array(group.description.utf8)) }
+        }
+    }
+
+    func contests(_ ownParty: Party) -> [Contest] {
+        SortedMap(view.quarantine.map { ($0.value.group, true) }).keys.map { group in
+            let reason = view.quarantine[group]?.reason
+            let left = view.quarantine.filter { $0.value.group == group }.map(\.key)
+            var versions = left.map { version($0, isCurrent: false, ownParty) }
+            if case .lostSlot(_, _, let winner)? = reason {
+                versions.insert(version(winner, isCurrent: true, ownParty), at: 0)
+            }
+            return Contest(code: code(of: group), group: group, reason: reason, versions: versions)
+        }
+    }
+
+    private func version(_ id: RecordID, isCurrent: Bool, _ ownParty: Party) -> Contest.Version {
+        let write = lastWrite(to: id)
+        let content = content(of: id)
+        return Contest.Version(
+            record: id, author: write.map { $0.author == ownParty ? .own : .peer } ?? .own,
+            wallMilliseconds: Int64(clamping: write?.time.wallMilliseconds ?? 0), isCurrent: isCurrent,
+            path: content?.path, bytes: content?.bytes ?? [])
+    }
+
+    /// Nil where nobody contests anything: somebody has decided against it, or its author has never named anybody.
+    private func code(of group: RecordID) -> MessageCode? {
+        switch view.quarantine[group]?.reason {
+        case .missing: nil
+        case .lostSlot, .gone, nil: .conflictSlot
+        case .deletedWhileEdited: .conflictDeletedWhileEdited
+        case .invalidValue: .validationRequiredMissing
+        }
+    }
+
+    // MARK: Decisions
+
+    /// None if the choice means nothing for the record as it is.
+    func operations(for choice: ContestChoice, _ record: RecordID) -> [Operation] {
+        switch choice {
+        case .take: take(record)
+        case .discard: view.quarantine.filter { $0.value.group == record }.map { Operation($0.key, .delete) }
+        case .restore: view.dead.contains(record) ? [Operation(record, .restore)] : []
+        }
+    }
+
+    private func take(_ record: RecordID) -> [Operation] {
+        switch view.quarantine[record]?.reason {
+        case .lostSlot(let relation, let holder, _)?:
+            let isOwner = relation.entity == record.entity && holder.entity != record.entity
+            let (owner, target) = isOwner ? (record, holder) : (holder, record)
+            guard model.relations.first(where: { $0.name == relation })?.isRegister == true else { return [] }
+            return [Operation(owner, .link(relation.property, target.key, order: []))]
+        case .deletedWhileEdited?: return [Operation(record, .restore)]
+        case .gone(_, let partner)?:
+            return view.dead.contains(partner) ? [Operation(partner, .restore)] : []
+        case .missing?, .invalidValue?, nil: return []
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import RecordMerge
+import SyncModel
+
+/// What comes of the change sets: files that are to be in the folder. Where the rows would resolve to something else this node
+/// says so in its own log, as the other does with the same words.
+extension Node {
+    /// What has changed by the sets that were noted is to be found in the folder soon. The peer's up to `seen` it shows already.
+    mutating func refreshRecords(showing seen: LogPosition, into effects: inout Effects) {
+        for number in records.books.indices {
+            for path in records.books[number].refresh() {
+                records.toMatch[path] = true
+                if !records.unshown.contains(key: path) { records.unshown[path] = seen }
+            }
+        }
+        watchContests(into: &effects)
+    }
+
+    /// What is to stand at the path.
+    func recordEntry(at path: Path, _ number: Int) -> Entry {
+        records.books[number].files[path]?.entry ?? .absent
+    }
+
+    func recordFile(_ content: ContentID, at path: Path) -> RecordBook.File? {
+        guard let number = book(of: path), let file = records.books[number].files[path], file.content == content
+        else { return nil }
+        return file
+    }
+
+    /// A row of a file that a model claims may be brought to what it resolves to if that is what came of the change sets.
+    mutating func isMatched(_ row: Row) -> Bool {
+        guard let number = book(of: row.path) else { return true }
+        guard !records.found.contains(key: row.path) else { return false }
+        let wanted = recordEntry(at: row.path, number)
+        if agrees(resolution(of: row).entry, wanted) { return true }
+        records.toMatch[row.path] = true
+        return false
+    }
+
+    private func agrees(_ resolved: Entry, _ wanted: Entry) -> Bool {
+        switch resolved.content {
+        case .directory, .symlink: true
+        case .absent, .file: resolved.content == wanted.content
+        }
+    }
+
+    /// Two saves of one file at once are no conflict of the file: what comes of them is told in the records.
+    func losesUnseen(_ row: Row) -> Bool { book(of: row.path) == nil && reconciler.losesUnseen(row) }
+
+    mutating func noteShown(_ row: Row) {
+        guard records.unshown.contains(key: row.path), let number = book(of: row.path) else { return }
+        let shown = row.disk?.entry.content ?? .absent
+        if shown == recordEntry(at: row.path, number).content { records.unshown[row.path] = nil }
+    }
+
+    mutating func matchNext() {
+        guard !records.isMatching, !records.toMatch.isEmpty, isWorking else { return }
+        var paths: [Path] = []
+        while paths.count < limits.batchPathsMax, let next = records.toMatch.popFirst() { paths.append(next.key) }
+        records.isMatching = true
+        enqueue(.matchRecords(paths))
+    }
+
+    /// Directories come before what is in them: one that is gone comes back for a file that is to be in it.
+    mutating func matchRecords(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
+        records.isMatching = false
+        var rows = answers.rowsByPath()
+        var batch = Batch()
+        for path in paths {
+            guard let number = book(of: path), !records.found.contains(key: path) else { continue }
+            match(path, to: recordEntry(at: path, number), &rows, in: &batch, into: &effects)
+        }
+        if !batch.isEmpty { store(&batch, into: &effects) }
+    }
+
+    private mutating func match(
+        _ path: Path, to wanted: Entry, _ rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
+    ) {
+        let old = rows[path]
+        var row = old ?? Row(path: path)
+        guard row.condition == .normal || row.condition == .damaged else { return }
+        if agrees(resolution(of: row).entry, wanted) {
+            if row.needsApply { plan.want(path) } else { records.unshown[path] = nil }
+            return
+        }
+        guard isExplained(row) else {
+            wait(&row, .schemaNewer)
+            put(row, replacing: old, in: &batch, into: &effects)
+            return
+        }
+        if !wanted.isAbsent { reviveParents(of: path, &rows, in: &batch, into: &effects) }
+        decree(wanted, &row, in: &batch)
+        put(row, replacing: old, in: &batch, into: &effects)
+        rows[path] = row
+    }
+
+    private mutating func reviveParents(
+        of path: Path, _ rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
+    ) {
+        for parent in path.parents {
+            let old = rows[parent]
+            var row = old ?? Row(path: parent)
+            let resolved = resolution(of: row).entry
+            guard resolved.isAbsent, row.disk == nil || row.needsApply else { continue }
+            decree(Entry(content: .directory, mode: 0o755, modified: resolved.modified), &row, in: &batch)
+            put(row, replacing: old, in: &batch, into: &effects)
+            rows[parent] = row
+        }
+    }
+
+    /// Says in the log what is to be at the path, by somebody who has seen everything that was written there.
+    private mutating func decree(_ entry: Entry, _ row: inout Row, in batch: inout Batch) {
+        let position = nextPosition()
+        let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
+        let origin = Origin(author: .own, position: position, time: time)
+        let known = resolution(of: row).entry
+        let entry = entry.isAbsent ? Entry(content: .absent, mode: known.mode, modified: known.modified) : entry
+        let revision = Revision(origin: origin, seen: row.version, entry: entry, origins: Origins(all: origin))
+        row.join(revision)
+        row.waiting = nil
+        row.owesCopy = false
+        append(.put(row.path, revision), at: position, time, in: &batch)
+        plan.want(row.path)
+    }
+
+    /// The peer tells of a save in a change set before it does in its log, unless it does not know the model.
+    private func isExplained(_ row: Row) -> Bool {
+        guard !session.sharesRecords, let number = book(of: row.path), let head = row.head(by: .peer),
+            case .file(let content, _) = head.entry.content
+        else { return true }
+        return records.books[number].hasSaved(content, at: row.path)
+    }
+
+    /// What cannot be read here is held, and all the rest goes on.
+    mutating func noteStored(_ stored: StoredChangeSet) {
+        guard let (number, set) = decoded(stored) else {
+            records.heldSets += 1
+            return
+        }
+        clock.witness(set.time)
+        records.books[number].note(set)
+    }
+
+    // MARK: At the start
+
+    mutating func openRecords(_ models: [InstalledModel]) {
+        records = RecordState()
+        records.books = models.map { RecordBook($0, chunking: limits.chunking) }
+        if keepsRecords { enqueue(.loadRecords) }
+    }
+
+    mutating func loadRecords(_ answers: inout Answers, into effects: inout Effects) {
+        for stored in answers.changeSets() {
+            records.known[stored.author] = max(records.known[stored.author], stored.position)
+            noteStored(stored)
+        }
+        records.durable = records.known
+        refreshRecords(showing: .none, into: &effects)
+        records.isLoaded = true
+        for number in records.books.indices { enqueue(.adoptRecords(number, after: nil)) }
+    }
+
+    /// What was in the folder before the model came, or before there was a peer, becomes change sets of this node.
+    mutating func adoptRecords(_ number: Int, _ answers: inout Answers, into effects: inout Effects) {
+        let rows = answers.rows()
+        for row in rows where row.condition == .normal {
+            guard let disk = row.disk, case .file = disk.entry.content, book(of: row.path) == number,
+                !records.books[number].hasSaved(row.path)
+            else { continue }
+            note(
+                row.path,
+                RecordState.Finding(
+                    entry: disk.entry, stat: disk.stat, bytes: nil, isRacy: disk.isRacy, isOld: true))
+        }
+        if rows.count == limits.batchPathsMax, let last = rows.last { enqueue(.adoptRecords(number, after: last.path)) }
+    }
+}

@@ -1,0 +1,169 @@
+import RecordMerge
+import SyncModel
+
+/// Change sets on the link: each node gets what the other has and it has not, in order, before the revisions that go with it.
+extension Node {
+    // MARK: Saying where we are
+
+    var recordsHello: RecordsHello {
+        RecordsHello(
+            models: records.books.map { book in
+                RecordsHello.Model(
+                    name: book.model.name, version: UInt32(clamping: book.model.version), digest: book.digest)
+            },
+            own: records.durable.own, known: records.durable.peer)
+    }
+
+    /// A peer that keeps no records would have its saves overlooked: files of the models wait.
+    mutating func tellOfModels(_ hello: Hello, into effects: inout Effects) {
+        guard keepsRecords, !session.peerKeepsRecords else { return }
+        for book in records.books { setAlarm(.schemaNewer, subject: book.model.name, if: true, into: &effects) }
+    }
+
+    mutating func greetRecords(_ hello: RecordsHello, into effects: inout Effects) -> Bool {
+        guard keepsRecords, session.peerSets == nil else { return true }
+        session.peerSets = hello.own
+        session.setsSent = hello.known
+        session.setsTaken = hello.known
+        session.sharesRecords = hello.models == recordsHello.models
+        for book in records.books {
+            let theirs = hello.models.first { $0.name == book.model.name }
+            let isOther = theirs?.digest != book.digest
+            setAlarm(.schemaNewer, subject: book.model.name, if: isOther, into: &effects)
+        }
+        plan.startRound()
+        return true
+    }
+
+    // MARK: Sending
+
+    /// Rows are told only when the sets that go with them have been.
+    var setsAreSent: Bool {
+        guard keepsRecords, session.peerKeepsRecords else { return true }
+        guard records.isLoaded, let sent = session.setsSent else { return false }
+        return sent >= records.durable.own
+    }
+
+    mutating func pumpRecordLink(into effects: inout Effects) {
+        guard keepsRecords, records.isLoaded, session.isLive, session.peerKeepsRecords else { return }
+        if !session.saidRecords {
+            session.saidRecords = true
+            send(.records(recordsHello), into: &effects)
+        }
+        guard let sent = session.setsSent, !session.isReadingSets, mayFillLink else { return }
+        if sent < records.durable.own {
+            session.isReadingSets = true
+            enqueue(.sendSets(.own, after: sent))
+        } else if let theirs = session.peerSets, theirs < records.durable.peer {
+            // They were set back: what they wrote is here.
+            session.isReadingSets = true
+            enqueue(.sendSets(.peer, after: theirs))
+        }
+    }
+
+    mutating func sendSets(_ author: Author, _ answers: inout Answers, into effects: inout Effects) {
+        session.isReadingSets = false
+        guard session.isLive else { return }
+        for stored in answers.changeSets() where stored.position <= records.durable[author] {
+            for piece in SetPiece.pieces(of: stored) { send(.changeSet(piece), into: &effects) }
+            switch author {
+            case .own: session.setsSent = stored.position
+            case .peer: session.peerSets = stored.position
+            }
+        }
+    }
+
+    // MARK: Taking
+
+    /// False for what no honest peer sends.
+    mutating func take(_ piece: SetPiece) -> Bool {
+        guard keepsRecords, session.saidRecords else { return true }
+        guard let whole = session.incomingSet.add(piece) else { return false }
+        guard let stored = whole else { return true }
+        // The peer's "own" is our peer's.
+        session.setsComing.append(StoredChangeSet(stored.author.flipped, stored.position, stored.bytes))
+        if !session.isTakingSets {
+            session.isTakingSets = true
+            enqueue(.importSets)
+        }
+        return true
+    }
+
+    /// Durable first, shown then; nothing a set says can make it fail.
+    mutating func importSets(into effects: inout Effects) {
+        session.isTakingSets = false
+        let coming = session.setsComing
+        session.setsComing = []
+        let seen = records.known.peer
+        var batch = Batch()
+        for stored in coming where stored.position > records.known[stored.author] {
+            if stored.author == .peer, !stored.position.follows(records.known.peer) {
+                reject(.peerProtocolViolation, into: &effects)
+                return
+            }
+            batch.add(.putChangeSet(stored))
+            records.known[stored.author] = stored.position
+            noteStored(stored)
+        }
+        guard !batch.isEmpty else { return }
+        store(&batch, into: &effects)
+        refreshRecords(showing: seen, into: &effects)
+    }
+
+    /// What the peer says it has stored.
+    mutating func noteSetsTaken(_ position: LogPosition) -> Bool {
+        guard position <= records.durable.own else { return false }
+        session.setsTaken = max(session.setsTaken ?? .none, position)
+        return true
+    }
+
+    mutating func acknowledgeSets(into effects: inout Effects) {
+        guard keepsRecords, session.isLive, session.saidRecords, session.setsAcknowledged < records.durable.peer
+        else { return }
+        session.setsAcknowledged = records.durable.peer
+        send(.setsTaken(records.durable.peer), into: &effects)
+    }
+
+    /// Nothing is waiting to be told, to be taken or to be shown.
+    var recordsAreIdle: Bool {
+        guard keepsRecords else { return true }
+        return records.isLoaded && records.toMatch.isEmpty && !records.isMatching && session.setsComing.isEmpty
+            && records.found.count == records.waiting.count
+    }
+
+    /// The peer has what there is to have.
+    var recordsAreShared: Bool {
+        guard keepsRecords else { return true }
+        return session.sharesRecords && session.setsTaken.map { $0 >= records.known.own } ?? false
+    }
+
+    // MARK: Bytes
+
+    /// Nil for what no set may be: beyond what a reader takes.
+    func encoded(_ set: ChangeSet, of number: Int) -> [UInt8]? {
+        ChangeSetCodec.encode(set, base: base(for: set.author, number))
+    }
+
+    /// Nil for a set of a model that this node does not have, or of a newer program: it is kept until it can be read.
+    func decoded(_ stored: StoredChangeSet) -> (Int, ChangeSet)? {
+        guard let prologue = ChangeSetCodec.prologue(of: stored.bytes),
+            prologue.author == (stored.author == .own ? ownParty : ownParty.other),
+            prologue.position == stored.position,
+            let number = records.books.firstIndex(where: { $0.needs == prologue.needs })
+        else { return nil }
+        let decoded = ChangeSetCodec.decode(stored.bytes, base: base(for: prologue.author, number)) { bytes in
+            ContentHasher.chunks(of: bytes, limits.chunking).contentID
+        }
+        if case .set(let set) = decoded { return (number, set) }
+        return nil
+    }
+
+    private func base(for author: Party, _ number: Int) -> ChangeSetCodec.Base {
+        let book = records.books[number]
+        return { path in
+            book.save(of: path, by: author).flatMap { file in
+                file.content.flatMap { content in file.bytes.map { (content, $0) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import RecordMerge
+import SyncModel
+
+/// Saves of files that a model claims: what was found becomes change sets.
+extension Node {
+    /// Without a peer nobody could say which of two nodes this is; what is in the folder by then is told of later.
+    var keepsRecords: Bool { !records.books.isEmpty && record.peer != nil }
+
+    var ownParty: Party { reconciler.precedence.ownKeyIsSmaller ? .first : .second }
+
+    func book(of path: Path) -> Int? {
+        guard keepsRecords else { return nil }
+        return records.books.firstIndex { $0.claims(path) }
+    }
+
+    /// A directory that is moved with files in it that a model claims is told path by path.
+    func concernsRecords(_ directory: Path) -> Bool {
+        keepsRecords && records.books.contains { $0.concerns(directory) }
+    }
+
+    // MARK: Findings
+
+    /// True if the change of the row is left to a change set. Nothing is put in the place of the file until then.
+    mutating func leaveToRecords(_ row: inout Row, _ entry: Entry, _ stat: Stat?, isRacy: Bool = false) -> Bool {
+        guard book(of: row.path) != nil else { return false }
+        guard row.disk?.entry.content != entry.content else {
+            takeBackFinding(at: row.path)
+            return false
+        }
+        guard entry.content.kind == .file || row.disk?.entry.content.kind == .file else { return false }
+        if !entry.isAbsent { row.condition = .normal }
+        let isOld = !incoming.initialScanDone && row.disk == nil
+        note(row.path, RecordState.Finding(entry: entry, stat: stat, bytes: nil, isRacy: isRacy, isOld: isOld))
+        return true
+    }
+
+    mutating func note(_ path: Path, _ finding: RecordState.Finding) {
+        if let old = records.found[path], old.entry == finding.entry, old.stat == finding.stat { return }
+        if records.dueAt == nil { records.firstFoundAt = now.monotonicMilliseconds }
+        records.found[path] = finding
+        // Who saves again may have mended what waits with it.
+        records.waiting.removeAll()
+        cancel(path)
+        let isMuch = records.found.count >= RecordState.groupPathsMax
+        let quiet = now.monotonicMilliseconds + limits.saveQuietMilliseconds
+        let patience = records.firstFoundAt + limits.savePatienceMilliseconds
+        records.dueAt = isMuch ? now.monotonicMilliseconds : min(quiet, patience)
+    }
+
+    /// What stands there is what was told of last.
+    mutating func takeBackFinding(at path: Path) {
+        records.found[path] = nil
+        records.waiting[path] = nil
+    }
+
+    /// Nothing stands at the path now, and nothing that was told of did.
+    mutating func forgetFinding(at path: Path) {
+        if records.found[path]?.entry.isAbsent == false { takeBackFinding(at: path) }
+    }
+
+    mutating func pumpRecords(into effects: inout Effects) {
+        guard phase == .running, keepsRecords, records.isLoaded else { return }
+        readFindings(into: &effects)
+        matchNext()
+        guard let due = records.dueAt, due <= now.monotonicMilliseconds, !records.isTelling else { return }
+        let paths = records.toTell
+        guard !paths.isEmpty else {
+            records.dueAt = nil
+            return
+        }
+        guard paths.allSatisfy({ records.found[$0]?.mustBeRead == false }) else { return }
+        records.isTelling = true
+        enqueue(.tellRecords(paths))
+    }
+
+    private mutating func readFindings(into effects: inout Effects) {
+        for (path, finding) in records.found where finding.mustBeRead && !records.reading.contains(key: path) {
+            guard records.reading.count < limits.batchPathsMax else { return }
+            records.reading[path] = true
+            let request = ReadRequest(
+                place: .tree(path), expected: finding.stat, offset: 0, length: Int(clamping: finding.entry.content.size)
+            )
+            effects.add(.read(newJob(.readingSave(path)), [request]))
+        }
+    }
+
+    mutating func finishReadingSave(_ path: Path, _ outcomes: [ReadOutcome]) {
+        records.reading[path] = nil
+        guard let finding = records.found[path], finding.mustBeRead else { return }
+        guard case .bytes(let bytes)? = outcomes.first,
+            finding.entry.content == .file(contentID(of: bytes), size: UInt64(bytes.count))
+        else {
+            // It is not what was found any more, or cannot be read now.
+            records.found[path] = nil
+            watch.changing[path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
+            return
+        }
+        records.found.update(path) { $0.bytes = bytes }
+    }
+
+    private func contentID(of bytes: [UInt8]) -> ContentID {
+        ContentID(ContentHasher.chunks(of: bytes, limits.chunking).contentID)
+    }
+
+    // MARK: Telling
+
+    /// What was saved together becomes one change set of each model, if it keeps the model's rules; else it waits for more.
+    mutating func tellRecords(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
+        records.isTelling = false
+        let rows = answers.rowsByPath()
+        let isReady = paths.allSatisfy { records.found[$0]?.mustBeRead != true }
+        guard isReady, !paths.contains(where: apply.touches) else {
+            records.dueAt = now.monotonicMilliseconds + limits.saveQuietMilliseconds
+            return
+        }
+        records.dueAt = nil
+        var batch = Batch()
+        for number in records.books.indices {
+            tell(paths.filter { book(of: $0) == number }, of: number, rows, in: &batch, into: &effects)
+        }
+        if !batch.isEmpty { store(&batch, into: &effects) }
+    }
+
+    private mutating func tell(
+        _ paths: [Path], of number: Int, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
+    ) {
+        var group = SaveGroup(records.books[number])
+        for path in paths {
+            guard let finding = records.found[path] else { continue }
+            if let code = group.add(path, finding, over: rows[path]?.disk?.entry.content) {
+                hold(path, code, rows, in: &batch, into: &effects)
+            }
+        }
+        guard !group.isEmpty else { return }
+        var ahead = clock
+        let set = changeSet(of: group, number, at: ahead.tick(wallMilliseconds: now.wallMilliseconds))
+        let faults = group.faults(of: set)
+        guard faults.isEmpty else {
+            if mustWait() { return }
+            for path in group.paths(of: faults) {
+                hold(path, .validationRequiredMissing, rows, in: &batch, into: &effects)
+            }
+            // The others need not wait with them.
+            records.dueAt = now.monotonicMilliseconds
+            return
+        }
+        records.invalidSince = nil
+        guard let bytes = encoded(set, of: number) else {
+            for path in group.findings.map(\.path) { hold(path, .formatCorrupt, rows, in: &batch, into: &effects) }
+            return
+        }
+        clock = ahead
+        logSet(set, bytes, of: number, in: &batch)
+        settle(group, rows, in: &batch, into: &effects)
+    }
+
+    /// True if more may come that makes the group whole.
+    private mutating func mustWait() -> Bool {
+        let since = records.invalidSince ?? now.monotonicMilliseconds
+        let patience = since + limits.invalidPatienceMilliseconds
+        let isPatient = patience > now.monotonicMilliseconds
+        records.invalidSince = isPatient ? since : nil
+        if isPatient { records.dueAt = patience }
+        return isPatient
+    }
+
+    /// The file stays as it is, and so does what is known of its records.
+    private mutating func hold(
+        _ path: Path, _ code: MessageCode, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
+    ) {
+        let old = rows[path]
+        var row = old ?? Row(path: path)
+        records.waiting[path] = code
+        wait(&row, code)
+        setAlarm(code, subject: path.bytes, if: true, into: &effects)
+        put(row, replacing: old, in: &batch, into: &effects)
+    }
+
+    /// The rows say what the set says, in one batch with it.
+    private mutating func settle(
+        _ group: SaveGroup, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
+    ) {
+        for (path, finding) in group.findings {
+            records.found[path] = nil
+            records.unshown[path] = nil
+            for code in Node.saveFaults { setAlarm(code, subject: path.bytes, if: false, into: &effects) }
+            reviseFound(finding, rows[path], at: path, in: &batch, into: &effects)
+        }
+        refreshRecords(showing: records.known.peer, into: &effects)
+    }
+
+    private static let saveFaults = [MessageCode.validationRequiredMissing, .formatCorrupt, .formatZeroLength]
+
+    /// What the row is to say once the set says it.
+    private mutating func reviseFound(
+        _ finding: RecordState.Finding, _ old: Row?, at path: Path, in batch: inout Batch, into effects: inout Effects
+    ) {
+        plan.want(path)
+        var row = old ?? Row(path: path)
+        row.waiting = nil
+        if row.disk?.entry.content != finding.entry.content {
+            revise(&row, to: finding.entry, stat: finding.stat, in: &batch)
+            row.disk?.isRacy = finding.isRacy
+        }
+        put(row, replacing: old, in: &batch, into: &effects)
+    }
+
+    // MARK: Sets of this node
+
+    /// Nothing is noted of a set that nobody could read.
+    mutating func logSet(_ set: ChangeSet, _ bytes: [UInt8], of number: Int, in batch: inout Batch) {
+        batch.add(.putChangeSet(StoredChangeSet(.own, set.position, bytes)))
+        records.epochHasBegun = true
+        records.known.own = set.position
+        records.books[number].note(set)
+    }
+
+    /// By somebody who had the folder before him: what of the peer's sets it did not show yet he has not seen.
+    private func changeSet(of group: SaveGroup, _ number: Int, at time: HybridTime) -> ChangeSet {
+        let unshown = group.findings.compactMap { records.unshown[$0.path] }.min()
+        let seen = min(unshown ?? records.known.peer, records.known.peer)
+        return changeSet(group.operations, group.files, of: number, at: time, seeing: seen)
+    }
+
+    func changeSet(
+        _ operations: [Operation], _ files: [ChangeSet.SavedFile], of number: Int, at time: HybridTime,
+        seeing peer: LogPosition
+    ) -> ChangeSet {
+        var seen = Applied.none
+        seen[ownParty] = records.known.own
+        seen[ownParty.other] = peer
+        return ChangeSet(
+            author: ownParty, position: nextSetPosition, time: time, seen: seen, operations: operations, files: files,
+            needs: records.books[number].needs)
+    }
+
+    private var nextSetPosition: LogPosition {
+        let last = records.known.own
+        if records.epochHasBegun { return LogPosition(epoch: last.epoch, seq: last.seq + 1) }
+        return LogPosition(epoch: Epoch(number: last.epoch.number &+ 1, nonce: nonce), seq: 1)
+    }
+}

@@ -1,0 +1,170 @@
+/// What a node knows of the records of one model: every change set of both nodes, what they come to, and the files that
+/// follow from that. Pure: the same sets give the same files on both nodes, in whatever order they came.
+import RecordMerge
+import SyncModel
+
+struct RecordBook: Sendable {
+    let model: Model
+    /// Of the file that the model was read from.
+    let digest: Digest
+    private let chunking: ChunkerParameters
+    private(set) var space: RecordSpace
+    /// Sets that the view does not know yet.
+    private var news: [ChangeSet] = []
+    /// The last save of each path by each author; a set in the log is told as what it changes in them.
+    private var saves = SortedMap<Path, Saves>()
+    /// Every content that was ever saved at a path.
+    private var contents = SortedMap<Path, SortedMap<ContentID, Bool>>()
+    /// When a record was last written to, by whomever.
+    private var latest = SortedMap<RecordID, Write>()
+    /// What is to stand in the folder.
+    private(set) var files = SortedMap<Path, File>()
+
+    struct File: Sendable {
+        let entry: Entry
+        let chunks: ChunkList
+        let bytes: [UInt8]
+
+        var content: ContentID { ContentID(chunks.contentID) }
+    }
+
+    struct Write: Sendable {
+        let time: HybridTime
+        let author: Party
+    }
+
+    private struct Saves: Sendable {
+        var first: Saved?
+        var second: Saved?
+
+        subscript(party: Party) -> Saved? {
+            get { party == .first ? first : second }
+            set {
+                switch party {
+                case .first: first = newValue
+                case .second: second = newValue
+                }
+            }
+        }
+
+        /// By K.
+        var latest: Saved? {
+            guard let first, let second else { return first ?? second }
+            return second.time < first.time ? first : second
+        }
+    }
+
+    private struct Saved: Sendable {
+        let time: HybridTime
+        let file: ChangeSet.SavedFile
+    }
+
+    init(_ installed: InstalledModel, chunking: ChunkerParameters) {
+        model = installed.model
+        digest = installed.digest
+        self.chunking = chunking
+        space = RecordSpace(model: installed.model)
+    }
+
+    var root: Path { model.root }
+
+    /// What a reader of this model's change sets must have.
+    var needs: Needs { Needs(model: model.name, modelVersion: model.version) }
+
+    var view: RecordView { space.view }
+
+    func claims(_ path: Path) -> Bool { !model.entities(claiming: path).isEmpty }
+
+    /// Somewhere in the directory, or above it, files stand that the model is about.
+    func concerns(_ directory: Path) -> Bool {
+        directory == model.root || directory.isBelow(model.root) || model.root.isBelow(directory)
+    }
+
+    func hasSaved(_ content: ContentID, at path: Path) -> Bool { contents[path]?[content] == true }
+    func hasSaved(_ path: Path) -> Bool { contents.contains(key: path) }
+
+    /// The last save of a path by an author: what the next one is told against.
+    func save(of path: Path, by party: Party) -> ChangeSet.SavedFile? { saves[path]?[party]?.file }
+
+    /// The bytes of a content that stands at the path, or stood there.
+    func bytes(of content: ContentID, at path: Path) -> [UInt8]? {
+        if let file = files[path], file.content == content { return file.bytes }
+        return [Party.first, .second].lazy.compactMap { self.saves[path]?[$0]?.file }
+            .first { $0.content == content }?.bytes
+    }
+
+    func lastWrite(to record: RecordID) -> Write? { latest[record] }
+
+    /// The file of a record, and what it says there, in quarantine as well.
+    func content(of id: RecordID) -> (path: Path, bytes: [UInt8])? {
+        let isLive = view.live.contains(key: id)
+        guard let record = view.live[id] ?? view.quarantine[id]?.record ?? view.dropped[id]?.record,
+            let path = RecordRenderer.path(of: id, record, model)
+        else { return nil }
+        if isLive { return files[path].map { (path, $0.bytes) } }
+        guard let base = saves[path]?.latest?.file.bytes, let document = document(base, at: path),
+            let bytes = space.renderer.rendered(record, of: id, base: document)
+        else { return nil }
+        return (path, bytes)
+    }
+
+    func document(_ bytes: [UInt8], at path: Path) -> RecordDocument? {
+        do {
+            return try RecordDocument(parsing: bytes, at: path, model: model)
+        } catch {
+            return nil
+        }
+    }
+
+    // MARK: Taking change sets in
+
+    /// What follows from it is known after the next `refresh`.
+    mutating func note(_ set: ChangeSet) {
+        for file in set.files {
+            guard let content = file.content else { continue }
+            contents[file.path, default: [:]][content] = true
+            saves[file.path, default: Saves()][set.author] = Saved(time: set.time, file: file)
+        }
+        for operation in set.operations {
+            let write = Write(time: set.time, author: set.author)
+            latest[operation.record] = latest[operation.record].map { $0.time < write.time ? write : $0 } ?? write
+        }
+        news.append(set)
+    }
+
+    /// The paths at which something else is to stand since the last time.
+    mutating func refresh() -> [Path] {
+        guard !news.isEmpty else { return [] }
+        let change = space.add(news)
+        news = []
+        let renderer = space.renderer
+        return change.files.filter { path in
+            let old = files[path]
+            files[path] = file(at: path, renderer)
+            return old?.entry != files[path]?.entry
+        }
+    }
+
+    private func file(at path: Path, _ renderer: RecordRenderer) -> File? {
+        guard let base = saves[path]?.latest?.file, let bytes = base.bytes,
+            let document = document(bytes, at: path),
+            let rendered = renderer.rendered(path, base: document)
+        else { return nil }
+        let chunks = ContentHasher.chunks(of: rendered, chunking)
+        let isBase = ContentID(chunks.contentID) == base.content
+        let modified = isBase ? base.modified : time(ofMerged: path, document, renderer, after: base.modified)
+        let content = Content.file(ContentID(chunks.contentID), size: chunks.size)
+        return File(
+            entry: Entry(content: content, mode: base.mode, modified: modified), chunks: chunks, bytes: rendered)
+    }
+
+    /// The same on both nodes, whenever each of them came to it: that of the last write to a record that stands there or stood.
+    private func time(
+        ofMerged path: Path, _ base: RecordDocument, _ renderer: RecordRenderer, after saved: Timestamp
+    ) -> Timestamp {
+        let writes = (base.ids + renderer.records(at: path)).compactMap { latest[$0]?.time }
+        let last = Timestamp(milliseconds: Int64(clamping: (writes.max() ?? .zero).wallMilliseconds))
+        let next = Timestamp(milliseconds: saved.milliseconds + 1)
+        return max(last, next)
+    }
+}

@@ -1,0 +1,82 @@
+/// Where this node stands with the records: the books, the saves that are not told of yet, and the two logs of change sets.
+///
+/// How it goes: a save of a file that a model claims is no revision yet (`Node+Records`). Once the files that were saved
+/// together are there, they become one change set, and in the same batch of the store the revisions of their rows. The peer gets
+/// the set before the revisions (`Node+RecordLink`), so whatever a row says was written there is known here. From the sets both
+/// nodes make the same files. Where the rows would resolve to something else, each says in its log what is to be there
+/// (`Node+RecordFiles`); from there on it is a file like any other.
+import RecordMerge
+import SyncModel
+
+struct RecordState: Sendable {
+    var books: [RecordBook] = []
+    /// The change sets that the store has are in the books.
+    var isLoaded = false
+
+    /// What was saved and is not in a change set yet.
+    var found = SortedMap<Path, Finding>()
+    /// Of these, what is being read.
+    var reading = SortedMap<Path, Bool>()
+    /// Of these, what waits for its author to save it again, and why.
+    var waiting = SortedMap<Path, MessageCode>()
+    /// When what was found is to be told of, and since when it has been put off for more (monotonic milliseconds).
+    var dueAt: UInt64?
+    var firstFoundAt: UInt64 = 0
+    /// Since when the saves cannot be told of as they are.
+    var invalidSince: UInt64?
+    var isTelling = false
+
+    /// Files that may have to be something else than their rows say.
+    var toMatch = SortedMap<Path, Bool>()
+    var isMatching = false
+    /// Files of which the folder does not show yet what came of the peer's sets after this.
+    var unshown = SortedMap<Path, LogPosition>()
+
+    /// The alerts about records that are in quarantine.
+    var contested = SortedMap<AlertKey, Bool>()
+
+    /// The last change sets in the books, and those of which that is durable.
+    var known = SetHeads()
+    var durable = SetHeads()
+    var epochHasBegun = false
+    /// Sets that are stored and cannot be read here.
+    var heldSets = 0
+
+    /// What was found and does not wait for its author.
+    var toTell: [Path] { Array(found.keys).filter { !waiting.contains(key: $0) } }
+
+    var dead: [RecordID] { books.flatMap(\.view.dead) }
+    var quarantinedCount: Int { books.reduce(0) { $0 + $1.view.quarantine.count } }
+
+    struct Finding: Sendable {
+        let entry: Entry
+        /// Nil for what is gone.
+        let stat: Stat?
+        var bytes: [UInt8]?
+        let isRacy: Bool
+        /// It was in the folder before anybody watched: its author cannot be asked to mend it.
+        let isOld: Bool
+
+        var mustBeRead: Bool { bytes == nil && entry.content.kind == .file }
+    }
+
+    /// What the groups of saves may come to before they are told of at once.
+    static let groupPathsMax = 256
+    static let groupBytesMax = 8 << 20
+}
+
+/// The last change set of each node.
+struct SetHeads: Hashable, Sendable {
+    var own = LogPosition.none
+    var peer = LogPosition.none
+
+    subscript(author: Author) -> LogPosition {
+        get { author == .own ? own : peer }
+        set {
+            switch author {
+            case .own: own = newValue
+            case .peer: peer = newValue
+            }
+        }
+    }
+}

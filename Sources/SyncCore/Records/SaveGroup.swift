@@ -1,0 +1,62 @@
+/// Files of one model that were saved together, on their way to become one change set.
+import RecordMerge
+import SyncModel
+
+struct SaveGroup {
+    private let book: RecordBook
+    private(set) var findings: [(path: Path, finding: RecordState.Finding)] = []
+    private var saves = SortedMap<Path, Differ.Save>()
+
+    init(_ book: RecordBook) {
+        self.book = book
+    }
+
+    var isEmpty: Bool { findings.isEmpty }
+
+    /// Why the file cannot be taken for what its model says; nil if it can.
+    mutating func add(_ path: Path, _ finding: RecordState.Finding, over shown: Content?) -> MessageCode? {
+        var after: RecordDocument?
+        if let bytes = finding.bytes {
+            if bytes.isEmpty { return .formatZeroLength }
+            after = book.document(bytes, at: path)
+            if after == nil { return .formatCorrupt }
+        }
+        findings.append((path, finding))
+        saves[path] = Differ.Save(before: document(shown, at: path), after: after)
+        return nil
+    }
+
+    /// What the folder showed before the save. What was there before anybody told of it counts as new.
+    private func document(_ shown: Content?, at path: Path) -> RecordDocument? {
+        guard case .file(let content, _)? = shown, let bytes = book.bytes(of: content, at: path) else { return nil }
+        return book.document(bytes, at: path)
+    }
+
+    var operations: [Operation] {
+        Differ(model: book.model, view: book.view).operations(for: Array(saves.values))
+    }
+
+    var files: [ChangeSet.SavedFile] {
+        findings.compactMap { path, finding in
+            guard case .file(let content, _) = finding.entry.content, let bytes = finding.bytes else { return nil }
+            return ChangeSet.SavedFile(
+                path: path, content: content, bytes: bytes, mode: finding.entry.mode,
+                modified: finding.entry.modified)
+        }
+    }
+
+    /// What the set would break that was whole before. What was in the folder before anybody watched is taken as it is.
+    func faults(of set: ChangeSet) -> [SaveFault] {
+        if findings.allSatisfy(\.finding.isOld) { return [] }
+        return SaveCheck(set, in: book.space).faults
+    }
+
+    /// The files in which those stand that the faults are about.
+    func paths(of faults: [SaveFault]) -> [Path] {
+        let paths = findings.map(\.path).filter { path in
+            let ids = (saves[path]?.before?.ids ?? []) + (saves[path]?.after?.ids ?? [])
+            return faults.contains { ids.contains($0.record) }
+        }
+        return paths.isEmpty ? findings.map(\.path) : paths
+    }
+}

@@ -1,0 +1,118 @@
+import ControlProtocol
+import RecordMerge
+import SyncCore
+import SyncModel
+
+/// Conflicts of records: what lost its place in the folder, and what people decide about it.
+extension Daemon {
+    func contests(then: @escaping ([Contest]) -> Void) {
+        guard !models.models.isEmpty else { return then([]) }
+        host.ask(.contests) { answer in
+            if case .contests(let contests) = answer { then(contests) } else { then([]) }
+        }
+    }
+
+    func document(_ contest: Contest) -> ConflictDocument {
+        let versions = contest.versions.map { version in
+            ConflictDocument.Version(
+                id: version.isCurrent ? ConflictReading.currentID : "\(version.record)",
+                node: version.author == .own ? record.name : record.peerName,
+                timeMilliseconds: version.wallMilliseconds, sha256: Program.digest(of: version.bytes).hex(digits: 64),
+                isCurrent: version.isCurrent, record: "\(version.record)",
+                path: version.isCurrent ? version.path?.bytes : nil, size: version.bytes.count)
+        }
+        let lost = contest.versions.first { $0.record == contest.group }
+        return ConflictDocument(
+            id: Daemon.contestID(of: contest.group), code: CodeText(contest.code ?? .conflictSlot), kind: contest.kind,
+            path: lost?.path?.bytes ?? [], subject: Array("\(contest.group)".utf8),
+            sinceMilliseconds: contest.versions.map(\.wallMilliseconds).max() ?? 0, reason: contest.word,
+            versions: versions, isOpen: contest.code != nil)
+    }
+
+    static func contestID(of record: RecordID) -> String {
+        "r" + SHA256.digest(of: Array("\(record)".utf8)).hex(digits: 10)
+    }
+
+    func showContest(_ id: String, _ asker: Asker) {
+        contests { [unowned self] contests in
+            guard let contest = contests.first(where: { Daemon.contestID(of: $0.group) == id }) else {
+                return asker.refuse(ControlError(.requestNotFound, text: "there is no conflict \(id)"))
+            }
+            asker.finish(document(contest))
+        }
+    }
+
+    /// What was discarded is not in quarantine any more: it is looked for among the deleted records.
+    func restoreContest(_ id: String, _ asker: Asker) {
+        host.ask(.deadRecords) { [unowned self] answer in
+            guard case .records(let dead) = answer, let record = dead.first(where: { Daemon.contestID(of: $0) == id })
+            else {
+                let text = "no deleted record has the conflict \(id)"
+                return asker.refuse(ControlError(.requestNotFound, text: text))
+            }
+            tell(.settleContest(.restore, record), asker)
+        }
+    }
+
+    /// `version` is nil where only one is meant.
+    func settle(_ choice: ContestChoice, _ id: String, version: String? = nil, _ asker: Asker) {
+        contests { [unowned self] contests in
+            guard let contest = contests.first(where: { Daemon.contestID(of: $0.group) == id }) else {
+                return asker.refuse(ControlError(.requestNotFound, text: "there is no conflict \(id)"))
+            }
+            switch version {
+            case nil: tell(.settleContest(choice, contest.group), asker)
+            case ConflictReading.currentID?: tell(.settleContest(.discard, contest.group), asker)
+            case let version?:
+                guard contest.versions.contains(where: { "\($0.record)" == version }) else {
+                    let names = contest.versions.map { $0.isCurrent ? ConflictReading.currentID : "\($0.record)" }
+                    let text = "this conflict has the versions \(names.joined(separator: ", ")), not \"\(version)\""
+                    return asker.refuse(ControlError(.requestNotFound, text: text))
+                }
+                tell(.settleContest(choice, contest.group), asker)
+            }
+        }
+    }
+
+    static func isContest(_ id: String) -> Bool { id.hasPrefix("r") }
+
+    // MARK: Why a record is where it is
+
+    /// `Entity/id`, if a model has such an entity.
+    func recordID(_ text: [UInt8]) -> RecordID? {
+        guard let slash = text.firstIndex(of: UInt8(ascii: "/")), slash + 1 < text.count else { return nil }
+        let entity = EntityName(Array(text[..<slash]))
+        guard models.models.contains(where: { $0.model.entity(entity) != nil }) else { return nil }
+        return RecordID(entity, Array(text[(slash + 1)...]))
+    }
+
+    func explain(_ id: RecordID, _ asker: Asker) {
+        host.ask(.explainRecord(id)) { answer in
+            guard case .explanation(let explanation) = answer else {
+                return asker.refuse(ControlError(.requestNotFound, text: "no change ever named the record \(id)"))
+            }
+            asker.finish(
+                ExplainDocument(
+                    subject: Array("\(id)".utf8), kind: .record, code: nil,
+                    meaning: "\(id) \(explanation.outcome), because \(explanation.rule).", cure: nil,
+                    facts: explanation.steps.map(\.description)))
+        }
+    }
+}
+
+extension Contest {
+    fileprivate var kind: ConflictDocument.Kind {
+        code == .conflictDeletedWhileEdited ? .deletedEdit : .slot
+    }
+
+    /// The reason as one word.
+    fileprivate var word: String {
+        switch reason {
+        case .lostSlot?: "lostSlot"
+        case .missing?: "missing"
+        case .gone?, nil: "gone"
+        case .deletedWhileEdited?: "deletedWhileEdited"
+        case .invalidValue?: "invalidValue"
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import ControlProtocol
+import RecordMerge
+import SyncCore
+import SyncModel
+
+/// `doc check` and `doc show`: files as the models of this node see them.
+extension Daemon {
+    func checkDocuments(_ files: [PathArgument], _ asker: Asker) {
+        let paths = files.compactMap { path(of: $0) }
+        guard paths.count == files.count else { return asker.refuse(ControlError(.requestOutside)) }
+        host.contents(of: paths, bytesMax: Limits.jsonBytesMax) { [unowned self] outcomes in
+            asker.finish(DocumentChecks(files: zip(paths, outcomes).map { check($0, $1) }))
+        }
+    }
+
+    private func model(of path: Path) -> Model? {
+        models.models.first { !$0.model.entities(claiming: path).isEmpty }?.model
+    }
+
+    private func check(_ path: Path, _ outcome: ReadOutcome) -> DocumentChecks.File {
+        guard let model = model(of: path) else { return .init(path: path.bytes, outcome: .unguarded) }
+        let name = String(decoding: model.name, as: UTF8.self)
+        switch outcome {
+        case .failed(.notFound), .failed(.notDirectory):
+            return .init(path: path.bytes, outcome: .noSuchFile, model: name)
+        case .failed(.permission): return .init(path: path.bytes, outcome: .accessDenied, model: name)
+        case .failed(.mismatch): return .init(path: path.bytes, outcome: .changedDuringRead, model: name)
+        case .failed(let error):
+            return .init(path: path.bytes, outcome: .corrupt, model: name, detail: "it cannot be read: \(error)")
+        case .bytes(let bytes): return check(path, bytes, model, name)
+        }
+    }
+
+    private func check(_ path: Path, _ bytes: [UInt8], _ model: Model, _ name: String) -> DocumentChecks.File {
+        if bytes.isEmpty { return .init(path: path.bytes, outcome: .zeroLength, model: name) }
+        var file = DocumentChecks.File(path: path.bytes, outcome: .success, model: name)
+        do throws(DocumentFault) {
+            let document = try RecordDocument(parsing: bytes, at: path, model: model)
+            let version = document.version(at: model.versionAt)
+            file.found = Daemon.found(version)
+            file.supported = .array([JSON.count(model.reads.min() ?? 0), JSON.count(model.reads.max() ?? 0)])
+            file.outcome = Daemon.outcome(of: version, model)
+        } catch {
+            file.outcome = .corrupt
+            file.offset = error.offset
+            file.detail = error.description
+        }
+        return file
+    }
+
+    private static func found(_ version: DocumentVersion) -> JSON? {
+        switch version {
+        case .absent: nil
+        case .number(let number): .count(number)
+        case .unknown(let text): .string(Path.escape(text))
+        }
+    }
+
+    /// A document that does not say its version is as old as the first there was.
+    private static func outcome(of version: DocumentVersion, _ model: Model) -> DocumentChecks.Outcome {
+        switch version {
+        case .unknown: .unknownVersion
+        case .number(let number):
+            number > (model.reads.max() ?? 0) ? .newerVersion : model.reads.contains(number) ? .success : .olderVersion
+        case .absent: .success
+        }
+    }
+
+    func showDocument(_ argument: PathArgument, _ asker: Asker) {
+        guard let path = path(of: argument) else { return asker.refuse(ControlError(.requestOutside)) }
+        guard let model = model(of: path) else {
+            let text = "no model of this node is about \"\(path)\""
+            return asker.refuse(ControlError(.requestNotFound, text: text))
+        }
+        host.contents(of: [path], bytesMax: Limits.jsonBytesMax) { outcomes in
+            guard case .bytes(let bytes)? = outcomes.first else {
+                return asker.refuse(ControlError(.requestNotFound, text: "\"\(path)\" cannot be read"))
+            }
+            do throws(DocumentFault) {
+                let document = try RecordDocument(parsing: bytes, at: path, model: model)
+                asker.finish(RecordsDocument(path: path.bytes, model: model.name, document))
+            } catch {
+                asker.refuse(ControlError(.formatCorrupt, text: error.description))
+            }
+        }
+    }
+}
+
+extension RecordsDocument {
+    fileprivate init(path: [UInt8], model: [UInt8], _ document: RecordDocument) {
+        let records = document.recordIDs.map { id in
+            RecordsDocument.record(
+                id: "\(id)", values: document.values(of: id).map { ("\($0.name)", RecordsDocument.value($0.text)) },
+                links: document.links(of: id).map {
+                    ("\($0.name)", $0.keys.map { String(decoding: $0, as: UTF8.self) })
+                })
+        }
+        self.init(path: path, model: String(decoding: model, as: UTF8.self), records: records)
+    }
+
+    private static func value(_ text: [UInt8]) -> JSON {
+        do throws(JSONError) {
+            return try JSON(parsing: text)
+        } catch {
+            // What our other reader of JSON does not take is shown as its text.
+            return .string(Path.escape(text))
+        }
+    }
+}

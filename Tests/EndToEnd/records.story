@@ -1,0 +1,85 @@
+# AB-1: both re-point a required one-to-one relation while apart; one schedule is live on both, the other in quarantine, and take swaps them
+new_places
+own_network
+set_up
+give_model schedules <<'END'
+{ "model": "org.example.schedules", "version": 1, "root": "schedules",
+  "entities": {
+    "Note": { "files": "notes/*.json", "id": "stem",
+              "fields": { "title": {"type": "string", "required": true}, "body": {"type": "string"} },
+              "relations": { "schedule": {"to": "Schedule", "kind": "one", "required": true, "inverse": "note"} } },
+    "Schedule": { "files": "times/*.json", "id": "stem",
+                  "relations": { "note": {"to": "Note", "kind": "one", "required": true, "inverse": "schedule"} } } } }
+END
+up alpha
+up beta
+pair
+mkdir -p "$alpha"/schedules/{notes,times}
+note() { printf '{\n  "title": "%s",\n  "schedule": "%s"\n}\n' "$3" "$2" >"$1/schedules/notes/A1.json"; }
+times() { printf '{"note": "A1", "at": "%s", "extra": [1.50, 2e3]}\n' "$3" >"$1/schedules/times/$2.json"; }
+note "$alpha" B1 plan
+times "$alpha" B1 09:00
+settle
+[ -f "$beta/schedules/times/B1.json" ] || fail "beta has no B1"
+
+# Apart, both delete B1, make one of their own, and point the note at it.
+ip link set "$device" down || skip "this machine cannot cut the cable"
+soon "alpha does not see the cut" unlinked alpha
+rm "$alpha/schedules/times/B1.json"
+times "$alpha" B2 10:00
+note "$alpha" B2 plan
+sleep 1
+rm "$beta/schedules/times/B1.json"
+times "$beta" B3 11:00
+note "$beta" B3 plan
+sleep 1
+ip link set "$device" up
+settle
+
+# roles WINNER LOSER: on both nodes one schedule is live and linked, the other is complete in quarantine.
+roles() {
+    local node
+    for node in alpha beta; do
+        [ "$(ls "$world/$node/folder/schedules/times")" = "$1.json" ] ||
+            fail "live on $node: $(ls "$world/$node/folder/schedules/times"); $(plight)"
+        grep -q "\"schedule\": *\"$1\"" "$world/$node/folder/schedules/notes/A1.json" ||
+            fail "the note on $node: $(cat "$world/$node/folder/schedules/notes/A1.json")"
+        tells $node '"quarantined":1' status || fail "$node counts: $(cat "$world/told")"
+        ctl $node --json conflicts >"$world/conflicts-$node"
+        grep -q "\"reason\":\"lostSlot\".*\"current\":true,\"record\":\"Schedule/$1\".*\"record\":\"Schedule/$2\"" \
+            "$world/conflicts-$node" || fail "$node lists: $(cat "$world/conflicts-$node")"
+        tells $node '"code":"conflict.slot"' alerts || fail "$node has no alert: $(cat "$world/told")"
+        ctl $node --json alerts | grep -o '"id":"[^"]*","code":"conflict.slot"' >"$world/alert-$node"
+    done
+    cmp -s "$world/alert-alpha" "$world/alert-beta" || fail "the alerts have two ids: $(cat "$world"/alert-*)"
+    id=$(grep -o '"id":"r[0-9a-f]*"' "$world/conflicts-alpha" | cut -d '"' -f 4)
+}
+
+roles B3 B2
+if grep -E "error|corrupt" "$world"/*/log; then fail "there is a line that says error"; fi
+# The one in quarantine is whole, with the numbers as they were written.
+ctl alpha --json conflicts show "$id" | grep -q "\"sha256\":\"$(printf '{"note": "A1", "at": "10:00", "extra": [1.50, 2e3]}\n' |
+    sha256sum | cut -d ' ' -f 1)\"" || fail "the loser is not whole: $(ctl alpha --json conflicts show "$id")"
+
+# Life goes on.
+for round in 1 2 3 4 5 6 7 8 9 10; do
+    times "$alpha" B3 "1$round:00"
+    note "$beta" B3 "plan $round"
+    settle
+done
+grep -q 'plan 10' "$alpha/schedules/notes/A1.json" || fail "an edit is missing"
+roles B3 B2
+
+# take swaps the roles, from either node, and the alert stays about the one that is out now.
+ctl beta conflicts take "$id" Schedule/B2 >"$world/taken" 2>&1 || fail "take: $(cat "$world/taken")"
+settle
+for node in alpha beta; do
+    [ "$(ls "$world/$node/folder/schedules/times")" = B2.json ] || fail "take had no effect on $node; $(plight)"
+    grep -q '"schedule": *"B2"' "$world/$node/folder/schedules/notes/A1.json" || fail "the note of $node is not turned"
+    grep -q '"extra": \[1.50, 2e3\]' "$world/$node/folder/schedules/times/B2.json" || fail "B2 came back changed"
+    soon "the alert of $node stays" warns_no_more_of $node conflict.slot
+    tells $node '"quarantined":1' status || fail "B3 is not kept on $node: $(cat "$world/told")"
+done
+ctl alpha explain Schedule/B3 >"$world/why" 2>&1 || fail "no explanation: $(cat "$world/why")"
+grep -q "is not in the live graph" "$world/why" || fail "the explanation: $(cat "$world/why")"
+ctl alpha --json doc check schedules/notes/A1.json | grep -q '"outcome":"success"' || fail "the note is no document"
