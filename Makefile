@@ -5,13 +5,16 @@ SCRATCH ?= .build
 export SEEDS SCRATCH
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build sim bench sanitize lint format clean
+.PHONY: help run demo-ab test build sim bench sanitize lint format clean
 
 help: ## say what can be done
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## two paired nodes on this machine, demo/alpha and demo/beta, until Ctrl-C
 	@.ci/demo
+
+demo-ab: ## the A/B conflict of two devices, played without a person
+	@.ci/demo-ab
 
 test: ## everything a pull request needs; the last line counts what passed
 	@.ci/test

@@ -29,7 +29,8 @@ extension Folder {
             guard let chunks = try chunks(of: path, stat, chunking), try isUntouched(path, stat) else {
                 return .changing
             }
-            return .content(.file(ContentID(chunks.contentID), size: stat.size), chunks, stat)
+            let id = ContentID(chunks.contentID { Digest(sha256: SHA256Stream.hash($0)) })
+            return .content(.file(id, size: stat.size), chunks, stat)
         }
     }
 

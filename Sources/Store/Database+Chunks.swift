@@ -16,6 +16,8 @@ extension Database {
                 .putChunkPage, .bytes(content.digest.bytes), .integer(Int64(page)), .bytes(chunks))
             guard isNew else { return }
         }
+        // Where a content ends says nothing of where another is cut: the one chunk of a small one is hardly ever in a larger.
+        guard list.chunks.count > 1 else { return }
         for place in Database.firstPlaces(in: list) {
             try connection.run(
                 .putChunkPlace, .bytes(place.digest.beginning), .bytes(content.digest.beginning),

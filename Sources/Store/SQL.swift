@@ -112,7 +112,7 @@ enum SQL: Int, CaseIterable {
         case .versions: "SELECT id, version FROM version ORDER BY id LIMIT ?1"
         case .versionsOfPath: "SELECT id, version FROM version WHERE path = ?1 ORDER BY id DESC LIMIT ?2"
         case .versionsKept:
-            "SELECT id, version FROM version INDEXED BY version_kept WHERE kept >= ?1 ORDER BY id LIMIT ?2"
+            "SELECT id, version FROM version INDEXED BY version_kept WHERE kept >= ?1 ORDER BY id DESC LIMIT ?2"
 
         case .chunkPages: "SELECT page, chunks FROM chunk_list WHERE content = ?1 ORDER BY page"
         case .hasChunkList: "SELECT 1 FROM chunk_list WHERE content = ?1 LIMIT 1"

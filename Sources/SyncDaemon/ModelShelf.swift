@@ -23,7 +23,8 @@ struct ModelShelf {
         guard let bytes = System.contents(of: file, limit: ModelShelf.bytesMax) else {
             return refuse(file, "it cannot be read, or is larger than \(ModelShelf.bytesMax >> 20) MiB")
         }
-        do {
+        if ModelShelf.isAboutFormatsOnly(bytes) { return }
+        do throws(ModelRefusal) {
             let model = try Model(parsing: bytes, file: Path.escape(file))
             guard let rival = models.first(where: { $0.model.meets(model) }) else {
                 return models.append(InstalledModel(model, digest: Program.digest(of: bytes)))
@@ -31,6 +32,17 @@ struct ModelShelf {
             refuse(file, "the model \"\(Path.escape(rival.model.name))\" is about the same files")
         } catch {
             refusals.append((file, error.faults.map(\.description)))
+        }
+    }
+
+    /// Rules of formats have no records in them.
+    private static func isAboutFormatsOnly(_ bytes: [UInt8]) -> Bool {
+        do throws(JSONFault) {
+            let document = try JSONDocument(parsing: bytes)
+            return document.member(Array("formats".utf8), of: .root) != nil
+                && document.member(Array("entities".utf8), of: .root) == nil
+        } catch {
+            return false
         }
     }
 

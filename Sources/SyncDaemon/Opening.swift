@@ -43,11 +43,12 @@ struct Opening {
         let stored = try stored { () throws(StoreError) in try store.node() }
         let pin = try self.stored { () throws(StoreError) in try store.value(Fact.peerPin) }
         let folder = try openFolder(stored, pin, store)
-        let record = try record(stored, key, folder)
+        var record = try record(stored, key, folder)
         let lastPeer = try self.stored { () throws(StoreError) in try store.value(Fact.lastPeer) }
+        let powerWasLost = try noteBoot(store, &record, isFirst: stored == nil)
         return Opened(
             key: key, store: store, folder: folder, record: record, pin: pin, lastPeer: lastPeer,
-            powerWasLost: try noteBoot(store, isFirst: stored == nil), setAside: setAside)
+            powerWasLost: powerWasLost, setAside: setAside)
     }
 
     /// Names of the small facts that the shell keeps in the store.
@@ -233,12 +234,19 @@ struct Opening {
         return record
     }
 
-    /// True if the machine was started anew since the last time.
-    private func noteBoot(_ store: Store, isFirst: Bool) throws(Refusal) -> Bool {
+    /// True if the machine was started anew since the last time. That something may be damaged is on record before this boot is:
+    /// the process may end before the node has written anything.
+    private func noteBoot(_ store: Store, _ record: inout NodeRecord, isFirst: Bool) throws(Refusal) -> Bool {
         let boot = System.bootID()
         let last = try stored { () throws(StoreError) in try store.value(Fact.boot) }
-        if boot != last { try stored { () throws(StoreError) in try store.setValue(Fact.boot, boot) } }
         // A machine that does not tell is taken for one that went down: that costs time, never a file.
-        return !isFirst && (boot == nil || boot != last)
+        let wasLost = !isFirst && (boot == nil || boot != last)
+        if wasLost {
+            record.distrust(Limits())
+            let batch = StoreBatch([.putNode(record)])
+            try stored { () throws(StoreError) in try store.perform(batch) }
+        }
+        if boot != last { try stored { () throws(StoreError) in try store.setValue(Fact.boot, boot) } }
+        return wasLost
     }
 }

@@ -14,7 +14,12 @@ public struct ByteWriter: Sendable {
     public mutating func put(_ value: UInt64) { putInteger(value, width: 8) }
     public mutating func put(_ value: Int64) { putInteger(UInt64(bitPattern: value), width: 8) }
     public mutating func put(_ value: Bool) { bytes.append(value ? 1 : 0) }
-    public mutating func put(_ digest: Digest) { bytes.append(contentsOf: digest.bytes) }
+    public mutating func put(_ digest: Digest) {
+        put(digest.words.0)
+        put(digest.words.1)
+        put(digest.words.2)
+        put(digest.words.3)
+    }
     public mutating func putRaw(_ raw: [UInt8]) { bytes.append(contentsOf: raw) }
     public mutating func putRaw(_ raw: ArraySlice<UInt8>) { bytes.append(contentsOf: raw) }
 

@@ -14,7 +14,7 @@ public struct Digest: Hashable, Comparable, Sendable {
     /// Nil unless there are exactly 32 bytes.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Digest.byteCount else { return nil }
-        var words: [UInt64] = [0, 0, 0, 0]
+        var words = [4 of UInt64](repeating: 0)
         var index = 0
         for byte in bytes {
             words[index >> 3] = words[index >> 3] << 8 | UInt64(byte)
@@ -26,10 +26,9 @@ public struct Digest: Hashable, Comparable, Sendable {
     public var bytes: [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(Digest.byteCount)
-        for word in [words.0, words.1, words.2, words.3] {
-            for shift in stride(from: 56, through: 0, by: -8) {
-                result.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-            }
+        let words: [4 of UInt64] = [words.0, words.1, words.2, words.3]
+        for index in 0..<Digest.byteCount {
+            result.append(UInt8(truncatingIfNeeded: words[index >> 3] >> UInt64(56 - (index & 7) * 8)))
         }
         return result
     }

@@ -50,6 +50,8 @@ public struct Limits: Sendable, Equatable {
     /// A file read in the same breath in which it was changed is read once more after this at the latest; earlier where
     /// stamps are finer (`Stat.grainMilliseconds`).
     public var racyMilliseconds: UInt64 = 2_100
+    /// A file smaller than this is not waited for: reading it twice takes no longer.
+    public var readTwiceBytesMax: UInt64 = 8 << 20
     /// First and longest pause before something that failed is tried again.
     public var retryFirstMilliseconds: UInt64 = 500
     public var retryLastMilliseconds: UInt64 = 60_000

@@ -54,6 +54,13 @@ public struct LogHead: Hashable, Sendable {
         self.position = position
         self.chain = chain
     }
+
+    /// Stands for an epoch of which something is known, but not up to where.
+    public static func mark(of epoch: Epoch) -> LogHead {
+        LogHead(position: LogPosition(epoch: epoch, seq: 0), chain: Digest(words: (.max, .max, .max, .max)))
+    }
+
+    public var isMark: Bool { self == LogHead.mark(of: position.epoch) }
 }
 
 /// A two-entry version vector: how much of each log a state includes.

@@ -12,7 +12,8 @@ public struct NodeRecord: Hashable, Sendable {
     public var prunedThrough: LogHead
     /// The last entry of the peer's log that is stored here.
     public var importedHead: LogHead
-    /// The last entry stored here of each earlier epoch of the peer's log, oldest first; the latest few only.
+    /// The last entry stored here of each earlier epoch of the peer's log, oldest first; the latest few only. Then a mark
+    /// (`LogHead.mark`) of the epoch that rows stored here come from, while their end has not come.
     public var importedEpochs: [LogHead]
     /// The last own entry that the peer said it has stored.
     public var acknowledged: LogHead
@@ -80,5 +81,11 @@ public struct NodeRecord: Hashable, Sendable {
         adoptBeyond = nil
         adoptSparing = nil
         rulesConsidered = nil
+    }
+
+    /// The machine went down: what was written from a while before the last sign of life on may be damaged.
+    public mutating func distrust(_ limits: Limits) {
+        let since = aliveMilliseconds - Int64(clamping: limits.writebackMilliseconds)
+        distrustSince = min(distrustSince ?? since, since)
     }
 }

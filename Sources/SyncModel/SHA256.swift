@@ -3,6 +3,9 @@
 
 /// Feed bytes with `update`, then ask `finish`. A copy continues on its own: hash a common prefix once.
 public struct SHA256: Sendable {
+    /// This, or another that gives the same and uses what the processor has for it.
+    public typealias Function = @Sendable ([UInt8]) -> Digest
+
     /// The chaining state a…h.
     private var state: SIMD8<UInt32> = [
         0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,

@@ -1,7 +1,7 @@
 /// What the core asks of the store and gives to it, as data. The store performs batches and queries in the order in which
 /// they were emitted, so a query sees every batch before it.
 
-public enum StoreOperation: Hashable, Sendable {
+public indirect enum StoreOperation: Hashable, Sendable {
     case putRow(Row)
     case dropRow(Path)
     /// `Relocation.applied` to every row at or below `from` that is on disk.
@@ -152,7 +152,7 @@ public enum StoreQuery: Hashable, Sendable {
     case intents
     /// Kept versions of a path, newest first; of every path, oldest first, if nil.
     case versions(Path?, limit: Int)
-    /// Versions kept at this wall time or later, oldest first. Answered by `.versions`.
+    /// Versions kept at this wall time or later, newest first. Answered by `.versions`.
     case versionsKept(sinceMilliseconds: Int64, limit: Int)
     /// The oldest versions outside quarantine, and the size of all that are outside. Answered by `.prunable`.
     case prunable(limit: Int)

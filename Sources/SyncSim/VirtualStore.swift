@@ -39,6 +39,9 @@ package struct VirtualStore: Sendable {
         pruneChunks()
     }
 
+    /// What the shell writes by itself at the start after a power cut.
+    package mutating func distrust(_ limits: Limits) { node.distrust(limits) }
+
     private mutating func perform(_ operation: StoreOperation) {
         switch operation {
         case .putRow(let row): put(row)
@@ -74,7 +77,7 @@ package struct VirtualStore: Sendable {
         case .intents: .intents(Array(intents.values))
         case .versions(let path, let limit): .versions(keptVersions(of: path, limit: limit))
         case .versionsKept(let since, let limit):
-            .versions(Array(versions.values.lazy.filter { $0.keptMilliseconds >= since }.prefix(limit)))
+            .versions(versions.values.filter { $0.keptMilliseconds >= since }.suffix(limit).reversed())
         case .prunable(let limit): prunable(limit)
         case .changeSets(let author, let after, let limit):
             .changeSets(sets(by: author.map { [$0] } ?? [.own, .peer], after: after, limit: limit))
@@ -150,7 +153,7 @@ extension VirtualStore {
         // Whoever stores a list again is about to need it.
         noteHeld(content)
         defer { noteUnheld(content) }
-        guard chunkLists.updateValue(list, forKey: content) == nil else { return }
+        guard chunkLists.updateValue(list, forKey: content) == nil, list.chunks.count > 1 else { return }
         var offset: UInt64 = 0
         for chunk in list.chunks {
             let key = ChunkKey(digest: chunk.digest, content: content)

@@ -123,6 +123,8 @@ extension World {
         let isFirst = machines[machine].bootOfProcess == 0
         let powerWasLost = !isFirst && machines[machine].bootOfProcess != machines[machine].boots
         machines[machine].bootOfProcess = machines[machine].boots
+        // The shell has it on record before it takes note of the boot.
+        if powerWasLost { machines[machine].store.distrust(plan.limits[machine]) }
         machines[machine].process += 1
         machines[machine].counters.starts += 1
         machines[machine].work = Machine.Work()

@@ -561,7 +561,13 @@ extension Frame {
             "rows " + states.map { "\($0.path)=\($0.revision.entry.content.summary)" }.joined(separator: " ")
         case .rowsEnd(let head): "rows end \(head.position.summary)"
         case .want(let contents): "want " + contents.map { $0.digest.hex(digits: 6) }.joined(separator: " ")
+        case .wantChanged(let wishes):
+            "want "
+                + wishes.map { "\($0.content.digest.hex(digits: 6)) since \($0.base.digest.hex(digits: 6))" }
+                .joined(separator: " ")
         case .chunkList(let page): "chunk list \(page.content.digest.hex(digits: 6)) \(page.first)/\(page.total)"
+        case .changedList(let list):
+            "chunk list \(list.content.digest.hex(digits: 6)) in \(list.parts.count) parts since \(list.base.digest.hex(digits: 6))"
         case .wantChunks(let content, let indexes): "want \(indexes.count) chunks of \(content.digest.hex(digits: 6))"
         case .chunks(let content, let chunks): "\(chunks.count) chunks of \(content.digest.hex(digits: 6))"
         case .contents(let contents): "contents " + contents.map { $0.id.digest.hex(digits: 6) }.joined(separator: " ")

@@ -76,6 +76,8 @@ struct Accounts {
                 else { return nil }
                 let id = main(operation.record)
                 if view.dead.contains(id) || view.unknown.contains(id) { return nil }
+                // What is joined is in no value as it was written; the oracle knows.
+                if model.entity(id.entity)?.field(name)?.merge == .lines { return nil }
                 let record = view.live[id] ?? view.quarantine[id]?.record ?? view.dropped[id]?.record
                 if record?.values[name] == value { return nil }
                 let isKept = view.concurrent.contains {
@@ -92,10 +94,20 @@ struct Accounts {
     private func isOvertaken(_ operation: Operation, _ name: PropertyName, _ change: ChangeSet, _ index: Int) -> Bool {
         changes.contains { other in
             other.operations.enumerated().contains { place, later in
-                guard main(later.record) == main(operation.record), later.writes(name) else { return false }
+                guard main(later.record) == main(operation.record) else { return false }
+                guard later.writes(name) || isLateRestore(later, other) else { return false }
                 return other == change ? place > index : other.hasSeen(change)
             }
         }
+    }
+
+    /// Of what was deleted more than 30 days before.
+    private func isLateRestore(_ operation: Operation, _ change: ChangeSet) -> Bool {
+        operation.action == .restore
+            && changes.contains { other in
+                other.operations.contains(Operation(operation.record, .delete)) && change.hasSeen(other)
+                    && change.time.wallMilliseconds >= other.time.wallMilliseconds + RecordView.retentionMilliseconds
+            }
     }
 }
 

@@ -55,7 +55,7 @@ extension Oracle {
     private func concurrent(_ id: String, _ outcome: Outcome) -> [String] {
         let names = members(id)
         var lines: [String] = []
-        for name in valueNames(names) {
+        for name in valueNames(names) where joined(names, name) == nil {
             for head in valueHeads(names, name).dropLast() {
                 guard case .set(_, let value) = head.action else { continue }
                 lines.append(line(id, name, value?.description ?? "none", head))

@@ -34,7 +34,8 @@ extension Oracle {
                 let link = acts[first.wish.rank]
                 let deletes = standing(first.partner)
                 let undone = Set(standing(id).map(\.change))
-                if deletes.allSatisfy({ !saw($0, link) }) || deletes.allSatisfy({ undone.contains($0.change) }) {
+                let isUnknown = deletes.allSatisfy { !saw($0, link) && !isLate(link, after: $0) }
+                if isUnknown || deletes.allSatisfy({ undone.contains($0.change) }) {
                     back.insert(first.partner)
                 }
             }
@@ -42,7 +43,8 @@ extension Oracle {
         for id in ids where isDead(id) {
             for seat in seats(id) where seat.end.onDelete == .deny {
                 for (wish, partner) in asked(wishes, id, seat) where alive.contains(partner) {
-                    if standing(id).allSatisfy({ !saw($0, acts[wish.rank]) }) { back.insert(id) }
+                    let link = acts[wish.rank]
+                    if standing(id).allSatisfy({ !saw($0, link) && !isLate(link, after: $0) }) { back.insert(id) }
                 }
             }
         }

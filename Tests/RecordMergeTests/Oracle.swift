@@ -23,6 +23,7 @@ struct Oracle {
         let action: Operation.Action
         let author: Party
         let seq: UInt64
+        let milliseconds: UInt64
     }
 
     struct Wish: Hashable {
@@ -48,7 +49,7 @@ struct Oracle {
                     Act(
                         change: Oracle.name(change), index: index, knows: Set(knows.map(Oracle.name)), rank: acts.count,
                         record: operation.record, action: operation.action, author: change.author,
-                        seq: change.position.seq))
+                        seq: change.position.seq, milliseconds: change.time.raw >> 16))
             }
         }
         self.acts = acts
@@ -110,8 +111,21 @@ extension Oracle {
     /// What was written to a record and not made void by an insert that saw it.
     func valid(_ ids: [String]) -> [Act] {
         ids.flatMap { id in
-            of(id).filter { write in !of(id).contains { $0.isInsert && saw($0, write) } }
+            of(id).filter { write in !of(id).contains { ($0.isInsert || isLateRestore($0)) && saw($0, write) } }
         }.sorted { $0.rank < $1.rank }
+    }
+
+    /// More than 30 days after a delete that it knew of, and that nobody it knew of had taken back.
+    private func isLateRestore(_ act: Act) -> Bool {
+        act.action == .restore
+            && of(act.record.description).contains { delete in
+                delete.isDelete && isLate(act, after: delete)
+                    && !of(act.record.description).contains { $0.isBirth && saw($0, delete) && saw(act, $0) }
+            }
+    }
+
+    func isLate(_ act: Act, after delete: Act) -> Bool {
+        saw(act, delete) && act.milliseconds >= delete.milliseconds + 30 * 24 * 3600 * 1000
     }
 
     func valueHeads(_ ids: [String], _ name: PropertyName) -> [Act] {
@@ -119,7 +133,8 @@ extension Oracle {
     }
 
     func value(_ ids: [String], _ name: PropertyName) -> JSONText? {
-        if case .set(_, let value)? = valueHeads(ids, name).last?.action { value } else { nil }
+        if let joined = joined(ids, name) { return joined }
+        return if case .set(_, let value)? = valueHeads(ids, name).last?.action { value } else { nil }
     }
 
     func valueNames(_ ids: [String]) -> [PropertyName] {

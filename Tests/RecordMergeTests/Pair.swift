@@ -35,6 +35,8 @@ struct Pair {
 
     mutating func act(_ party: Party, _ operations: Operation...) { act(party, operations) }
 
+    mutating func pass(days: UInt64) { time += days * 86_400_000 }
+
     /// The node applies the first `count` of what the other made; all of it if nothing is said.
     mutating func receive(_ party: Party, _ count: Int? = nil) {
         received[party.number] = max(received[party.number], count ?? made[party.other.number].count)
@@ -44,6 +46,9 @@ struct Pair {
         receive(.first)
         receive(.second)
     }
+
+    /// What a node has applied of both.
+    func applied(by party: Party) -> Applied { seen(by: party) }
 
     private func seen(by party: Party) -> Applied {
         var seen = Applied.none

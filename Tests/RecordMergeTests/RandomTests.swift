@@ -45,17 +45,20 @@ struct HistoryMaker {
     }
 
     mutating func history(actsMax: Int) throws -> Pair {
-        let model = try model()
-        var pair = Pair(model)
-        for _ in 0..<random.range(2...actsMax) {
-            let party: Party = random.chance(percent: 50) ? .first : .second
-            if random.chance(percent: 40) {
-                let known = pair.received[party.number]
-                pair.receive(party, random.range(known...pair.made[party.other.number].count))
-            }
-            pair.act(party, (0..<random.range(1...5)).flatMap { _ in act(model) })
-        }
+        var pair = Pair(try model())
+        for _ in 0..<random.range(2...actsMax) { act(in: &pair) }
         return pair
+    }
+
+    mutating func act(in pair: inout Pair) {
+        let party: Party = random.chance(percent: 50) ? .first : .second
+        if random.chance(percent: 5) { pair.pass(days: 20) }
+        if random.chance(percent: 40) {
+            let known = pair.received[party.number]
+            pair.receive(party, random.range(known...pair.made[party.other.number].count))
+        }
+        let model = pair.model
+        pair.act(party, (0..<random.range(1...5)).flatMap { _ in act(model) })
     }
 
     // MARK: - Models
@@ -65,7 +68,7 @@ struct HistoryMaker {
         for number in 0..<random.range(1...4) { relate(number, &sides) }
         let parts = HistoryMaker.names.indices.map { number in
             #""\#(HistoryMaker.names[number])": {"files": "\#(number)/*", "id": "stem"\#(policies()), "#
-                + #""fields": {"t": {"type": "string"\#(maybe(15, #", "required": true"#))}}, "#
+                + #""fields": {"t": {"type": "string"\#(fieldRules())}}, "#
                 + #""relations": {\#(sides[number].joined(separator: ", "))}}"#
         }
         entities = "{\(parts.joined(separator: ", "))}"
@@ -91,6 +94,10 @@ struct HistoryMaker {
             + (isOne ? "" : many) + deny + #", "onContest": "\#(random.pick(policies) ?? "quarantine")"}"#
     }
 
+    private mutating func fieldRules() -> String {
+        maybe(15, #", "required": true"#) + maybe(25, #", "merge": "lines""#)
+    }
+
     private mutating func policies() -> String {
         maybe(12, #", "singleton": true"#) + maybe(20, #", "identity": ["t"]"#)
             + maybe(25, #", "onConcurrentDelete": "quarantine""#) + maybe(20, #", "onInvalid": "delete""#)
@@ -110,13 +117,19 @@ struct HistoryMaker {
         guard let entity = random.pick(model.entities) else { return [] }
         let id = id(entity.name)
         switch random.below(10) {
-        case 0, 1, 2: return [.insert(id), .set(id, "t", "\(random.below(3))")] + links(of: id, model)
+        case 0, 1, 2: return [.insert(id), .set(id, "t", text())] + links(of: id, model)
         case 3: return [.delete(id)]
         case 4: return [.restore(id)]
-        case 5: return [.set(id, random.chance(percent: 70) ? "t" : "unknown", "\(random.below(3))")]
+        case 5: return [.set(id, random.chance(percent: 70) ? "t" : "unknown", text())]
         case 6: return [Operation(id, .set(PropertyName("t"), random.chance(percent: 50) ? nil : .integer(1)))]
         default: return links(of: id, model)
         }
+    }
+
+    /// A line, or five of which the second or the fourth may be another.
+    private mutating func text() -> String {
+        if random.chance(percent: 60) { return "\(random.below(3))" }
+        return "a\n\(random.below(3))\nb\n\(random.below(3))\nc\n"
     }
 
     private mutating func links(of id: RecordID, _ model: Model) -> [Operation] {

@@ -104,7 +104,7 @@ extension SeededRandom {
             wallMilliseconds: Int64(bitPattern: next()), ownHead: drawHead(), known: drawList(4) { $0.drawHead() })
     }
 
-    /// A frame of the type with this number, one of 1 to 21.
+    /// A frame of the type with this number, one of 1 to 23.
     mutating func drawFrame(type: UInt8) -> Frame {
         switch type {
         case 1: return .hello(drawHello())
@@ -137,22 +137,35 @@ extension SeededRandom {
             return .contents(contents)
         case 18: return .later(ContentID(drawDigest()))
         case 19:
+            return .wantChanged(
+                drawList(4) { ChangedWish(content: ContentID($0.drawDigest()), base: ContentID($0.drawDigest())) })
+        case 20:
+            let (content, base) = (ContentID(drawDigest()), ContentID(drawDigest()))
+            return .changedList(ChangedList(content: content, base: base, parts: drawList(5) { $0.drawPart() }))
+        case 21:
             let models = drawList(3) {
                 RecordsHello.Model(
                     name: $0.bytes($0.below(60)), version: UInt32(truncatingIfNeeded: $0.next()),
                     digest: $0.drawDigest())
             }
-            return .records(RecordsHello(models: models, own: drawPosition(), known: drawPosition()))
-        case 20:
+            return .records(
+                RecordsHello(models: models, own: drawPosition(), before: drawPosition(), known: drawPosition()))
+        case 22:
             let bytes = bytes(below(60))
             let offset = UInt32(below(1_000))
             return .changeSet(
                 SetPiece(
                     author: chance(percent: 50) ? .own : .peer, position: drawPosition(),
                     total: offset + UInt32(bytes.count + below(1_000)), offset: offset, bytes: bytes))
-        case 21: return .setsTaken(drawPosition())
+        case 23: return .setsTaken(drawPosition())
         case let other: return .unknown(other)
         }
+    }
+
+    private mutating func drawPart() -> ChangedList.Part {
+        let (first, second) = (UInt32(truncatingIfNeeded: next()), UInt32(truncatingIfNeeded: next()))
+        if chance(percent: 50) { return .known(first: first, count: second) }
+        return .other(Chunk(digest: drawDigest(), length: first))
     }
 
     /// The bytes with a few of them changed, cut or added.

@@ -109,8 +109,8 @@ struct Driver {
             if !entries.allSatisfy(stored.contains) { broken.append("an entry is sent that is not stored") }
         case .acknowledge(let acknowledgement):
             if acknowledgement.head.position > record.importedHead.position { broken.append("\(acknowledgement)") }
-        case .rows, .rowsEnd, .want, .chunkList, .wantChunks, .chunks, .contents, .gone, .later, .rolledBack, .expand,
-            .expansion, .ping, .pong, .records, .changeSet, .setsTaken, .halt, .unknown:
+        case .rows, .rowsEnd, .want, .wantChanged, .chunkList, .changedList, .wantChunks, .chunks, .contents, .gone,
+            .later, .rolledBack, .expand, .expansion, .ping, .pong, .records, .changeSet, .setsTaken, .halt, .unknown:
             break
         }
     }
@@ -132,6 +132,11 @@ struct Driver {
     mutating func sleep() {
         sleepWithoutAnswers()
         settle()
+    }
+
+    /// How often the file was to be read whole.
+    func reads(of path: Path) -> Int {
+        emitted.count { if case .hash(_, let paths) = $0 { paths.contains(path) } else { false } }
     }
 
     /// When the node wants to be woken.
@@ -321,6 +326,14 @@ extension Driver.Item {
             identity: FileIdentity(device: 1, inode: inode, birth: .zero), kind: .file, mode: 0o644,
             size: UInt64(bytes.count), modified: modified, changed: modified)
         return Driver.Item(stat: stat, content: .file(id, size: UInt64(bytes.count)))
+    }
+
+    /// The same, as if it had so many bytes.
+    func enlarged(to size: UInt64) -> Driver.Item {
+        var stat = stat
+        stat.size = size
+        guard case .file(let id, _) = content else { return self }
+        return Driver.Item(stat: stat, content: .file(id, size: size))
     }
 
     func renamed(at wallMilliseconds: Int64) -> Driver.Item {

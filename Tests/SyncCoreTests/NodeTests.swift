@@ -62,6 +62,21 @@ struct NodeTests {
         #expect(status.files == 1 && status.toSend == 1 && !status.inSync && status.state == .waiting)
     }
 
+    @Test("a large file that was changed a moment ago is read once, when times can tell") func freshAndLarge() {
+        for (size, reads) in [(Limits().readTwiceBytesMax, [0, 1]), (Limits().readTwiceBytesMax - 1, [1, 2])] {
+            var driver = Driver.running()
+            let path = place("large")
+            let now = Timestamp(milliseconds: Driver.wallStart + Int64(driver.milliseconds))
+            driver.files[path] = .file("large", inode: 7, modified: now).enlarged(to: size)
+            driver.happen(.noticed([Notice(path: path, kind: .closed)]))
+            driver.settle()
+            #expect(driver.reads(of: path) == reads[0])
+            for _ in 0..<3 { driver.sleep() }
+            #expect(driver.reads(of: path) == reads[1])
+            #expect(driver.shelf.log.count == 1)
+        }
+    }
+
     // MARK: INV-24: a folder that is not ours
 
     @Test(
@@ -262,6 +277,31 @@ struct NodeTests {
         driver.happen(.connected(LinkID(raw: 2)))
         driver.settle()
         #expect(driver.hellos.last?.known == [peer.heads[1], peer.heads[3]])
+    }
+
+    @Test("a hello marks the epoch of rows whose end has not come, and whoever has lost that epoch begins a later one")
+    func epochOfRows() {
+        let epoch = Epoch(number: 2, nonce: 3)
+        let origin = Origin(author: .own, position: LogPosition(epoch: epoch, seq: 4), time: .zero)
+        let revision = Revision(origin: origin, seen: .none, entry: .absent, origins: Origins(all: origin))
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.rows([RowState(path: place("x"), revision: revision)]))
+        driver.settle()
+        driver.happen(.disconnected(Driver.link))
+        driver.greet()
+        #expect(driver.hellos.last?.known == [.mark(of: epoch)])
+        driver.receive(.rowsEnd(LogHead(position: LogPosition(epoch: epoch, seq: 0), chain: .zero)))
+        driver.settle()
+        driver.happen(.disconnected(Driver.link))
+        driver.greet()
+        #expect(driver.hellos.last?.known.contains(where: \.isMark) == false && driver.broken.isEmpty)
+
+        var lost = Driver.running(files: NodeTests.oneFile())
+        let own = lost.shelf.record?.ownHead.position.epoch ?? .none
+        lost.greet(known: [.mark(of: Epoch(number: own.number, nonce: own.number &+ 1))])
+        #expect(lost.sent.contains(.rolledBack(.none)))
+        #expect(lost.shelf.record?.ownHead.position.epoch.number == own.number + 1)
     }
 
     @Test("R-01: whatever answers first, whenever the link breaks, only what is stored is promised", arguments: 1...60)

@@ -117,6 +117,9 @@ struct VectorsTests {
                 Chunk(digest: SHA256.digest(of: Array("x".utf8)), length: 65_536),
                 Chunk(digest: SHA256.digest(of: Array("y".utf8)), length: 1),
             ])
+        let changed = ChangedList(
+            content: contentA, base: contentB,
+            parts: [.known(first: 2, count: 7), .other(page.chunks[0]), .known(first: 10, count: 1)])
         let chunks = [ChunkData(index: 4, bytes: Array("y".utf8)), ChunkData(index: 0, bytes: [])]
         let model = RecordsHello.Model(
             name: Array("org.example.notes".utf8), version: 2, digest: SHA256.digest(of: Array("model".utf8)))
@@ -133,8 +136,9 @@ struct VectorsTests {
             .chunks(contentA, chunks), .gone(contentB), .rolledBack(at(4)), .expand(at(5)),
             .expansion(at(5), [], isLast: true), .expansion(at(5), [rows[1]], isLast: false),
             .ping, .pong(wallMilliseconds: wall),
-            .halt(.logForked), .contents(contents), .later(contentB), .unknown(200),
-            .records(RecordsHello(models: [model], own: ours, known: theirs)),
+            .halt(.logForked), .contents(contents), .later(contentB),
+            .wantChanged([ChangedWish(content: contentA, base: contentB)]), .changedList(changed), .unknown(200),
+            .records(RecordsHello(models: [model], own: ours, before: .none, known: theirs)),
             .changeSet(
                 SetPiece(author: .peer, position: theirs, total: 12, offset: 5, bytes: Array("abc".utf8))),
             .setsTaken(ours),
@@ -170,6 +174,6 @@ struct VectorsTests {
         }
         // No type is without its vector.
         let types = Set(groups.map { $0.lines[0][4] })
-        #expect(types.isSuperset(of: 1...21))
+        #expect(types.isSuperset(of: 1...23))
     }
 }

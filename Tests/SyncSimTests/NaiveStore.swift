@@ -126,7 +126,7 @@ struct NaiveStore {
         case .versions(nil, let limit): return .versions(Array(versions.sorted { $0.id < $1.id }.prefix(limit)))
         case .versionsKept(let since, let limit):
             let young = versions.filter { $0.keptMilliseconds >= since }
-            return .versions(Array(young.sorted { $0.id < $1.id }.prefix(limit)))
+            return .versions(Array(young.sorted { $1.id < $0.id }.prefix(limit)))
         case .prunable(let limit):
             let outside = versions.filter { !$0.isQuarantined }.sorted { $0.id < $1.id }
             return .prunable(Array(outside.prefix(limit)), bytes: outside.map(\.entry.content.size).reduce(0, +))

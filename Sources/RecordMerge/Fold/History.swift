@@ -1,4 +1,6 @@
 /// A set of change sets in the order K, each once, whatever order and however often they came.
+import SyncModel
+
 struct History {
     let changes: [ChangeSet]
 
@@ -20,6 +22,13 @@ struct History {
     func areConcurrent(_ one: Write, _ other: Write) -> Bool {
         one.change != other.change && !saw(one, other) && !saw(other, one)
     }
+
+    /// True if the later write came, by somebody who knew of the delete, when what was deleted was no longer kept.
+    func isTooLate(_ later: Write, for delete: Write) -> Bool {
+        saw(later, delete) && wall(later) >= wall(delete) + RecordView.retentionMilliseconds
+    }
+
+    private func wall(_ write: Write) -> UInt64 { changes[Int(write.change)].time.wallMilliseconds }
 
     func stamp(of write: Write) -> Stamp {
         let change = changes[Int(write.change)]

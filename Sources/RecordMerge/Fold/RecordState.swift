@@ -41,15 +41,22 @@ struct RecordState {
         let order: [UInt8]?
     }
 
+    /// A restore that comes too late finds nothing left, like an insert.
     mutating func live(_ write: Write, isInsert: Bool, in history: History) {
+        let isLate = deletes.contains { isOpen($0, to: write, history) && history.isTooLate(write, for: $0) }
         lives.append(write)
-        guard isInsert else { return }
+        guard isInsert || isLate else { return }
         for index in values.indices {
             values[index].heads.removeAll { history.saw(write, $0.write) }
             values[index].older.removeAll { history.saw(write, $0.write) }
         }
         for index in links.indices { links[index].heads.removeAll { history.saw(write, $0.write) } }
         for key in Array(edges.keys) { edges.update(key) { $0.removeAll { history.saw(write, $0.write) } } }
+    }
+
+    /// Nobody whom the other knew of had taken the delete back.
+    private func isOpen(_ delete: Write, to write: Write, _ history: History) -> Bool {
+        !lives.contains { history.saw($0, delete) && history.saw(write, $0) }
     }
 
     mutating func delete(_ write: Write) { deletes.append(write) }
@@ -97,6 +104,7 @@ struct RecordState {
         for (key, heads) in other.edges {
             let all = (edges[key] ?? []) + heads
             edges[key] = all.filter { head in !all.contains { history.saw($0.write, head.write) } }
+                .sorted { $0.write < $1.write }
         }
     }
 }
@@ -104,9 +112,12 @@ struct RecordState {
 extension Array {
     fileprivate mutating func join<Value>(_ register: RecordState.Register<Value>, in history: History)
     where Element == RecordState.Register<Value> {
+        if register.heads.isEmpty { return }
         guard let index = firstIndex(where: { $0.property == register.property }) else { return append(register) }
+        if self[index].heads.isEmpty { return self[index] = register }
         let all = (self[index].heads + register.heads).sorted { $0.write < $1.write }
-        self[index].older = (self[index].older + register.older).sorted { $0.write < $1.write }
+        // Neither was made from the other: there is nothing that both had before.
+        self[index].older = []
         self[index].heads = all.filter { head in !all.contains { history.saw($0.write, head.write) } }
     }
 }

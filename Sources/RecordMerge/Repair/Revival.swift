@@ -28,9 +28,11 @@ extension Graph {
         return diedTogether(record, latest.partner) ? latest.partner : nil
     }
 
-    /// None of those who deleted the record had seen this write.
+    /// None of those who deleted the record had seen this write, and it did not come too late.
     private func isUnknown(_ write: Write, toDeletersOf record: Int) -> Bool {
-        fold.states[record].standingDeletes(in: fold.history).allSatisfy { !fold.history.saw($0, write) }
+        fold.states[record].standingDeletes(in: fold.history).allSatisfy { delete in
+            !fold.history.saw(delete, write) && !fold.history.isTooLate(write, for: delete)
+        }
     }
 
     /// What a record that came back needs, and the same change set took along, comes back too.

@@ -4,8 +4,7 @@ import SyncModel
 
 extension RecordSpace {
     mutating func settle(_ news: News) -> Change {
-        var change = Change()
-        var files = news.files
+        var before: SortedMap<RecordID, RecordFacts> = [:]
         var touched = news.isPlain.filter { !$0.value || !mayStayPut($0.key) }.map(\.key)
         let reached = reach(of: touched)
         for (id, isPlain) in news.isPlain where isPlain && reached[id] == nil {
@@ -13,12 +12,31 @@ extension RecordSpace {
                 touched.append(id)
                 continue
             }
-            replace(id, by: facts, &change, &files)
+            replace(id, by: facts, noting: &before)
         }
-        if !touched.isEmpty { repair(reach(of: touched), &change, &files) }
+        if !touched.isEmpty { repair(reach(of: touched), noting: &before) }
+        return change(from: before, files: news.files)
+    }
+
+    /// A record may have been replaced more than once.
+    private func change(from before: SortedMap<RecordID, RecordFacts>, files: SortedMap<Path, Bool>) -> Change {
+        var change = Change()
+        var files = files
+        for (id, old) in before {
+            let new = view.facts(of: id)
+            if old == new { continue }
+            change.records.append(id)
+            if old.quarantined != new.quarantined || old.dropped != new.dropped { change.quarantine.append(id) }
+            if old.alias != new.alias { change.aliases.append(id) }
+            if old.live == new.live { continue }
+            for path in [old.live, new.live].compactMap({ path(of: id, $0) }) { files[path] = true }
+        }
         change.files = Array(files.keys)
-        change.sort()
         return change
+    }
+
+    private func path(of id: RecordID, _ record: RecordView.Record?) -> Path? {
+        record.flatMap { RecordRenderer.path(of: id, $0, model) }
     }
 
     // MARK: - Values only
@@ -45,13 +63,13 @@ extension RecordSpace {
     // MARK: - Components
 
     private mutating func repair(
-        _ seeds: SortedMap<RecordID, Bool>, _ change: inout Change, _ files: inout SortedMap<Path, Bool>
+        _ seeds: SortedMap<RecordID, Bool>, noting before: inout SortedMap<RecordID, RecordFacts>
     ) {
         let (reached, graph) = whole(around: seeds)
         let part = ViewMaker(Repair(graph)).view()
         rename(reached, keys(of: graph))
         for (id, _) in reached {
-            replace(id, by: part.facts(of: id), &change, &files)
+            replace(id, by: part.facts(of: id), noting: &before)
             if let number = graph.fold.number(of: id) { retie(id, graph.fold.states[number], graph.fold) }
         }
         for (id, _) in reached {
@@ -116,40 +134,22 @@ extension RecordSpace {
     // MARK: - The view
 
     private mutating func replace(
-        _ id: RecordID, by facts: RecordFacts, _ change: inout Change, _ files: inout SortedMap<Path, Bool>
+        _ id: RecordID, by facts: RecordFacts, noting before: inout SortedMap<RecordID, RecordFacts>
     ) {
         let old = view.facts(of: id)
         if old == facts { return }
+        if !before.contains(key: id) { before[id] = old }
         view.put(facts, at: id)
-        change.records.append(id)
-        if old.quarantined != facts.quarantined || old.dropped != facts.dropped { change.quarantine.append(id) }
-        if old.alias != facts.alias { change.aliases.append(id) }
-        if old.live != facts.live { move(id, from: old.live, to: facts.live, &files) }
-    }
-
-    private mutating func move(
-        _ id: RecordID, from old: RecordView.Record?, to new: RecordView.Record?, _ touched: inout SortedMap<Path, Bool>
-    ) {
-        if let path = old.flatMap({ RecordRenderer.path(of: id, $0, model) }) {
-            touched[path] = true
-            files[path, default: [:]][id] = nil
-            if files[path]?.isEmpty == true { files[path] = nil }
+        let (from, to) = (path(of: id, old.live), path(of: id, facts.live))
+        if from == to { return }
+        if let from {
+            files[from, default: [:]][id] = nil
+            if files[from]?.isEmpty == true { files[from] = nil }
         }
-        if let path = new.flatMap({ RecordRenderer.path(of: id, $0, model) }) {
-            touched[path] = true
-            files[path, default: [:]][id] = true
-        }
+        if let to { files[to, default: [:]][id] = true }
     }
 }
 
 extension RecordView.ConcurrentWrite {
     fileprivate var isValue: Bool { if case .value = content { true } else { false } }
-}
-
-extension RecordSpace.Change {
-    fileprivate mutating func sort() {
-        records.sort()
-        quarantine.sort()
-        aliases.sort()
-    }
 }

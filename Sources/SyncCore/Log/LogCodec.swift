@@ -59,13 +59,17 @@ public enum LogCodec {
     }
 
     /// Reads one entry of a log whose node is `node` and whose chain stood at `previous`. Total.
-    public static func decode(_ bytes: [UInt8], after previous: LogHead, node: NodeID) -> Decoded {
+    public static func decode(
+        _ bytes: [UInt8], after previous: LogHead, node: NodeID,
+        digest: SHA256.Function = { SHA256.digest(of: $0) }
+    ) -> Decoded {
         var reader = ByteReader(bytes)
         guard let needs = reader.uint32(), let position = position(from: &reader), let time = reader.uint64(),
             let paths = paths(from: &reader), let body = reader.counted(max: Limits.frameBytesMax), reader.isAtEnd
         else { return .broken }
         guard needs & ~knownNeeds == 0 else { return .beyondUs }
-        let head = LogHead(position: position, chain: chain(of: bytes, at: position, after: previous, node: node))
+        let chain = chain(of: bytes, at: position, after: previous, node: node, digest: digest)
+        let head = LogHead(position: position, chain: chain)
         var content = ByteReader(body)
         guard let change = change(from: &content, paths: paths, position: position, time: HybridTime(raw: time)),
             content.isAtEnd
@@ -75,22 +79,26 @@ public enum LogCodec {
 
     /// The record of a change at its place in the chain of its own node's log.
     public static func record(
-        _ change: LogRecord.Change, at position: LogPosition, time: HybridTime, after previous: LogHead, node: NodeID
+        _ change: LogRecord.Change, at position: LogPosition, time: HybridTime, after previous: LogHead, node: NodeID,
+        digest: SHA256.Function = { SHA256.digest(of: $0) }
     ) -> LogRecord {
         let open = LogRecord(head: LogHead(position: position, chain: .zero), time: time, change: change)
-        let chain = chain(of: encode(open), at: position, after: previous, node: node)
+        let chain = chain(of: encode(open), at: position, after: previous, node: node, digest: digest)
         return LogRecord(head: LogHead(position: position, chain: chain), time: time, change: change)
     }
 
     public static func chain(
-        of entry: [UInt8], at position: LogPosition, after previous: LogHead, node: NodeID
+        of entry: [UInt8], at position: LogPosition, after previous: LogHead, node: NodeID,
+        digest: SHA256.Function = { SHA256.digest(of: $0) }
     ) -> Digest {
-        var hasher = SHA256()
-        hasher.update(Array("syncd log 1".utf8))
-        hasher.update(position.seq == 1 ? start(of: position.epoch, node: node) : previous.chain)
-        hasher.update(entry)
-        return hasher.finish()
+        var writer = ByteWriter(capacity: domain.count + Digest.byteCount + entry.count)
+        writer.putRaw(domain)
+        writer.put(position.seq == 1 ? start(of: position.epoch, node: node) : previous.chain)
+        writer.putRaw(entry)
+        return digest(writer.bytes)
     }
+
+    private static let domain = Array("syncd log 1".utf8)
 
     private static func start(of epoch: Epoch, node: NodeID) -> Digest {
         var hasher = SHA256()

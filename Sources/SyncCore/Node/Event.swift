@@ -60,7 +60,7 @@ public struct Start: Sendable {
     /// The machine went down since the node was last alive: what was not synced may be gone or damaged.
     public let powerWasLost: Bool
     /// SHA-256. The shell has one that uses what the processor has for it.
-    public let digest: @Sendable ([UInt8]) -> Digest
+    public let digest: SHA256.Function
     /// CRC-32 of a frame. The shell has a faster one of that, too.
     public let checksum: CRC32.Checksum
     /// What the applications say of their files.
@@ -69,7 +69,7 @@ public struct Start: Sendable {
     public init(
         node: NodeRecord, settings: Settings, limits: Limits, program: [UInt8], nonce: UInt32, powerWasLost: Bool,
         models: [InstalledModel] = [],
-        digest: @escaping @Sendable ([UInt8]) -> Digest = { SHA256.digest(of: $0) },
+        digest: @escaping SHA256.Function = { SHA256.digest(of: $0) },
         checksum: @escaping CRC32.Checksum = { CRC32.checksum($0) }
     ) {
         self.node = node

@@ -21,7 +21,7 @@ struct ApplyState: Sendable {
     /// Names for conflict copies that turned out to be taken.
     var occupied = SortedMap<Path, Bool>()
     /// Displaced files to look at once more, in order of time.
-    var late = Deque<(dueMilliseconds: UInt64, version: KeptVersion)>()
+    var late = Deque<LateLook>()
     /// The batch is being prepared or committed by a transaction.
     var isTransacting = false
 
@@ -681,8 +681,19 @@ extension Node {
             }
         }
         batch.rescuing = again
+        noteMadeAnew(&batch)
         apply.batch = batch
         runRescues(into: &effects)
+    }
+
+    /// A directory that was made anew for what had to go back to it is not gone, and nobody's: left to a look, it would be a
+    /// person's.
+    private func noteMadeAnew(_ batch: inout RunningBatch) {
+        let back = batch.items.filter(\.needsParents).compactMap(\.rescuedTo)
+        for index in batch.items.indices where batch.items[index].step == .removeDirectory {
+            let (path, isDone) = (batch.items[index].task.path, batch.items[index].outcome.isDone)
+            if isDone, back.contains(where: { $0.isBelow(path) }) { batch.items[index].outcome = .failed(.notEmpty) }
+        }
     }
 
     /// A free name for a file that turned up where nobody expected one: like a conflict copy of this node, made now.

@@ -61,7 +61,7 @@ extension Node {
             return
         }
         releaseHold(approved ? .fuseApproved : .fuseRejected, into: &effects)
-        enqueue(approved ? .deleteMissing(before: nil, budget: .unlimited) : .rejectMissing(after: nil))
+        if approved { deletes.isApproved = true } else { enqueue(.rejectMissing(after: nil)) }
         effects.add(.answer(id, .done))
     }
 

@@ -11,7 +11,15 @@ struct DeleteState: Sendable {
     var recent = Deque<Recent>()
     /// What the last process deleted in its last window. A whole scan tells what went meanwhile: from then on it is recent.
     var recalled: [Path] = []
+    /// One judgement at a time, from the first count to the last delete: another meanwhile would count the same twice, and delete
+    /// in the place of the first what nobody has judged.
     var isJudging = false
+    /// A scan has ended, or more is missing than was judged: all of it is to be counted. True if it was a whole scan.
+    var wantedTally: Bool?
+    /// What has been marked missing since the count that is being judged began.
+    var markedSince: SortedMap<Path, Bool>?
+    /// A person has agreed to what is missing.
+    var isApproved = false
     /// Something of what is held has turned up under another name.
     var mustRecount = false
     /// When the oldest candidate was noted (monotonic milliseconds).
@@ -31,7 +39,16 @@ struct DeleteState: Sendable {
 
     static let recentFilesMax = 1_024
 
-    var isIdle: Bool { candidates.isEmpty && !isJudging && !mustRecount && flagging == 0 }
+    var isIdle: Bool {
+        candidates.isEmpty && !isJudging && wantedTally == nil && !isApproved && !mustRecount && flagging == 0
+    }
+
+    mutating func wantTally(isWhole: Bool) { wantedTally = isWhole || wantedTally == true }
+
+    mutating func endJudgement() {
+        isJudging = false
+        markedSince = nil
+    }
 
     mutating func note(_ paths: [Path]) {
         for path in paths { candidates[path] = true }
@@ -135,54 +152,31 @@ struct DeleteTally: Sendable {
     }
 }
 
-/// What of the missing may be deleted: as many rows, files and files of each top-level directory as were judged. What has been
-/// marked since must not take their place, nor a directory go before what is in it.
-struct DeleteBudget: Sendable {
-    private var rows: Int
-    private var files: Int
-    /// Nil if a person has agreed to everything.
-    private var tops: SortedMap<Path, Int>?
+/// One pass through what is missing, in descending order. What has been marked since it was counted waits for the next count, and
+/// no directory goes before what is in it.
+struct DeletePass: Sendable {
+    /// A person has agreed to everything.
+    var isApproved = false
     /// The last row that was passed over.
     private(set) var skipped: Path?
 
-    static let unlimited = DeleteBudget(rows: .max, files: .max, tops: nil)
-    var isUnlimited: Bool { tops == nil }
-
-    private init(rows: Int, files: Int, tops: SortedMap<Path, Int>?) {
-        self.rows = rows
-        self.files = files
-        self.tops = tops
+    init(isApproved: Bool = false) {
+        self.isApproved = isApproved
     }
 
-    init(_ tally: DeleteTally) {
-        self.init(rows: tally.count, files: tally.files, tops: tally.tops)
-    }
-
-    /// Asked in descending order. False if the row is beyond what was judged.
-    mutating func spend(on row: Row) -> Bool {
-        let isFile = row.disk?.entry.content.isDirectory == false
-        guard rows > 0, isFile ? coversFile(row.path) : skipped?.isBelow(row.path) != true else {
-            skipped = row.path
-            return false
-        }
-        rows -= 1
-        guard isFile else { return true }
-        files -= 1
-        if let top = row.path.top, let left = tops?[top] { tops?[top] = left - 1 }
-        return true
-    }
-
-    private func coversFile(_ path: Path) -> Bool {
-        guard files > 0 else { return false }
-        guard let tops, let top = path.top, top != path else { return true }
-        return tops[top].map { $0 > 0 } ?? (tops.count >= DeleteTally.topsMax)
+    mutating func covers(_ path: Path, markedSince: SortedMap<Path, Bool>?) -> Bool {
+        let isNew = markedSince?.contains(key: path) == true
+        guard !isApproved, isNew || skipped?.isBelow(path) == true else { return true }
+        skipped = path
+        return false
     }
 }
 
 extension Node {
     /// A missing path is judged once nothing is being read that might turn out to be the same file elsewhere.
     mutating func pumpDeletes() {
-        guard isWorking, !deletes.isJudging, deletes.flagging == 0, !deletes.candidates.isEmpty || deletes.mustRecount
+        guard !deletes.isJudging, !startJudgementOfAll(), isWorking, deletes.flagging == 0,
+            !deletes.candidates.isEmpty || deletes.mustRecount
         else { return }
         let since = deletes.since ?? now.monotonicMilliseconds
         deletes.since = since
@@ -197,14 +191,29 @@ extension Node {
             return
         }
         deletes.since = nil
+        deletes.isJudging = true
         if deletes.candidates.isEmpty {
             deletes.mustRecount = false
             enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: false)))
-            return
+        } else {
+            enqueue(.judge(deletes.candidates.map(\.key)))
+            deletes.candidates.removeAll()
+        }
+    }
+
+    /// What a person has agreed to, or what a scan has found, waits for nothing but the judgement before it.
+    private mutating func startJudgementOfAll() -> Bool {
+        if deletes.isApproved {
+            deletes.isApproved = false
+            enqueue(.deleteMissing(before: nil, DeletePass(isApproved: true)))
+        } else if let isWhole = deletes.wantedTally {
+            deletes.wantedTally = nil
+            enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: isWhole)))
+        } else {
+            return false
         }
         deletes.isJudging = true
-        enqueue(.judge(deletes.candidates.map(\.key)))
-        deletes.candidates.removeAll()
+        return true
     }
 
     /// More goes than people delete one by one. Then it is judged together once no more comes, or most of a mass deletion
@@ -217,7 +226,7 @@ extension Node {
 
     /// Paths missed by looks: the usual case of a few deletes.
     mutating func judge(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
-        deletes.isJudging = false
+        deletes.endJudgement()
         guard isWorking else {
             deletes.note(paths)
             return
@@ -239,6 +248,7 @@ extension Node {
     mutating func tallyMissing(_ tally: DeleteTally, _ answers: inout Answers, into effects: inout Effects) {
         var tally = tally
         let rows = answers.rows()
+        if deletes.markedSince == nil { deletes.markedSince = SortedMap() }
         for row in rows where row.condition == .missing { tally.count(row) }
         let next = rows.count == limits.batchPathsMax ? rows.last?.path : nil
         let files = rows.filter { $0.condition == .missing }.compactMap(GoneFile.init)
@@ -273,15 +283,13 @@ extension Node {
             }
             endInitialScan()
         }
-        guard tally.count > 0 else { return }
-        deletes.isJudging = true
-        enqueue(.judgeWithSums(tally))
+        if tally.count > 0 { enqueue(.judgeWithSums(tally)) } else { deletes.endJudgement() }
     }
 
     /// The fuse: what is marked missing is deleted, or all of it is held for a person.
     mutating func judge(_ tally: DeleteTally, _ answers: inout Answers, into effects: inout Effects) {
-        deletes.isJudging = false
         guard isWorking else {
+            deletes.endJudgement()
             rescanAll()
             return
         }
@@ -306,10 +314,11 @@ extension Node {
         if isExplained(tally, files: files) { releaseHold(nil, into: &effects) }
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
+            deletes.endJudgement()
         } else if let paths = tally.paths {
             enqueue(.deleteJudged(paths))
         } else {
-            enqueue(.deleteMissing(before: nil, budget: DeleteBudget(tally)))
+            enqueue(.deleteMissing(before: nil, DeletePass()))
         }
     }
 
@@ -343,23 +352,25 @@ extension Node {
 
     /// What is held by now waits with the rest.
     mutating func deleteJudged(_ answers: inout Answers, into effects: inout Effects) {
+        deletes.endJudgement()
         let rows = answers.rows()
         if record.held == nil { delete(rows.filter { $0.condition == .missing }, into: &effects) }
     }
 
-    /// Deletes what is marked missing, as much as was judged; what has been marked since is judged anew.
-    mutating func deleteMissing(_ budget: DeleteBudget, _ answers: inout Answers, into effects: inout Effects) {
-        guard record.held == nil || budget.isUnlimited else { return }
+    /// Deletes what is marked missing and was judged; what has been marked since is judged anew.
+    mutating func deleteMissing(_ pass: DeletePass, _ answers: inout Answers, into effects: inout Effects) {
+        guard record.held == nil || pass.isApproved else { return deletes.endJudgement() }
         let rows = answers.rows()
-        var budget = budget
-        var judged: [Row] = []
-        for row in rows where row.condition == .missing && budget.spend(on: row) { judged.append(row) }
+        var pass = pass
+        let marked = deletes.markedSince
+        let judged = rows.filter { $0.condition == .missing && pass.covers($0.path, markedSince: marked) }
         delete(judged, into: &effects)
         if rows.count == limits.batchPathsMax, let last = rows.last {
-            enqueue(.deleteMissing(before: last.path, budget: budget))
-        } else if budget.skipped != nil {
-            enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: false)))
+            enqueue(.deleteMissing(before: last.path, pass))
+            return
         }
+        deletes.endJudgement()
+        if pass.skipped != nil { deletes.wantTally(isWhole: false) }
     }
 
     private mutating func delete(_ rows: [Row], into effects: inout Effects) {
@@ -374,6 +385,8 @@ extension Node {
                 continue
             }
             var row = old
+            // What is still being read may be this very file under its new name.
+            noteStray(disk.stat, disk.entry.content, row.path)
             var gone = disk.entry
             gone.content = .absent
             if leaveToRecords(&row, gone, nil) { continue }

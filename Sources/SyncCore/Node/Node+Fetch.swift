@@ -30,6 +30,8 @@ struct FetchState: Sendable {
         /// For every chunk it is decided where it comes from.
         var isSorted = false
         var mayCopy = true
+        /// A content of ours whose chunk list may tell most of this one's.
+        var base: ContentID?
         /// Chunks of zeros are left out, so the length has to be set in the end.
         var hasHoles = false
 
@@ -72,6 +74,10 @@ struct FetchState: Sendable {
         return repeated.filter { SHA256.digest(of: [UInt8](repeating: 0, count: Int($0.length))) == $0.digest }
     }
 
+    static func areSound(_ chunks: [Chunk]) -> Bool {
+        chunks.allSatisfy { $0.length > 0 && $0.length <= Limits.chunkBytesMax }
+    }
+
     /// Each digest once: a hole is one chunk, millions of times.
     func digests(of content: ContentID) -> [Digest] {
         let chunks = active[content]?.chunks ?? []
@@ -94,7 +100,8 @@ extension Node {
         return VersionID(raw: record.nextVersion)
     }
 
-    mutating func begin(_ content: ContentID, for path: Path, size: UInt64, copying source: (Path, ChunkList)?) {
+    mutating func begin(_ content: ContentID, for task: PlanState.Errand, copying source: (Path, ChunkList)?) {
+        let (path, size) = (task.path, task.wanted.entry.content.size)
         if var active = fetch.active[content] {
             if !active.claimants.contains(path) { active.claimants.append(path) }
             fetch.active[content] = active
@@ -107,6 +114,7 @@ extension Node {
         }
         var new = FetchState.Fetch(size: size, stage: nextStage(), claimants: [path], isListComplete: size == 0)
         new.isSorted = size == 0
+        new.base = size > UInt64(limits.chunking.maximum) ? task.base : nil
         if let file = recordFile(content, at: path) {
             setChunks(file.chunks.chunks, of: &new)
             new.isSorted = true
@@ -343,6 +351,7 @@ extension Node {
 
     private mutating func askForContents(into effects: inout Effects) {
         var contents: [ContentID] = []
+        var wishes: [ChangedWish] = []
         while fetch.wantedBytes < limits.wantedBytesMax, contents.count < 1_024, let content = fetch.toAsk.first {
             fetch.toAsk.removeFirst()
             guard let size = fetch.active[content]?.size, fetch.active[content]?.isListComplete == false else {
@@ -351,8 +360,13 @@ extension Node {
             let reserved = Int(min(size, UInt64(limits.chunking.maximum)))
             fetch.active.update(content) { $0.reserved = reserved }
             fetch.wantedBytes += reserved
-            contents.append(content)
+            if session.peerTellsChanges, let base = fetch.active[content]?.base {
+                wishes.append(ChangedWish(content: content, base: base))
+            } else {
+                contents.append(content)
+            }
         }
+        if !wishes.isEmpty { send(.wantChanged(wishes), into: &effects) }
         if !contents.isEmpty { send(.want(contents), into: &effects) }
     }
 
@@ -407,7 +421,8 @@ extension Node {
         for small in contents {
             guard var done = fetch.active[small.id], !done.isListComplete else { continue }
             let chunk = Chunk(digest: digest(small.bytes), length: UInt32(small.bytes.count))
-            guard ChunkList([chunk]).contentID == small.id.digest, UInt64(small.bytes.count) == done.size else {
+            guard ChunkList([chunk]).contentID(by: digest) == small.id.digest, UInt64(small.bytes.count) == done.size
+            else {
                 takeRefusal(of: small.id, reason: .contentChanging, into: &effects)
                 continue
             }
@@ -430,23 +445,50 @@ extension Node {
             fetch.active[page.content].map { ($0.chunks.count, $0.isListComplete, $0.size) } ?? (0, true, 0)
         guard !isComplete, Int(page.first) == known else { return }
         let countMax = size / UInt64(max(1, limits.chunking.minimum)) + 1
-        let isSound = page.chunks.allSatisfy { $0.length > 0 && $0.length <= Limits.chunkBytesMax }
-        guard UInt64(page.total) <= countMax, isSound, !page.chunks.isEmpty else {
+        guard UInt64(page.total) <= countMax, FetchState.areSound(page.chunks), !page.chunks.isEmpty else {
             takeRefusal(of: page.content, reason: .contentUnavailable, into: &effects)
             return
         }
         // In place: a list of millions must not be copied with each of its pages.
         fetch.active.update(page.content) { $0.chunks += page.chunks }
-        guard known + page.chunks.count == Int(page.total), var done = fetch.active[page.content] else { return }
-        let list = ChunkList(done.chunks)
-        guard list.contentID == page.content.digest, list.size == done.size else {
+        guard known + page.chunks.count == Int(page.total), let done = fetch.active[page.content] else { return }
+        if !take(ChunkList(done.chunks), of: page.content) {
             takeRefusal(of: page.content, reason: .contentUnavailable, into: &effects)
-            return
         }
+    }
+
+    /// The list is whole. False if it is that of another content.
+    private mutating func take(_ list: ChunkList, of content: ContentID) -> Bool {
+        guard var done = fetch.active[content], list.size == done.size, list.contentID(by: digest) == content.digest
+        else { return false }
         release(&done)
         setChunks(list.chunks, of: &done)
-        fetch.active[page.content] = done
-        if done.mayCopy { enqueue(.findChunks(page.content)) } else { wantAllChunks(page.content, found: []) }
+        fetch.active[content] = done
+        if done.mayCopy { enqueue(.findChunks(content)) } else { wantAllChunks(content, found: []) }
+        return true
+    }
+
+    /// Taken once: if it does not fit, the whole list is asked for.
+    mutating func takeChangedList(_ list: ChangedList) {
+        guard let waiting = fetch.active[list.content], !waiting.isListComplete, waiting.chunks.isEmpty,
+            waiting.base == list.base
+        else { return }
+        fetch.active.update(list.content) { $0.base = nil }
+        enqueue(.rebuildList(list))
+    }
+
+    mutating func rebuildList(_ list: ChangedList, _ answers: inout Answers) {
+        let known = answers.chunkList()
+        guard var waiting = fetch.active[list.content], !waiting.isListComplete, waiting.chunks.isEmpty else { return }
+        let countMax = waiting.size / UInt64(max(1, limits.chunking.minimum)) + 1
+        if let chunks = known.flatMap({ list.applied(to: $0, countMax: countMax) }), FetchState.areSound(chunks),
+            take(ChunkList(chunks), of: list.content)
+        {
+            return
+        }
+        release(&waiting)
+        fetch.active[list.content] = waiting
+        fetch.toAsk.append(list.content)
     }
 
     /// Chunks that are somewhere in this node's folder are copied, the rest is asked for.

@@ -44,7 +44,7 @@ extension Node {
         guard let peer = record.peer, !incoming.isBeyondUs, incoming.aheadOfUs == nil else { return true }
         for bytes in entries {
             guard incoming.queue.count < limits.importRecordsMax else { return false }
-            switch LogCodec.decode(bytes, after: incoming.cursor, node: peer) {
+            switch LogCodec.decode(bytes, after: incoming.cursor, node: peer, digest: digest) {
             case .broken:
                 return false
             case .beyondUs:
@@ -145,6 +145,7 @@ extension Node {
         row.join(revision)
         if row == old { return }
         plan.resting[path] = nil
+        noteRow(at: path)
         if losesUnseen(row) { row.owesCopy = true }
         let wanted = resolution(of: row)
         // What is shown here and not left out is still to be told of, and makes room first.
@@ -167,9 +168,21 @@ extension Node {
         guard head.position > before.position else { return }
         if before != .none && before.position.epoch != head.position.epoch {
             record.importedEpochs.append(before)
-            if record.importedEpochs.count > Limits.epochsRememberedMax { record.importedEpochs.removeFirst() }
         }
+        let epoch = head.position.epoch
+        record.importedEpochs.removeAll { $0.position.epoch == epoch || $0.isMark && $0.position.epoch < epoch }
+        while record.importedEpochs.count > Limits.epochsRememberedMax { record.importedEpochs.removeFirst() }
         record.importedHead = head
+    }
+
+    /// The rows of an epoch are told of from the first of them on: a peer that loses its state before the last has come must
+    /// not use the number again.
+    private mutating func noteEpoch(of states: [RowState]) {
+        guard let epoch = states.map(\.revision.origin.position.epoch).max(),
+            epoch > record.importedHead.position.epoch, epoch > record.importedEpochs.last?.position.epoch ?? .none
+        else { return }
+        record.importedEpochs.removeAll(where: \.isMark)
+        record.importedEpochs.append(.mark(of: epoch))
     }
 
     /// A part of the rows that come instead of the log. Saying so brings the next: this node decides how fast they come.
@@ -191,6 +204,7 @@ extension Node {
         for state in states {
             join(state.revision.flipped, at: state.path, rows: &rows, in: &batch, into: &effects)
         }
+        noteEpoch(of: states)
         store(&batch, into: &effects)
     }
 

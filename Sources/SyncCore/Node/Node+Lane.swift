@@ -30,7 +30,7 @@ enum Transaction: Sendable {
     case judgeWithSums(DeleteTally)
     case tallyMissing(after: Path?, DeleteTally)
     case deleteJudged([Path])
-    case deleteMissing(before: Path?, budget: DeleteBudget)
+    case deleteMissing(before: Path?, DeletePass)
     case rejectMissing(after: Path?)
 
     // Records
@@ -57,6 +57,7 @@ enum Transaction: Sendable {
     case planPaths([Path])
     case planPage(cursor: Path?, ascending: Bool)
     case locate([WantedContent])
+    case rebuildList(ChangedList)
     case findChunks(ContentID)
     case prepare([Path])
     case commit([AppliedItem], parents: SortedMap<Path, Stat>)
@@ -294,6 +295,8 @@ extension Node {
             return [.unsettled(cursor: cursor, ascending: ascending, limit: limits.batchPathsMax)]
         case .locate(let wanted):
             return [.contents(wanted.map(\.content))] + wanted.map { .chunkList($0.content) }
+        case .rebuildList(let list):
+            return [.chunkList(list.base)]
         case .findChunks(let content):
             return [.chunkSources(fetch.digests(of: content))]
         case .prepare(let paths):
@@ -320,7 +323,8 @@ extension Node {
             let directory = old ? move.from : move.to
             return [.rows([directory]), .below(directory, after: after, limit: limits.batchPathsMax)]
         case .serve(let requests):
-            return [.contents(requests.map(\.content))] + requests.map { .chunkList($0.content) }
+            let lists = requests.map(\.content) + requests.compactMap(\.base)
+            return [.contents(requests.map(\.content))] + lists.map { .chunkList($0) }
         case .recover:
             // Kept a moment before the last process ended, and not looked at again since. Who held it open before a power
             // cut writes no more. (Without one nobody asks: by a clock that was put forward the machine is younger.)
@@ -380,7 +384,7 @@ extension Node {
         case .judgeWithSums(let tally): judge(tally, &answers, into: &effects)
         case .tallyMissing(_, let tally): tallyMissing(tally, &answers, into: &effects)
         case .deleteJudged: deleteJudged(&answers, into: &effects)
-        case .deleteMissing(_, let budget): deleteMissing(budget, &answers, into: &effects)
+        case .deleteMissing(_, let pass): deleteMissing(pass, &answers, into: &effects)
         case .rejectMissing: rejectMissing(&answers, into: &effects)
         case .loadRecords: loadRecords(&answers, into: &effects)
         case .adoptRecords(let number, _): adoptRecords(number, &answers, into: &effects)
@@ -402,6 +406,7 @@ extension Node {
         case .planPaths(let paths): planPaths(paths, &answers, into: &effects)
         case .planPage(_, let ascending): planPage(ascending, &answers, into: &effects)
         case .locate(let wanted): locate(wanted, &answers, into: &effects)
+        case .rebuildList(let list): rebuildList(list, &answers)
         case .findChunks(let content): findChunks(content, &answers, into: &effects)
         case .prepare(let paths): prepare(paths, &answers, into: &effects)
         case .commit(let items, let parents): commitItems(items, parents, &answers, into: &effects)
@@ -493,9 +498,13 @@ extension Node {
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))
         watchConflictCopy(row, before: old, into: &effects)
-        if row.disk?.entry.content != old?.disk?.entry.content, row.path.name?.bytes == Node.ignoreFileName {
-            readRules([row.path], into: &effects)
-        }
+        if row.path.name?.bytes == Node.ignoreFileName, isNewRule(row, old) { readRules([row.path], into: &effects) }
+    }
+
+    /// One that was missing for a while may have been so when the rules were read.
+    private func isNewRule(_ row: Row, _ old: Row?) -> Bool {
+        let isBack = old?.condition == .missing && row.condition != .missing
+        return isBack || row.disk?.entry.content != old?.disk?.entry.content
     }
 
     // MARK: The own log
@@ -513,7 +522,8 @@ extension Node {
     mutating func append(
         _ change: LogRecord.Change, at position: LogPosition, _ time: HybridTime, in batch: inout Batch
     ) {
-        let entry = LogCodec.record(change, at: position, time: time, after: record.ownHead, node: record.id)
+        let entry = LogCodec.record(
+            change, at: position, time: time, after: record.ownHead, node: record.id, digest: digest)
         record.ownHead = entry.head
         batch.add(.appendLog(entry))
     }
@@ -527,9 +537,11 @@ extension Node {
         let position = nextPosition()
         let isFirst = row.reflected == .none && row.head(by: .own) == nil && !isReasserted
         let tick = clock.tick(wallMilliseconds: now.wallMilliseconds)
-        // A file that was here before anybody watched is as old as it says: the newer one keeps the name.
+        // A file that was here before anybody watched is as old as it says: the newer one keeps the name. (One that was made since
+        // was made now, whatever the clock has shown meanwhile: a power cut may take it back.)
         let age = HybridTime(wallMilliseconds: entry.modified.milliseconds)
-        let time = isFirst && row.disk == nil && !entry.isAbsent && age < tick ? age : tick
+        let isFound = isFirst && row.disk == nil && !entry.isAbsent && !watch.isAllRead
+        let time = isFound && age < tick ? age : tick
         let origin = Origin(author: .own, position: position, time: time)
         var origins = Origins(all: origin)
         if let disk = row.disk, !entry.isAbsent, !disk.entry.isAbsent {

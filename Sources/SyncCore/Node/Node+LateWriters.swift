@@ -1,36 +1,56 @@
 import SyncModel
 
+/// A displaced file that is looked at once more.
+struct LateLook: Sendable {
+    let dueMilliseconds: UInt64
+    let version: KeptVersion
+    /// It could not be seen at the first look: the folder may have been away, or the disk failed.
+    var isSecond = false
+}
+
 /// Programs that still held a file open when it was displaced: what they write into it comes back into the tree.
 extension Node {
     /// Counted from when it was displaced, also after a restart: how far back the next start asks is counted from there as well.
     mutating func expectLateWriter(of version: KeptVersion) {
         let patience = Int64(clamping: limits.lateWriterMilliseconds)
         let left = min(max(0, version.keptMilliseconds + patience - now.wallMilliseconds), patience)
-        apply.late.append((now.monotonicMilliseconds + UInt64(left), version))
+        apply.late.append(LateLook(dueMilliseconds: now.monotonicMilliseconds + UInt64(left), version: version))
     }
 
     /// Displaced files are looked at once more when they should have been quiet.
     mutating func pumpLateWriters(into effects: inout Effects) {
-        var due: [KeptVersion] = []
+        guard watch.root == .healthy else { return }
+        var due: [LateLook] = []
         while due.count < limits.batchPathsMax, let first = apply.late.first,
             first.dueMilliseconds <= now.monotonicMilliseconds
         {
-            due.append(first.version)
+            due.append(first)
             _ = apply.late.popFirst()
         }
         guard !due.isEmpty else { return }
-        effects.add(.disk(newJob(.lateCheck(due)), due.map { DiskProgram([.inspect($0.place)]) }))
+        effects.add(.disk(newJob(.lateCheck(due)), due.map { DiskProgram([.inspect($0.version.place)]) }))
     }
 
     /// A version that was given back to a person is not there any more; another file may be in its place.
-    mutating func finishLateCheck(_ versions: [KeptVersion], _ results: [DiskResult]) {
-        let late = zip(versions, results).compactMap { version, result -> KeptVersion? in
-            guard let found = result.inspected.first, let stat = found, stat.identity == version.stat.identity,
-                !stat.isSameContent(as: version.stat)
-            else { return nil }
-            return version.with(stat: stat)
+    mutating func finishLateCheck(_ looks: [LateLook], _ results: [DiskResult]) {
+        var late: [KeptVersion] = []
+        for (look, result) in zip(looks, results) {
+            guard let stat = result.inspected.first ?? nil else {
+                lookAgain(look)
+                continue
+            }
+            let version = look.version
+            guard stat.identity == version.stat.identity, !stat.isSameContent(as: version.stat) else { continue }
+            late.append(version.with(stat: stat))
         }
         if !late.isEmpty { enqueue(.lateWriters(late)) }
+    }
+
+    private mutating func lookAgain(_ look: LateLook) {
+        guard !look.isSecond else { return }
+        timers.rootSuspect = .missing
+        let due = now.monotonicMilliseconds + limits.lateWriterMilliseconds
+        apply.late.append(LateLook(dueMilliseconds: due, version: look.version, isSecond: true))
     }
 
     /// A program that still held a displaced file open has written to it: what it wrote goes back into the tree.

@@ -101,6 +101,8 @@ struct WatchState: Sendable {
 
     /// The whole folder has been scanned; what it found is still being read.
     var wholeScanEnded = false
+    /// All that was there when this process began has been read.
+    var isAllRead = false
     var rulesAreLoaded = false
     var mustLoadRules = false
     /// Jobs that read rule files. If one began before another had ended, nobody knows whose answer is the older: all of
@@ -337,6 +339,7 @@ extension Node {
         let isAllSeen = watch.unseen != nil && watch.unreadable.isEmpty
         if watch.wholeScanEnded || isAllSeen, watch.isIdle, lane.isIdle {
             watch.wholeScanEnded = false
+            watch.isAllRead = true
             endDistrust(into: &effects)
         }
     }
@@ -473,9 +476,7 @@ extension Node {
         } else {
             watch.scan = nil
             noteUnreadable(scan, into: &effects)
-            if scan.isWhole || scan.sawAbsence {
-                enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: scan.isWhole)))
-            }
+            if scan.isWhole || scan.sawAbsence { deletes.wantTally(isWhole: scan.isWhole) }
             if scan.isWhole { watch.wholeScanEnded = true }
             // All that is in it counts as missing if it was not there itself: then it must count as missing too, or nobody would
             // look for the rest when it is back.
@@ -539,7 +540,10 @@ extension Node {
         let looked = SortedMap(looks.map { ($0.path, $0.stat) })
 
         let moved = startRelocations(looks, looked, rows: rows, namesakes: namesakes)
-        for look in looks where !isBelowOrIn(look.path, moved) {
+        for look in looks {
+            // Where nothing is known to be there was nothing to move.
+            let isNothing = look.stat == nil && rows[look.path]?.disk == nil
+            if !isNothing, isBelowOrIn(look.path, moved) { continue }
             if apply.touches(look.path) {
                 self.look(afterBatch: look.path)
                 continue
@@ -670,6 +674,8 @@ extension Node {
             if isJustEmptied(stat, row) { return }
             if watch.hashing[row.path] == true, !wasClosed {
                 watch.seenWhileHashing[row.path] = stat
+            } else if isFreshAndLarge(stat) {
+                readAgain(row.path, stat)
             } else {
                 watch.toHash[row.path] = true
             }
@@ -685,6 +691,12 @@ extension Node {
             // What goes into it may have waited for it.
             plan.madeProgress = true
         }
+    }
+
+    /// Read now, it would be read twice. Waiting until times can tell costs less.
+    private func isFreshAndLarge(_ stat: Stat) -> Bool {
+        stat.kind == .file && stat.size >= limits.readTwiceBytesMax
+            && stat.isFresh(during: now.wallMilliseconds...now.wallMilliseconds)
     }
 
     /// Whoever has mapped a file changes its times only with the first write to a page that is clean: until the kernel has
@@ -810,6 +822,7 @@ extension Node {
         // Where its content went before it came back says nothing any more.
         if row.condition != .missing { deletes.movedTo[row.path] = nil }
         row.condition = .missing
+        deletes.markedSince?[row.path] = true
         return true
     }
 
@@ -913,7 +926,7 @@ extension Node {
             if row.condition == .missing { revived(&row) }
             return
         }
-        if isDamage(row, found: entry, stat, namesakes), !isRenamed(entry, stat, to: row.path, namesakes) {
+        if isDamage(row, found: entry, stat, namesakes), !isRenamed(entry, stat, to: row, namesakes) {
             if row.condition != .damaged { row.waiting = nil }
             row.condition = .damaged
             row.disk = row.disk.map { Row.DiskState(entry: entry, stat: stat, origins: $0.origins, isRacy: isRacy) }
@@ -975,8 +988,9 @@ extension Node {
         // The same file as of the same time with other bytes: nobody did that.
         if stat.identity == disk.stat.identity, stat.modified == disk.stat.modified { return true }
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
-        // it is altered by a rename as well, also by one of recovery's.
-        guard watch.isChangedSinceBoot(stat), disk.stat.changed < stat.changed else {
+        // it is altered by a rename as well, also by one of recovery's. (Known as of a time to come: the clock has been put back, and
+        // nothing of now can be later than that.)
+        guard watch.isChangedSinceBoot(stat), disk.stat.changed < stat.changed || isAhead(disk.stat.changed) else {
             return stat.changed <= disk.stat.changed || isEmptied || isBack(stat, at: row.path, disk.stat, namesakes)
                 || isOlder(stat, disk.stat)
         }
@@ -995,37 +1009,42 @@ extension Node {
     /// Both from before the cut, and the change time says nothing: the clock was ahead then, or it is recovery's. Only the times
     /// of the writing say which is older.
     private func isOlder(_ stat: Stat, _ known: Stat) -> Bool {
-        let latest = now.wallMilliseconds + Int64(clamping: limits.clockSkewMilliseconds)
-        guard stat.changed.milliseconds > latest || watch.isSwept(stat) else { return false }
+        guard isAhead(stat.changed) || watch.isSwept(stat) else { return false }
         return stat.identity == known.identity && stat.modified < known.modified
+    }
+
+    private func isAhead(_ time: Timestamp) -> Bool {
+        time.milliseconds > now.wallMilliseconds + Int64(clamping: limits.clockSkewMilliseconds)
     }
 
     /// Another file from before the cut. If it is older and no other path is known to have it, an editor had put it aside, and
     /// the cut has taken that back, but not what it did to the change time of the file. If another path is known to have it,
-    /// as of this very change time, only a cut can have given it this name: a person's rename changes that.
+    /// as of this very change time, only a cut can have given it this name: a person's rename changes that. One that is known
+    /// nowhere and was in the stage as well is what we had put here before: the cut has taken back all that came after.
     private func isBack(_ stat: Stat, at path: Path, _ known: Stat, _ namesakes: Namesakes) -> Bool {
         guard stat.identity != known.identity else { return false }
         let others = namesakes[stat.identity].filter { $0.path != path }
-        if others.isEmpty { return stat.modified < known.modified }
+        if others.isEmpty { return stat.modified < known.modified || watch.isSwept(stat) }
         return others.contains { $0.disk?.stat.changed == stat.changed }
     }
 
     /// A whole file that is known by another name has been given this one since the machine is up again: as old as it
-    /// was, but a person put it here.
-    private func isRenamed(_ entry: Entry, _ stat: Stat, to path: Path, _ namesakes: Namesakes) -> Bool {
-        if let stray = watch.strays[stat.identity], stray.path != path, stray.content == entry.content,
-            watch.isChangedSinceBoot(stat)
-        {
+    /// was, but a person put it here. (The very file that is known here was not put here since: what the cut has left of it has
+    /// all its names.)
+    private func isRenamed(_ entry: Entry, _ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
+        let path = row.path
+        let isPutHere = row.disk?.stat.identity != stat.identity && watch.isChangedSinceBoot(stat)
+        if let stray = watch.strays[stat.identity], stray.path != path, stray.content == entry.content, isPutHere {
             return true
         }
         return namesakes[stat.identity].contains { other in
             guard other.path != path, other.condition != .damaged, other.disk?.entry.content == entry.content
             else { return false }
-            return watch.isChangedSinceBoot(stat) || isHandled(other.path)
+            return isPutHere || isHandled(other.path)
         }
     }
 
-    private mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path) {
+    mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path) {
         guard record.distrustSince != nil, stat.kind != .directory, watch.strays.count < limits.notedPathsMax
         else { return }
         watch.strays[stat.identity] = (path, content)

@@ -13,6 +13,8 @@ struct PlanState: Sendable {
         /// The disk as it was when this was decided.
         let stat: Stat?
         var content: ContentID?
+        /// What stands there now, a list of whose chunks is known.
+        var base: ContentID?
         var stage: Staged?
         /// The path whose file is renamed instead of being copied.
         var adoptedFrom: (path: Path, stat: Stat)?
@@ -256,8 +258,8 @@ extension Node {
             plan.madeProgress = true
         case .place, .replace, .makeDirectory, .replaceByDirectory, .replaceDirectory:
             guard hasParent(row.path, parents) else {
-                if row.condition == .damaged, row.disk == nil, let above = goneDirectory(above: row.path, parents) {
-                    if isAgreed(above, since: row.waiting) {
+                if row.condition == .damaged, row.disk == nil {
+                    if let above = goneDirectory(above: row.path, parents), isAgreed(above, since: row.waiting) {
                         // Neither node has it, nor the directory it was in: nothing is left to bring back.
                         var gone = wanted.entry
                         gone.content = .absent
@@ -266,6 +268,7 @@ extension Node {
                         plan.madeProgress = true
                         return
                     }
+                    // Nobody tells when the directory is gone for good, nor when that is agreed.
                     timers.retrySoon(at: now, limits)
                 }
                 wait(&row, .waitingParent)
@@ -335,6 +338,7 @@ extension Node {
         switch (step, wanted.entry.content) {
         case (.place, .file(let id, _)), (.replace, .file(let id, _)), (.replaceDirectory, .file(let id, _)):
             task.content = id
+            task.base = row.heldFile
             task.state = .locating
             plan.toLocate.append(WantedContent(path: row.path, content: id))
         case (.place, .symlink), (.replace, .symlink), (.replaceDirectory, .symlink), (.replaceByDirectory, _):
@@ -371,7 +375,7 @@ extension Node {
             task.state = .fetching
             plan.tasks[path] = task
             let source = holder.flatMap { row in list.map { (row.path, $0) } }
-            begin(content, for: path, size: task.wanted.entry.content.size, copying: source)
+            begin(content, for: task, copying: source)
         }
     }
 
@@ -389,5 +393,13 @@ extension Node {
             return false
         }
         return plan.tasks[holder.path].map { $0.state != .running } ?? true
+    }
+}
+
+extension Row {
+    /// The content of the file that is known to be there, whole.
+    fileprivate var heldFile: ContentID? {
+        guard condition == .normal, case .file(let id, size: 1...)? = disk?.entry.content else { return nil }
+        return id
     }
 }

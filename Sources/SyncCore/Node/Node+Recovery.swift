@@ -81,10 +81,7 @@ extension Node {
         stores.durableImportedHead = record.importedHead
         incoming.cursor = record.importedHead
         // Even after an orderly stop: the daemon was through, but the machine may have gone down with people's writes.
-        if start.powerWasLost {
-            let since = record.aliveMilliseconds - Int64(clamping: limits.writebackMilliseconds)
-            record.distrustSince = min(record.distrustSince ?? since, since)
-        }
+        if start.powerWasLost { record.distrust(limits) }
         // A state that was wiped must not give the numbers of versions that are still on disk.
         if record.nextVersion == 1 {
             record.nextVersion = UInt64(nonce) << 20 + 1
@@ -194,7 +191,7 @@ extension Node {
             {
                 findings.placed.append(
                     RecoveryState.Placed(path: intent.path, entry: entry, stat: atPath, shown: shown))
-            } else if let atPath, let placed = placed(by: intent, changedSince: atPath) {
+            } else if let atPath, !isTakenBack, let placed = placed(by: intent, changedSince: atPath) {
                 findings.placed.append(placed)
             }
             if let taken = taken(by: intent, atPath, inStage ?? aside) { findings.taken.append(taken) }
@@ -540,7 +537,7 @@ extension Node {
         case .rescuing: finishRescue(results, into: &effects)
         case .syncing: finishSync(results, into: &effects)
         case .relocating: finishRelocation(results)
-        case .lateCheck(let versions): finishLateCheck(versions, results)
+        case .lateCheck(let looks): finishLateCheck(looks, results)
         case .lateVerify(let version, let stage): finishLateVerify(version, stage, results, into: &effects)
         case .lateRescue(let path, let version, let intent):
             finishLateRescue(path, version, intent, results, into: &effects)

@@ -4,14 +4,17 @@ import SyncModel
 /// the peer does not have. Never more in memory than the link will take.
 struct ServeState: Sendable {
     enum Request: Sendable {
-        case content(ContentID)
+        /// The peer may have the list of another content, from which this one's can be told.
+        case content(ContentID, base: ContentID?)
         case chunks(ContentID, [UInt32])
 
         var content: ContentID {
             switch self {
-            case .content(let content), .chunks(let content, _): content
+            case .content(let content, _), .chunks(let content, _): content
             }
         }
+
+        var base: ContentID? { if case .content(_, let base) = self { base } else { nil } }
     }
 
     /// One piece that is being read, and what it is for.
@@ -59,12 +62,13 @@ extension Node {
         serve.isReading = false
         guard session.isLive else { return }
         let holders = Holders(answers.rows())
+        let lists = requests.map { _ in answers.chunkList() }
+        let bases = requests.map { $0.base == nil ? nil : answers.chunkList() }
         var readings: [ServeState.Reading] = []
         var reads: [ReadRequest] = []
         var bytes = 0
         var postponed: [ServeState.Request] = []
-        for request in requests {
-            let list = answers.chunkList()
+        for (index, request) in requests.enumerated() {
             if bytes >= limits.contentFrameBytesMax {
                 postponed.append(request)
                 continue
@@ -73,18 +77,22 @@ extension Node {
                 send(.gone(request.content), into: &effects)
                 continue
             }
-            guard let list, holder.condition == .normal else {
+            guard let list = lists[index], holder.condition == .normal else {
                 watch.toHash[holder.path] = true
                 send(.later(request.content), into: &effects)
                 continue
             }
             switch request {
-            case .content(let content):
+            case .content(let content, let base):
                 if serve.isAskedAgain(content) { watch.toHash[holder.path] = true }
                 if list.chunks.count == 1 {
                     readings.append(ServeState.Reading(content: content, path: holder.path, index: nil))
                     reads.append(read(holder.path, stat, at: 0, list.chunks[0].length))
                     bytes += Int(list.chunks[0].length)
+                } else if let base, let known = bases[index],
+                    let changed = ChangedList(of: content, list, since: base, known)
+                {
+                    send(.changedList(changed), into: &effects)
                 } else {
                     sendChunkList(content, list, into: &effects)
                 }

@@ -9,6 +9,7 @@ struct SessionState: Sendable {
     /// The peer's hello has been answered for; frames other than hello may flow.
     var isLive = false
     var hasHello = false
+    var peerTellsChanges = false
     var helloDeadline: UInt64?
     var outboundBytes = 0
     /// Frames that came before the greeting was weighed.
@@ -59,6 +60,8 @@ struct SessionState: Sendable {
     var peerSets: LogPosition?
     var setsSent: LogPosition?
     var setsTaken: LogPosition?
+    /// Sets of the peer's own after this may be unknown to it.
+    var giveBackAfter: LogPosition?
     var isReadingSets = false
     var incomingSet = SetAssembly()
     var setsComing: [StoredChangeSet] = []
@@ -164,17 +167,23 @@ extension Node {
     /// Nothing of the last link is still on its way into the rows: a peer that has lost its state counts its epochs on from what
     /// the hello says is known here.
     private var isImportDurable: Bool {
-        !incoming.isBusy && incoming.ends == 0 && stores.durableImportedHead == record.importedHead
+        !incoming.isBusy && incoming.pages == 0 && incoming.ends == 0
+            && stores.durableImportedHead == record.importedHead
     }
 
     private var hello: Hello {
         Hello(
             versionMin: Hello.protocolMin, versionMax: Hello.protocolMax,
-            features: keepsRecords ? [SessionState.recordsFeature] : [], name: record.name,
+            features: [Hello.changedLists] + (keepsRecords ? [SessionState.recordsFeature] : []), name: record.name,
             program: Array(program.prefix(64)), wallMilliseconds: now.wallMilliseconds,
-            ownHead: stores.durableOwnHead,
-            known: record.importedEpochs.filter { $0.position < stores.durableImportedHead.position }
-                + (stores.durableImportedHead == .none ? [] : [stores.durableImportedHead]))
+            ownHead: stores.durableOwnHead, known: known)
+    }
+
+    /// What is stored here of the peer's log: how far each epoch has come, and last the mark of one whose rows are coming.
+    private var known: [LogHead] {
+        let head = stores.durableImportedHead
+        return record.importedEpochs.filter { $0.position < head.position } + (head == .none ? [] : [head])
+            + record.importedEpochs.filter { $0.position > head.position }
     }
 
     // MARK: Frames
@@ -238,12 +247,16 @@ extension Node {
             incoming.ends += 1
             enqueue(.finishRows(head))
             return true
-        case .want(let contents): return noteWishes(contents.map { .content($0) })
+        case .want(let contents): return noteWishes(contents.map { .content($0, base: nil) })
+        case .wantChanged(let wishes): return noteWishes(wishes.map { .content($0.content, base: $0.base) })
         case .wantChunks(let content, let indexes):
             guard indexes.count <= FetchState.askedPerFrameMax else { return false }
             return noteWishes([.chunks(content, indexes)])
         case .chunkList(let page):
             takeChunkList(page, into: &effects)
+            return true
+        case .changedList(let list):
+            takeChangedList(list)
             return true
         case .chunks(let content, let chunks):
             takeChunks(content, chunks, into: &effects)
@@ -320,6 +333,7 @@ extension Node {
         judgeClock(of: hello.wallMilliseconds, into: &effects)
         record.peerName = hello.name
         peerProgram = hello.program
+        session.peerTellsChanges = hello.features.contains(Hello.changedLists)
         session.peerEpoch = hello.ownHead.position.epoch
 
         let standing = standing(of: hello.known, &answers)
@@ -382,20 +396,33 @@ extension Node {
 
     /// Compares what the peer has of our log with our log.
     private func standing(of known: [LogHead], _ answers: inout Answers) -> Standing {
-        let records = known.map { ($0, answers.logRecord()) }
+        let records = known.map { ($0, answers.logRecord()) }.filter { !$0.0.isMark }
         for (head, entry) in records { if let entry, entry.head.chain != head.chain { return .forked } }
+        if known.contains(where: { $0.isMark && isLost($0.position.epoch) }) {
+            return .setBack(common: common(of: records))
+        }
         guard let (last, entry) = records.last else {
             return record.prunedThrough == .none ? .at(.none) : .behind
         }
         if entry != nil || last == record.prunedThrough { return .at(last) }
         if last.position < record.prunedThrough.position { return .behind }
+        return .setBack(common: common(of: records))
+    }
+
+    /// An epoch of ours that we know nothing of. (One before the present one may have been forgotten.)
+    private func isLost(_ epoch: Epoch) -> Bool {
+        let present = record.ownHead.position.epoch
+        return epoch.number >= present.number && epoch != present
+    }
+
+    private func common(of records: [(LogHead, LogRecord?)]) -> LogPosition {
         var common = record.acknowledged.position
         for (head, entry) in records where entry != nil { common = max(common, head.position) }
         // The peer has this epoch to a later entry than we do: all we have of it is common.
         for (head, _) in records where head.position.epoch == record.ownHead.position.epoch {
             common = max(common, min(head.position, record.ownHead.position))
         }
-        return .setBack(common: common)
+        return common
     }
 
     mutating func fork(into effects: inout Effects) {

@@ -156,6 +156,7 @@ extension Node {
         consider(session.helloDeadline)
         consider(apply.late.first?.dueMilliseconds)
         if !records.isTelling { consider(records.dueAt) }
+        for (_, due) in records.awaited { consider(due) }
         for (_, due) in watch.changing { consider(due) }
         if !watch.toSearch.isEmpty { consider(timers.searchAt) }
         if watch.root != .healthy { consider(timers.rootCheckAt) }

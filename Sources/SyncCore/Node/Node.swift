@@ -22,7 +22,7 @@ public struct Node: Sendable {
     // Handed in at the start.
     var settings = Settings()
     var limits = Limits()
-    var digest: @Sendable ([UInt8]) -> Digest = { SHA256.digest(of: $0) }
+    var digest: SHA256.Function = { SHA256.digest(of: $0) }
     var checksum: CRC32.Checksum = { CRC32.checksum($0) }
     var program: [UInt8] = []
     /// What the other node runs, as it last said.
@@ -137,7 +137,7 @@ public struct Node: Sendable {
         case syncing
         case batchRootCheck
         case relocating
-        case lateCheck([KeptVersion])
+        case lateCheck([LateLook])
         case lateVerify(KeptVersion, StageName)
         case lateRescue(Path, KeptVersion, StageName)
         case serving([ServeState.Reading])

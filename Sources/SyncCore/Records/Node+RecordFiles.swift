@@ -36,6 +36,27 @@ extension Node {
         return false
     }
 
+    /// The peer's row has come: what it says was saved is said by a set that is here.
+    mutating func noteRow(at path: Path) {
+        guard book(of: path) != nil else { return }
+        records.awaited[path] = nil
+        records.toMatch[path] = true
+    }
+
+    private mutating func awaitRows(of set: ChangeSet) {
+        guard set.author != ownParty, session.isLive else { return }
+        for file in set.files {
+            records.awaited[file.path] = now.monotonicMilliseconds + RecordState.awaitedMilliseconds
+        }
+    }
+
+    private mutating func endWaits() {
+        for (path, due) in records.awaited where due <= now.monotonicMilliseconds {
+            records.awaited[path] = nil
+            records.toMatch[path] = true
+        }
+    }
+
     private func agrees(_ resolved: Entry, _ wanted: Entry) -> Bool {
         switch resolved.content {
         case .directory, .symlink: true
@@ -49,10 +70,13 @@ extension Node {
     mutating func noteShown(_ row: Row) {
         guard records.unshown.contains(key: row.path), let number = book(of: row.path) else { return }
         let shown = row.disk?.entry.content ?? .absent
-        if shown == recordEntry(at: row.path, number).content { records.unshown[row.path] = nil }
+        guard shown == recordEntry(at: row.path, number).content else { return }
+        records.unshown[row.path] = nil
+        records.books[number].forgetOlder(at: row.path)
     }
 
     mutating func matchNext() {
+        endWaits()
         guard !records.isMatching, !records.toMatch.isEmpty, isWorking else { return }
         var paths: [Path] = []
         while paths.count < limits.batchPathsMax, let next = records.toMatch.popFirst() { paths.append(next.key) }
@@ -66,7 +90,9 @@ extension Node {
         var rows = answers.rowsByPath()
         var batch = Batch()
         for path in paths {
-            guard let number = book(of: path), !records.found.contains(key: path) else { continue }
+            guard let number = book(of: path), !records.found.contains(key: path),
+                !records.awaited.contains(key: path)
+            else { continue }
             match(path, to: recordEntry(at: path, number), &rows, in: &batch, into: &effects)
         }
         if !batch.isEmpty { store(&batch, into: &effects) }
@@ -83,7 +109,7 @@ extension Node {
             return
         }
         guard isExplained(row) else {
-            wait(&row, .schemaNewer)
+            wait(&row, session.isLive ? .schemaNewer : .waitingPeer)
             put(row, replacing: old, in: &batch, into: &effects)
             return
         }
@@ -109,6 +135,7 @@ extension Node {
 
     /// Says in the log what is to be at the path, by somebody who has seen everything that was written there.
     private mutating func decree(_ entry: Entry, _ row: inout Row, in batch: inout Batch) {
+        cancel(row.path)
         let position = nextPosition()
         let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
         let origin = Origin(author: .own, position: position, time: time)
@@ -138,6 +165,7 @@ extension Node {
         }
         clock.witness(set.time)
         records.books[number].note(set)
+        awaitRows(of: set)
     }
 
     // MARK: At the start
@@ -154,6 +182,7 @@ extension Node {
             noteStored(stored)
         }
         records.durable = records.known
+        records.before = records.known.own
         refreshRecords(showing: .none, into: &effects)
         records.isLoaded = true
         for number in records.books.indices { enqueue(.adoptRecords(number, after: nil)) }
@@ -163,9 +192,13 @@ extension Node {
     mutating func adoptRecords(_ number: Int, _ answers: inout Answers, into effects: inout Effects) {
         let rows = answers.rows()
         for row in rows where row.condition == .normal {
-            guard let disk = row.disk, case .file = disk.entry.content, book(of: row.path) == number,
-                !records.books[number].hasSaved(row.path)
-            else { continue }
+            guard let disk = row.disk, case .file = disk.entry.content, book(of: row.path) == number else { continue }
+            if records.books[number].hasSaved(row.path) {
+                // How much of the peer's it shows, nobody knows any more.
+                let isShown = recordEntry(at: row.path, number).content == disk.entry.content
+                if !isShown { records.unshown[row.path] = LogPosition.none }
+                continue
+            }
             note(
                 row.path,
                 RecordState.Finding(

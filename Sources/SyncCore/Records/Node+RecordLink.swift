@@ -11,7 +11,7 @@ extension Node {
                 RecordsHello.Model(
                     name: book.model.name, version: UInt32(clamping: book.model.version), digest: book.digest)
             },
-            own: records.durable.own, known: records.durable.peer)
+            own: records.durable.own, before: records.before, known: records.durable.peer)
     }
 
     /// A peer that keeps no records would have its saves overlooked: files of the models wait.
@@ -23,6 +23,9 @@ extension Node {
     mutating func greetRecords(_ hello: RecordsHello, into effects: inout Effects) -> Bool {
         guard keepsRecords, session.peerSets == nil else { return true }
         session.peerSets = hello.own
+        if hello.before < records.durable.peer, hello.own != records.durable.peer {
+            session.giveBackAfter = hello.before
+        }
         session.setsSent = hello.known
         session.setsTaken = hello.known
         session.sharesRecords = hello.models == recordsHello.models
@@ -54,22 +57,21 @@ extension Node {
         if sent < records.durable.own {
             session.isReadingSets = true
             enqueue(.sendSets(.own, after: sent))
-        } else if let theirs = session.peerSets, theirs < records.durable.peer {
-            // They were set back: what they wrote is here.
+        } else if let position = session.giveBackAfter {
+            // They may have been set back: what they wrote is here.
             session.isReadingSets = true
-            enqueue(.sendSets(.peer, after: theirs))
+            enqueue(.sendSets(.peer, after: position))
         }
     }
 
     mutating func sendSets(_ author: Author, _ answers: inout Answers, into effects: inout Effects) {
         session.isReadingSets = false
         guard session.isLive else { return }
-        for stored in answers.changeSets() where stored.position <= records.durable[author] {
+        let sets = answers.changeSets()
+        if author == .peer { session.giveBackAfter = sets.last?.position }
+        for stored in sets where stored.position <= records.durable[author] {
             for piece in SetPiece.pieces(of: stored) { send(.changeSet(piece), into: &effects) }
-            switch author {
-            case .own: session.setsSent = stored.position
-            case .peer: session.peerSets = stored.position
-            }
+            if author == .own { session.setsSent = stored.position }
         }
     }
 
@@ -96,18 +98,26 @@ extension Node {
         session.setsComing = []
         let seen = records.known.peer
         var batch = Batch()
-        for stored in coming where stored.position > records.known[stored.author] {
+        for stored in coming where isNews(stored) {
             if stored.author == .peer, !stored.position.follows(records.known.peer) {
                 reject(.peerProtocolViolation, into: &effects)
                 return
             }
             batch.add(.putChangeSet(stored))
-            records.known[stored.author] = stored.position
+            records.known[stored.author] = max(records.known[stored.author], stored.position)
             noteStored(stored)
         }
         guard !batch.isEmpty else { return }
         store(&batch, into: &effects)
         refreshRecords(showing: seen, into: &effects)
+    }
+
+    /// Of our own only what this state has lost, and the peer gives back.
+    private func isNews(_ stored: StoredChangeSet) -> Bool {
+        switch stored.author {
+        case .peer: stored.position > records.known.peer
+        case .own: stored.position > records.before && stored.position.epoch != records.known.own.epoch
+        }
     }
 
     /// What the peer says it has stored.

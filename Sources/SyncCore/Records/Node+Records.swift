@@ -29,6 +29,7 @@ extension Node {
         }
         guard entry.content.kind == .file || row.disk?.entry.content.kind == .file else { return false }
         if !entry.isAbsent { row.condition = .normal }
+        if let code = records.waiting[row.path] { wait(&row, code) }
         let isOld = !incoming.initialScanDone && row.disk == nil
         note(row.path, RecordState.Finding(entry: entry, stat: stat, bytes: nil, isRacy: isRacy, isOld: isOld))
         return true
@@ -62,6 +63,7 @@ extension Node {
         guard phase == .running, keepsRecords, records.isLoaded else { return }
         readFindings(into: &effects)
         matchNext()
+        endAlarms(into: &effects)
         guard let due = records.dueAt, due <= now.monotonicMilliseconds, !records.isTelling else { return }
         let paths = records.toTell
         guard !paths.isEmpty else {
@@ -172,6 +174,7 @@ extension Node {
         var row = old ?? Row(path: path)
         records.waiting[path] = code
         wait(&row, code)
+        records.alarmed[path] = code
         setAlarm(code, subject: path.bytes, if: true, into: &effects)
         put(row, replacing: old, in: &batch, into: &effects)
     }
@@ -183,13 +186,18 @@ extension Node {
         for (path, finding) in group.findings {
             records.found[path] = nil
             records.unshown[path] = nil
-            for code in Node.saveFaults { setAlarm(code, subject: path.bytes, if: false, into: &effects) }
             reviseFound(finding, rows[path], at: path, in: &batch, into: &effects)
         }
         refreshRecords(showing: records.known.peer, into: &effects)
     }
 
-    private static let saveFaults = [MessageCode.validationRequiredMissing, .formatCorrupt, .formatZeroLength]
+    /// It has been told of, saved otherwise or taken away.
+    private mutating func endAlarms(into effects: inout Effects) {
+        for (path, code) in records.alarmed where !records.found.contains(key: path) {
+            records.alarmed[path] = nil
+            setAlarm(code, subject: path.bytes, if: false, into: &effects)
+        }
+    }
 
     /// What the row is to say once the set says it.
     private mutating func reviseFound(
@@ -237,6 +245,8 @@ extension Node {
     private var nextSetPosition: LogPosition {
         let last = records.known.own
         if records.epochHasBegun { return LogPosition(epoch: last.epoch, seq: last.seq + 1) }
-        return LogPosition(epoch: Epoch(number: last.epoch.number &+ 1, nonce: nonce), seq: 1)
+        // Later than any that a node which was set back may have used before.
+        let seconds = UInt32(clamping: now.wallMilliseconds / 1_000)
+        return LogPosition(epoch: Epoch(number: max(last.epoch.number &+ 1, seconds), nonce: nonce), seq: 1)
     }
 }

@@ -19,6 +19,9 @@ struct RecordBook: Sendable {
     private var latest = SortedMap<RecordID, Write>()
     /// What is to stand in the folder.
     private(set) var files = SortedMap<Path, File>()
+    /// What was to stand there before, and may stand there still.
+    private var older = SortedMap<Path, [File]>()
+    private static let olderMax = 4
 
     struct File: Sendable {
         let entry: Entry
@@ -88,7 +91,11 @@ struct RecordBook: Sendable {
 
     /// The bytes of a content that stands at the path, or stood there.
     func bytes(of content: ContentID, at path: Path) -> [UInt8]? {
-        if let file = files[path], file.content == content { return file.bytes }
+        if let file = ([files[path]] + (older[path] ?? [])).lazy.compactMap(\.self).first(where: {
+            $0.content == content
+        }) {
+            return file.bytes
+        }
         return [Party.first, .second].lazy.compactMap { self.saves[path]?[$0]?.file }
             .first { $0.content == content }?.bytes
     }
@@ -116,6 +123,8 @@ struct RecordBook: Sendable {
         }
     }
 
+    mutating func forgetOlder(at path: Path) { older[path] = nil }
+
     // MARK: Taking change sets in
 
     /// What follows from it is known after the next `refresh`.
@@ -141,7 +150,9 @@ struct RecordBook: Sendable {
         return change.files.filter { path in
             let old = files[path]
             files[path] = file(at: path, renderer)
-            return old?.entry != files[path]?.entry
+            guard old?.entry != files[path]?.entry else { return false }
+            if let old { older[path] = Array(((older[path] ?? []) + [old]).suffix(RecordBook.olderMax)) }
+            return true
         }
     }
 

@@ -19,6 +19,8 @@ struct RecordState: Sendable {
     var reading = SortedMap<Path, Bool>()
     /// Of these, what waits for its author to save it again, and why.
     var waiting = SortedMap<Path, MessageCode>()
+    /// What people have been told of that.
+    var alarmed = SortedMap<Path, MessageCode>()
     /// When what was found is to be told of, and since when it has been put off for more (monotonic milliseconds).
     var dueAt: UInt64?
     var firstFoundAt: UInt64 = 0
@@ -29,6 +31,9 @@ struct RecordState: Sendable {
     /// Files that may have to be something else than their rows say.
     var toMatch = SortedMap<Path, Bool>()
     var isMatching = false
+    /// Files that a set of the peer says were saved there: its rows say so too, and are as good as here. Until when they are
+    /// waited for (monotonic milliseconds).
+    var awaited = SortedMap<Path, UInt64>()
     /// Files of which the folder does not show yet what came of the peer's sets after this.
     var unshown = SortedMap<Path, LogPosition>()
 
@@ -39,6 +44,8 @@ struct RecordState: Sendable {
     var known = SetHeads()
     var durable = SetHeads()
     var epochHasBegun = false
+    /// The last of this node's own that the process before this one wrote.
+    var before = LogPosition.none
     /// Sets that are stored and cannot be read here.
     var heldSets = 0
 
@@ -62,7 +69,7 @@ struct RecordState: Sendable {
 
     /// What the groups of saves may come to before they are told of at once.
     static let groupPathsMax = 256
-    static let groupBytesMax = 8 << 20
+    static let awaitedMilliseconds: UInt64 = 1_000
 }
 
 /// The last change set of each node.

@@ -37,8 +37,10 @@ struct SaveGroup {
     }
 
     var files: [ChangeSet.SavedFile] {
-        findings.compactMap { path, finding in
-            guard case .file(let content, _) = finding.entry.content, let bytes = finding.bytes else { return nil }
+        findings.map { path, finding in
+            guard case .file(let content, _) = finding.entry.content, let bytes = finding.bytes else {
+                return ChangeSet.SavedFile(deleted: path, mode: finding.entry.mode, modified: finding.entry.modified)
+            }
             return ChangeSet.SavedFile(
                 path: path, content: content, bytes: bytes, mode: finding.entry.mode,
                 modified: finding.entry.modified)

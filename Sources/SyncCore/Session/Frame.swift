@@ -14,7 +14,11 @@ public enum Frame: Hashable, Sendable {
     /// All revisions have been sent; the log goes on after this position.
     case rowsEnd(LogHead)
     case want([ContentID])
+    /// The same, by one who has the chunk list of an earlier content. Only for a peer that offers `Hello.changedLists`.
+    case wantChanged([ChangedWish])
     case chunkList(ContentPage)
+    /// A whole chunk list, told by what differs from another.
+    case changedList(ChangedList)
     case wantChunks(ContentID, [UInt32])
     case chunks(ContentID, [ChunkData])
     /// Many small contents at once, each a single chunk.
@@ -45,6 +49,8 @@ public enum Frame: Hashable, Sendable {
 public struct Hello: Hashable, Sendable {
     public static let protocolMin: UInt16 = 1
     public static let protocolMax: UInt16 = 1
+    /// The sender understands `wantChanged`.
+    public static let changedLists = Array("changed-lists".utf8)
 
     public var versionMin: UInt16
     public var versionMax: UInt16
@@ -74,8 +80,10 @@ public struct Hello: Hashable, Sendable {
 
 public struct RecordsHello: Hashable, Sendable {
     public var models: [Model]
-    /// The last change set of the sender, and the last that it has of the receiver.
+    /// The last change set of the sender, and (`known`) the last that it has of the receiver.
     public var own: LogPosition
+    /// The last of the sender that it had written before it was started.
+    public var before: LogPosition
     public var known: LogPosition
 
     public struct Model: Hashable, Sendable {
@@ -91,9 +99,10 @@ public struct RecordsHello: Hashable, Sendable {
         }
     }
 
-    public init(models: [Model], own: LogPosition, known: LogPosition) {
+    public init(models: [Model], own: LogPosition, before: LogPosition, known: LogPosition) {
         self.models = models
         self.own = own
+        self.before = before
         self.known = known
     }
 }
@@ -150,6 +159,17 @@ public struct ContentPage: Hashable, Sendable {
         self.first = first
         self.total = total
         self.chunks = chunks
+    }
+}
+
+/// A content that is wanted, and the one whose chunk list the wisher has.
+public struct ChangedWish: Hashable, Sendable {
+    public var content: ContentID
+    public var base: ContentID
+
+    public init(content: ContentID, base: ContentID) {
+        self.content = content
+        self.base = base
     }
 }
 

@@ -27,9 +27,12 @@ public import SyncModel
 /// 16 halt         4 length, code
 /// 18 later        32 content id
 /// 17 contents     4 n, n × (32 content id, 4 length, bytes)
-/// 19 records      2 n, n × (4 length, name · 4 version · 32 digest) · 16 own · 16 known position
-/// 20 change set   1 author (0 own, 1 peer) · 16 position · 4 length of the whole · 4 offset · 4 length, bytes
-/// 21 sets taken   16 position
+/// 19 want changed 4 n, n × (32 content id, 32 id of the content whose list is known)
+/// 20 changed list 32 content id · 32 id of the known content · 4 n, n × part
+///                 (part: 0, 4 first, 4 count, chunks of the known list · 1, 32 digest, 4 length, another chunk)
+/// 21 records      2 n, n × (4 length, name · 4 version · 32 digest) · 16 own, before and known position each
+/// 22 change set   1 author (0 own, 1 peer) · 16 position · 4 length of the whole · 4 offset · 4 length, bytes
+/// 23 sets taken   16 position
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
@@ -89,9 +92,11 @@ public enum FrameCodec {
         case .halt: 16
         case .contents: 17
         case .later: 18
-        case .records: 19
-        case .changeSet: 20
-        case .setsTaken: 21
+        case .wantChanged: 19
+        case .changedList: 20
+        case .records: 21
+        case .changeSet: 22
+        case .setsTaken: 23
         case .unknown(let type): type
         }
     }
@@ -115,15 +120,20 @@ public enum FrameCodec {
         case .want(let contents):
             writer.put(UInt32(contents.count))
             for content in contents { writer.put(content.digest) }
+        case .wantChanged(let wishes):
+            writer.put(UInt32(wishes.count))
+            for wish in wishes {
+                writer.put(wish.content.digest)
+                writer.put(wish.base.digest)
+            }
         case .chunkList(let page):
             writer.put(page.content.digest)
             writer.put(page.first)
             writer.put(page.total)
             writer.put(UInt32(page.chunks.count))
-            for chunk in page.chunks {
-                writer.put(chunk.digest)
-                writer.put(chunk.length)
-            }
+            for chunk in page.chunks { put(chunk, into: &writer) }
+        case .changedList(let list):
+            put(list, into: &writer)
         case .wantChunks(let content, let indexes):
             writer.put(content.digest)
             writer.put(UInt32(indexes.count))
@@ -187,7 +197,30 @@ public enum FrameCodec {
             writer.put(model.digest)
         }
         LogCodec.put(hello.own, into: &writer)
+        LogCodec.put(hello.before, into: &writer)
         LogCodec.put(hello.known, into: &writer)
+    }
+
+    private static func put(_ chunk: Chunk, into writer: inout ByteWriter) {
+        writer.put(chunk.digest)
+        writer.put(chunk.length)
+    }
+
+    private static func put(_ list: ChangedList, into writer: inout ByteWriter) {
+        writer.put(list.content.digest)
+        writer.put(list.base.digest)
+        writer.put(UInt32(list.parts.count))
+        for part in list.parts {
+            switch part {
+            case .known(let first, let count):
+                writer.put(UInt8(0))
+                writer.put(first)
+                writer.put(count)
+            case .other(let chunk):
+                writer.put(UInt8(1))
+                put(chunk, into: &writer)
+            }
+        }
     }
 
     private static func put(_ head: LogHead, into writer: inout ByteWriter) {
@@ -239,9 +272,11 @@ public enum FrameCodec {
             return .halt(MessageCode(rawValue: text) ?? .nodeHalted)
         case 18: return reader.digest().map { .later(ContentID($0)) }
         case 17: return list(from: &reader, smallContent).map { .contents($0) }
-        case 19: return recordsHello(from: &reader).map { .records($0) }
-        case 20: return setPiece(from: &reader).map { .changeSet($0) }
-        case 21: return LogCodec.position(from: &reader).map { .setsTaken($0) }
+        case 19: return list(from: &reader, wish).map { .wantChanged($0) }
+        case 20: return changedList(from: &reader).map { .changedList($0) }
+        case 21: return recordsHello(from: &reader).map { .records($0) }
+        case 22: return setPiece(from: &reader).map { .changeSet($0) }
+        case 23: return LogCodec.position(from: &reader).map { .setsTaken($0) }
         case let other: return .unknown(other)
         }
     }
@@ -290,10 +325,10 @@ public enum FrameCodec {
             else { return nil }
             models.append(RecordsHello.Model(name: name, version: version, digest: digest))
         }
-        guard let own = LogCodec.position(from: &reader), let known = LogCodec.position(from: &reader) else {
-            return nil
-        }
-        return RecordsHello(models: models, own: own, known: known)
+        guard let own = LogCodec.position(from: &reader), let before = LogCodec.position(from: &reader),
+            let known = LogCodec.position(from: &reader)
+        else { return nil }
+        return RecordsHello(models: models, own: own, before: before, known: known)
     }
 
     private static func setPiece(from reader: inout ByteReader) -> SetPiece? {
@@ -328,6 +363,25 @@ public enum FrameCodec {
     private static func chunk(from reader: inout ByteReader) -> Chunk? {
         guard let digest = reader.digest(), let length = reader.uint32() else { return nil }
         return Chunk(digest: digest, length: length)
+    }
+
+    private static func wish(from reader: inout ByteReader) -> ChangedWish? {
+        guard let content = reader.digest(), let base = reader.digest() else { return nil }
+        return ChangedWish(content: ContentID(content), base: ContentID(base))
+    }
+
+    private static func changedList(from reader: inout ByteReader) -> ChangedList? {
+        guard let content = reader.digest(), let base = reader.digest(), let parts = list(from: &reader, listPart),
+            parts.count <= Limits.chunksPerPageMax
+        else { return nil }
+        return ChangedList(content: ContentID(content), base: ContentID(base), parts: parts)
+    }
+
+    private static func listPart(from reader: inout ByteReader) -> ChangedList.Part? {
+        guard let isOther = reader.bool() else { return nil }
+        if isOther { return chunk(from: &reader).map { .other($0) } }
+        guard let first = reader.uint32(), let count = reader.uint32() else { return nil }
+        return .known(first: first, count: count)
     }
 
     private static func chunkData(from reader: inout ByteReader) -> ChunkData? {

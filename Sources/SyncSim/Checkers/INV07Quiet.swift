@@ -26,8 +26,10 @@ package final class Quiet: Invariant {
         for effect in act.effects {
             guard case .send(_, let bytes) = effect, let frame = FrameCodec.decode(bytes) else { continue }
             switch frame {
-            case .chunkList, .chunks, .contents, .rows, .log, .expansion, .changeSet: contents[act.machine] += 1
-            case .hello, .acknowledge, .rowsEnd, .want, .wantChunks, .gone, .later, .rolledBack, .expand, .ping, .pong,
+            case .chunkList, .changedList, .chunks, .contents, .rows, .log, .expansion, .changeSet:
+                contents[act.machine] += 1
+            case .hello, .acknowledge, .rowsEnd, .want, .wantChanged, .wantChunks, .gone, .later, .rolledBack, .expand,
+                .ping, .pong,
                 .halt, .records, .setsTaken, .unknown:
                 break
             }

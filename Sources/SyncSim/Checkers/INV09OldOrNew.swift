@@ -72,7 +72,9 @@ package final class OldOrNew: Invariant {
 
     /// A person moved it away and back, or put the same there again: that is as durable as he has made it.
     private func isTouched(_ path: Path, since time: Int64, _ cut: PowerCut, _ court: Court) -> Bool {
-        court.ledger.pages[path]?.acts.contains { $0.machine == cut.machine && $0.time >= time } ?? false
+        guard let page = court.ledger.pages[path] else { return false }
+        return page.rewritten[cut.machine] >= time
+            || page.acts.contains { $0.machine == cut.machine && $0.time >= time }
     }
 
     private func judge(_ path: Path, _ replacement: Replacement, _ cut: PowerCut, _ court: inout Court) {

@@ -14,9 +14,12 @@ package final class MassLossGuard: Invariant {
     private var approvals: [Int64] = []
     /// Deletes applied so far, by the number of the mass deletion that caused them.
     private var applied: [Int: Applied] = [:]  // lookup only
+    /// What the daemon of each machine has put where nothing was, and when.
+    private var arrivals: [[(path: Path, time: Int64)]] = [[], []]
 
     private struct Applied {
-        var count = 0
+        /// Each once: what had to go back to its place after a failure goes again.
+        var paths: SortedMap<Path, Bool> = [:]
         var tops: SortedMap<Path, Int> = [:]
         var isTold = false
     }
@@ -32,11 +35,15 @@ package final class MassLossGuard: Invariant {
 
     package func see(_ act: DiskAct, _ court: inout Court) {
         guard act.error == nil else { return }
+        for change in act.treeChanges where change.after.isContent && !change.before.isContent {
+            arrivals[act.machine].append((change.path, court.now))
+        }
         for change in act.treeChanges where change.before.isContent && change.after == .absent {
             for (number, burst) in court.ledger.bursts.enumerated() where burst.machine != act.machine {
                 guard burst.paths.contains(key: change.path), isTooMuch(burst) else { continue }
                 if approvals.contains(where: { $0 >= burst.time }) { continue }
                 if court.ledger.wentAgain(change.path, since: burst) { continue }
+                if court.ledger.wasRemoved(change.path, on: act.machine, at: court.now) { continue }
                 if act.places(change.before).contains(where: { !burst.paths.contains(key: $0) }) { continue }
                 note(change.path, number, burst, on: act.machine, &court)
             }
@@ -50,18 +57,21 @@ package final class MassLossGuard: Invariant {
     ) {
         var sum = applied[number] ?? Applied()
         defer { applied[number] = sum }
-        sum.count += 1
+        guard sum.paths.updateValue(true, forKey: path) == nil else { return }
         if let top = path.top { sum.tops[top, default: 0] += 1 }
-        guard !sum.isTold, isTooMuch(sum, burst), isTooMuch(sum, court.ledger.enlarged(burst)) else { return }
+        let arrived = arrivals[burst.machine].filter { $0.time >= burst.time }.map(\.path)
+        guard !sum.isTold, isTooMuch(sum, burst), isTooMuch(sum, court.ledger.enlarged(burst, by: arrived)) else {
+            return
+        }
         sum.isTold = true
         court.find(
             self, on: machine,
-            "\(sum.count) of \(burst.paths.count) files deleted at one moment went without anybody's approval, \(path) last"
+            "\(sum.paths.count) of \(burst.paths.count) files deleted at one moment went without anybody's approval, \(path) last"
         )
     }
 
     private func isTooMuch(_ sum: Applied, _ burst: Ledger.Burst) -> Bool {
-        if sum.count > fuseFiles && sum.count * 100 > fusePercent * burst.filesBefore { return true }
+        if sum.paths.count > fuseFiles && sum.paths.count * 100 > fusePercent * burst.filesBefore { return true }
         return burst.tops.contains { top, files in
             let count = sum.tops[top] ?? 0
             return count > fuseFiles && count * 100 > fusePercent * files.before

@@ -376,8 +376,7 @@ package final class Watch: Checker {
         world.ledger.strandLateWrites(
             on: machine, isInTree: { value in now.contains { $0.value == value } },
             isGone: { before.all.contains($0) && !left.contains($0) })
-        let rows = world.machines[machine].store.rows
-        world.ledger.doubted(world.ledger.pages.keys.filter { now[$0] == nil && rows[$0]?.disk != nil })
+        doubtAbsent(machine, now, world)
     }
 
     private func struckByImage(_ machine: Int, _ world: World) {
@@ -386,8 +385,15 @@ package final class Watch: Checker {
         beforeDisaster = nil
         let now = world.machines[machine].disk.atHome.treeValues
         settleLedger(machine, before, now, world) { _, _ in false }
+        doubtAbsent(machine, now, world)
         excuseLost(before.all, world)
         announce(.restoredImage, machine, world)
+    }
+
+    /// What is not there after a boot, and what the daemon has not been told is gone, it takes for lost in the cut.
+    private func doubtAbsent(_ machine: Int, _ now: SortedMap<Path, Value>, _ world: World) {
+        let rows = world.machines[machine].store.rows
+        world.ledger.doubted(world.ledger.pages.keys.filter { now[$0] == nil && rows[$0]?.disk != nil })
     }
 
     private func settleLedger(
@@ -402,7 +408,8 @@ package final class Watch: Checker {
             isRecorded: { self.isRecorded($0, before, world.machines[machine]) },
             isBehind: { self.isBehind($0, world.machines[machine]) },
             isBackdated: { self.isBackdated($0, world.machines[machine]) },
-            isDeleted: { path in world.machines[machine].store.rows[path].map { $0.disk == nil } ?? false })
+            isDeleted: { path in world.machines[machine].store.rows[path].map { $0.disk == nil } ?? false },
+            isKnown: { self.isKnown($1, at: $0, world.machines[machine]) })
         let disk = world.machines[machine].disk.atHome
         world.ledger.forgotMetadata(of: machine) { disk.peekStat($0) }
         excuseGone(besides: duties, world)
@@ -425,6 +432,18 @@ package final class Watch: Checker {
     private func isRecorded(_ path: Path, _ before: Disaster, _ machine: Machine) -> Bool {
         guard let row = machine.store.rows[path], let content = before.contents[path] else { return false }
         return (row.disk?.entry.content ?? .absent) == content
+    }
+
+    /// The base says that this stands there.
+    private func isKnown(_ value: Value, at path: Path, _ machine: Machine) -> Bool {
+        guard let content = machine.store.rows[path]?.disk?.entry.content else { return false }
+        return switch value {
+        case .file(let print): if case .file(let id, _) = content { contents[print] == id } else { false }
+        case .symlink(let print):
+            if case .symlink(let target) = content { Fingerprint(of: target) == print } else { false }
+        case .directory: content.isDirectory
+        case .absent, .special: false
+        }
     }
 
     /// The base says that another content stood there.

@@ -28,11 +28,13 @@ extension Ledger {
     /// The folder of `machine` went from one state to another by itself. `isSafe` says what had reached the disk for good
     /// and so had to stay, `isRecorded` where the base still says what stood there before, `isBehind` where the daemon
     /// remembers another state than the folder shows now, `isBackdated` where it would have to take what it finds for older
-    /// than that by the times alone, `isDeleted` where it has on record that nothing is there any more.
+    /// than that by the times alone, `isDeleted` where it has on record that nothing is there any more, `isKnown` which value the
+    /// base shows.
     package mutating func struck(
         _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool,
         isRecorded: (Path) -> Bool = { _ in false }, isBehind: (Path) -> Bool = { _ in false },
-        isBackdated: (Path) -> Bool = { _ in false }, isDeleted: (Path) -> Bool = { _ in false }
+        isBackdated: (Path) -> Bool = { _ in false }, isDeleted: (Path) -> Bool = { _ in false },
+        isKnown: (Path, Value) -> Bool = { _, _ in false }
     ) {
         // What a taken-back rename has put to its old place again is where it was; nobody can tell that from a rename back.
         var returned: SortedMap<Value, Bool> = [:]
@@ -71,7 +73,7 @@ extension Ledger {
                 let acts = page.acts
                 page.revert(
                     machine, to: after, other: other.value(at: path), isRecorded: isRecorded(path) || isWritten,
-                    isDeleted: isDeleted(path),
+                    isDeleted: isDeleted(path), lastKnown: acts.last { isKnown(path, $0.after) }?.number,
                     isKept: { act in
                         let isFirst = !acts.contains { $0.after == act.after && $0.number < act.number }
                         return isFirst && other.holds(act.after, near: path)
@@ -233,7 +235,7 @@ extension Ledger.Page {
     /// happened. If the daemon has them on record, or finds a part of them that looks like a write of somebody's, it
     /// follows them all the same: what they replaced may be history by then.
     mutating func revert(
-        _ machine: Int, to value: Value, other: Value, isRecorded: Bool, isDeleted: Bool,
+        _ machine: Int, to value: Value, other: Value, isRecorded: Bool, isDeleted: Bool, lastKnown: Int?,
         isKept: (Ledger.Act) -> Bool
     ) {
         let was = shown[machine]
@@ -257,7 +259,7 @@ extension Ledger.Page {
             let act = acts[index]
             if act.machine == machine, was.contains(act.number), !known.contains(act.number), !isKept(act) {
                 acts[index].isUndone = true
-                if isRecorded {
+                if isRecorded || lastKnown.map({ act.number <= $0 }) == true {
                     returnOvertaken(act.before)
                     // And what an earlier cut had left that of: whoever has replaced the remains is on record with it.
                     let remains = remains.filter {

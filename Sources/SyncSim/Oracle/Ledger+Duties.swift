@@ -37,20 +37,25 @@ extension Ledger {
         } ?? false
     }
 
-    /// What people have made since counts as well by the time the deletes are judged: no daemon can know how many files there
-    /// were at the very moment.
-    package func enlarged(_ burst: Burst) -> Burst {
-        let made = pages.compactMap { path, page in
-            let isMade = page.acts.contains {
-                $0.machine == burst.machine && $0.time > burst.time && $0.before == .absent && $0.after.isContent
-            }
-            return isMade ? path : nil
-        }
+    /// A person has just removed it, or asked the daemon to set it aside.
+    package func wasRemoved(_ path: Path, on machine: Int, at time: Int64) -> Bool {
+        pages[path]?.acts.contains { $0.machine == machine && $0.after == .absent && $0.time == time } ?? false
+    }
+
+    /// What people have made since, and what has `arrived` from the other machine, counts as well by the time the deletes are
+    /// judged: no daemon can know how many files there were at the very moment.
+    package func enlarged(_ burst: Burst, by arrived: [Path] = []) -> Burst {
+        var made = SortedMap(arrived.map { ($0, true) })
+        for (path, page) in pages where page.acts.contains(where: { isMade($0, since: burst) }) { made[path] = true }
         var tops = burst.tops
-        for path in made { if let top = path.top, top != path { tops[top, default: Burst.Top()].before += 1 } }
+        for (path, _) in made { if let top = path.top, top != path { tops[top, default: Burst.Top()].before += 1 } }
         return Burst(
             machine: burst.machine, time: burst.time, paths: burst.paths, filesBefore: burst.filesBefore + made.count,
             tops: tops)
+    }
+
+    private func isMade(_ act: Act, since burst: Burst) -> Bool {
+        act.machine == burst.machine && act.time > burst.time && act.before == .absent && act.after.isContent
     }
 
     /// How well a value of a path must be kept now. The head of the family of conflict copies knows more than the copy: a

@@ -65,6 +65,8 @@ package struct Ledger: Sendable {
         package var isEntangled = false
         /// Mode and time as the last person to touch the path left them, with who it was.
         package internal(set) var left: Left?
+        /// When a person at each machine last wrote what stood there already, which is no act.
+        package internal(set) var rewritten: [Int64] = [.min, .min]
         /// People on both machines changed mode or time.
         package internal(set) var isSharedMetadata = false
     }
@@ -149,6 +151,11 @@ package struct Ledger: Sendable {
     /// A person left the path with this mode and time, whatever he did to it.
     package mutating func left(_ path: Path, on machine: Int, mode: UInt16, modified: Timestamp) {
         pages[path, default: Page()].leave(Left(machine: machine, mode: mode, modified: modified))
+    }
+
+    /// A person wrote the same bytes again: they are as durable as he has made them.
+    package mutating func rewrote(_ path: Path, on machine: Int, at time: Int64) {
+        pages[path, default: Page()].rewritten[machine] = time
     }
 
     /// The path is one of several names of a file: who changes mode or time through another name changes them here.

@@ -79,7 +79,9 @@ final class Forger: Enemy {
         case .want(let wanted): for content in wanted { serve(content, world) }
         case .wantChunks(let content, let indexes): serveChunks(content, indexes, world)
         case .ping: send(.pong(wallMilliseconds: 0), world)
-        case .acknowledge, .rows, .rowsEnd, .chunkList, .chunks, .contents, .gone, .later, .rolledBack, .expand,
+        case .wantChanged(let wishes): for wish in wishes { serve(wish.content, world) }
+        case .acknowledge, .rows, .rowsEnd, .chunkList, .changedList, .chunks, .contents, .gone, .later, .rolledBack,
+            .expand,
             .expansion, .pong, .records, .changeSet, .setsTaken, .halt, .unknown:
             break
         }
@@ -205,6 +207,9 @@ final class Forger: Enemy {
             .wantChunks(ContentID(.zero), [0, .max, 7]),
             .chunks(ContentID(.zero), [ChunkData(index: .max, bytes: [1, 2])]),
             .chunkList(ContentPage(content: ContentID(.zero), first: .max, total: .max, chunks: [])),
+            .changedList(
+                ChangedList(
+                    content: ContentID(.zero), base: ContentID(.zero), parts: [.known(first: .max, count: .max)])),
             .want((0..<300).map { ContentID(SHA256.digest(of: [UInt8($0 & 255)])) }), .pong(wallMilliseconds: 0),
             .contents([SmallContent(id: ContentID(.zero), bytes: random.bytes(10))]),
         ]

@@ -103,9 +103,10 @@ package struct Hands {
             paths.append(path)
             if let remains = Remains(path, value, disk) { removed.append((path, remains)) }
         }
-        let files = paths.filter { all[$0]?.isContent ?? false }
+        let going = SortedMap(paths.map { ($0, true) })
+        let lost = paths.filter { all[$0]?.isContent ?? false && !livesOn($0, besides: going) }
         world.ledger.massDeletion(
-            of: files, among: all.keys.filter { all[$0]?.isContent ?? false }, on: machine, at: world.now)
+            of: lost, among: all.keys.filter { all[$0]?.isContent ?? false }, on: machine, at: world.now)
         change(paths) { disk, now in
             var failure: DiskError?
             for root in roots {
@@ -115,6 +116,12 @@ package struct Hands {
             return failure
         }
         return removed
+    }
+
+    /// The file has another name, which stays: whatever is written to it by that name, nothing is lost.
+    private func livesOn(_ path: Path, besides going: SortedMap<Path, Bool>) -> Bool {
+        let names = world.machines[machine].disk.names(ofFileAt: path)
+        return names.contains { !$0.isReserved && !going.contains(key: $0) }
     }
 
     /// Puts something back as it was.
@@ -130,7 +137,7 @@ package struct Hands {
 
     package func open(_ path: Path, create: Bool, truncate: Bool) -> OpenFile? {
         var opened: VirtualDisk.Handle?
-        rewrite(names(path)) { disk, now in
+        rewrite(names(path), isWrite: truncate) { disk, now in
             switch disk.open(path, create: create, truncate: truncate, now: now) {
             case .success(let handle):
                 opened = handle
@@ -222,7 +229,7 @@ extension Hands {
         let error = body(&world.machines[machine].disk, world.stamp(machine))
         for (path, value) in zip(paths, before) {
             // What nobody else had yet when it was written over is gone, whatever a daemon does.
-            note(path, before: value, isBlind: knowing.map { $0 != value && world.isHeld(value) } ?? false)
+            note(path, before: value, isBlind: knowing.map { $0 != value && world.isHeld(value, of: path) } ?? false)
         }
         return error
     }
@@ -284,13 +291,17 @@ extension Hands {
     /// well, and is owed where the others are.
     @discardableResult
     private func rewrite(
-        _ names: [Path], knowing: Value? = nil, _ body: (inout VirtualDisk, Timestamp) -> DiskError?
+        _ names: [Path], knowing: Value? = nil, isWrite: Bool = true,
+        _ body: (inout VirtualDisk, Timestamp) -> DiskError?
     ) -> DiskError? {
         let places = names.filter { !$0.isReserved }
         let aside = names.filter(\.isReserved).compactMap(originOfMove)
         let before = places.first.map(value)
         let error = change(places, knowing: knowing, body)
         guard let before, let after = places.first.map(value) else { return error }
+        if before == after, error == nil, isWrite {
+            for path in places { world.ledger.rewrote(path, on: machine, at: world.now) }
+        }
         for path in aside {
             world.ledger.changedAside(
                 path, on: machine, from: before, to: after, at: world.now, demand: .excused)
@@ -347,12 +358,14 @@ extension World {
         return found.store.node.distrustSince != nil || found.bootOfProcess > 0 && found.boots != found.bootOfProcess
     }
 
-    /// True if a folder holds the value, or has set it aside.
-    func isHeld(_ value: Value) -> Bool {
+    /// True if a folder holds the value of the path, or has set it aside. (Elsewhere another file may hold the same bytes.)
+    func isHeld(_ value: Value, of path: Path) -> Bool {
         machines.contains { machine in
-            machine.disk.atHome.allContents().contains { content in
-                [.tree, .versions, .quarantine].contains(content.area) && Value(content.entry) == value
+            let disk = machine.disk.atHome
+            let isAside = disk.allContents().contains { content in
+                [.versions, .quarantine].contains(content.area) && Value(content.entry) == value
             }
+            return isAside || disk.holds(value, near: path)
         }
     }
 

@@ -1,0 +1,136 @@
+/// What a history may forget: writes that somebody who knew them has overtaken, and what was deleted so long ago that
+/// nobody can take it back (`RecordView.retentionMilliseconds`). The rest says the same, now and with everything that
+/// can still come.
+///
+/// Only a stable part is looked at: what every set outside it, made already or yet to be made, has seen. So whatever
+/// comes overtakes the stable writes that it meets, and finds none of their deletes concurrent; and it has a later time
+/// than any of them.
+import SyncModel
+
+extension Applied {
+    /// `self` is what both nodes have applied; what the peer says of itself must have come after all it had made until
+    /// then. The answer is so much of it as every set beyond it has seen; `changes` are all that are known.
+    public func stable(in changes: some Collection<ChangeSet>) -> Applied {
+        var stable = self
+        var isSettled = false
+        while !isSettled {
+            isSettled = true
+            for change in changes where change.position > stable[change.author] {
+                let other = change.author.other
+                if change.seen[other] >= stable[other] { continue }
+                stable[other] = change.seen[other]
+                isSettled = false
+            }
+        }
+        return stable
+    }
+}
+
+/// One history without what it may forget.
+public struct Compaction {
+    private let history: History
+    private let stable: Applied
+    /// Of the stable part alone; its numbers of changes are those of `Fold.history`.
+    private let fold: Fold
+    private let graves: Graves
+    private var kept: SortedMap<Write, Bool> = [:]
+
+    /// `stable` as `Applied.stable` says it.
+    public init(of changes: some Sequence<ChangeSet>, model: Model, stable: Applied) {
+        let index = ModelIndex(model)
+        history = History(changes)
+        self.stable = stable
+        fold = Fold(History(history.changes.filter { $0.position <= stable[$0.author] }), model: index)
+        graves = Graves(fold, whole: Graph(Fold(history, model: index)))
+        for record in fold.records.indices { keep(record) }
+    }
+
+    /// In the order K. Sets of which nothing is left are not there.
+    public var changes: [ChangeSet] {
+        let bases = bases
+        let left = fold.history.changes.enumerated().compactMap { number, set -> ChangeSet? in
+            let part = part(of: set, UInt32(number), bases)
+            return part.operations.isEmpty && part.files.isEmpty ? nil : part
+        }
+        return History(left + history.changes.filter { $0.position > stable[$0.author] }).changes
+    }
+
+    private func part(of set: ChangeSet, _ number: UInt32, _ bases: SortedMap<Path, UInt32>) -> ChangeSet {
+        let operations = set.operations.enumerated().map { (number: set.number(of: $0.offset), operation: $0.element) }
+        let left = operations.filter { kept[Write(change: number, index: $0.number)] == true }
+        return ChangeSet(set, keeping: left, files: set.files.filter { bases[$0.path] == number && $0.content != nil })
+    }
+
+    /// Which set has the latest save of each file.
+    private var bases: SortedMap<Path, UInt32> {
+        var bases: SortedMap<Path, UInt32> = [:]
+        for (number, set) in fold.history.changes.enumerated() {
+            for file in set.files where file.content != nil { bases[file.path] = UInt32(number) }
+        }
+        return bases
+    }
+}
+
+// MARK: - What is kept of one record
+
+extension Compaction {
+    private mutating func keep(_ record: Int) {
+        let state = fold.states[record]
+        if !graves.isGone[record] { keepValues(of: state) }
+        for register in state.links { keep(register.heads.map(\.write)) }
+        let standing = state.standingDeletes(in: fold.history)
+        let mayForget = !state.lives.isEmpty && standing.isEmpty && !mayBeSecondName(record)
+        for (_, heads) in state.edges where !mayForget || heads.contains(where: { $0.order != nil }) {
+            keep(heads.map(\.write))
+        }
+        keepLife(of: state, standing)
+    }
+
+    /// What one name takes out, another may have put in.
+    private func mayBeSecondName(_ record: Int) -> Bool {
+        guard let entity = fold.entities[record].map({ fold.model.model.entities[$0] }) else { return false }
+        return entity.isSingleton || !entity.identity.isEmpty
+    }
+
+    private mutating func keep(_ writes: [Write]) {
+        for write in writes { kept[write] = true }
+    }
+
+    private mutating func keepValues(of state: RecordState) {
+        for register in state.values {
+            keep(register.heads.map(\.write))
+            if let base = base(of: register) { keep([base]) }
+        }
+    }
+
+    /// What two heads had both seen last: they are merged with it.
+    private func base(of register: RecordState.Register<JSONText?>) -> Write? {
+        guard register.heads.count > 1 else { return nil }
+        return register.older.map(\.write).last { older in
+            register.heads.allSatisfy { fold.history.saw($0.write, older) }
+        }
+    }
+
+    /// Its birth; where a delete stands all births and deaths, and of what each delete is weighed against as much as tips
+    /// the scales.
+    private mutating func keepLife(of state: RecordState, _ standing: [Write]) {
+        if standing.isEmpty { return keep(Array(state.lives.prefix(1))) }
+        // What tips the scales may have been made void by any of these, or taken out by what `keep` keeps for it.
+        keep(state.lives + state.deletes)
+        for delete in standing {
+            let witness = (state.edits + state.lives).first { edit in
+                fold.history.areConcurrent(edit, delete) && !standing.contains { fold.history.saw($0, edit) }
+            }
+            keep(witness.map { [$0] } ?? [])
+        }
+        // An edit stands for its whole set: another one of the same set must not take its place.
+        for edit in state.edits where isAnyKept(of: state, in: edit.change) { keep([edit]) }
+    }
+
+    private func isAnyKept(of state: RecordState, in change: UInt32) -> Bool {
+        func isKept(_ write: Write) -> Bool { write.change == change && kept[write] == true }
+        return state.values.contains { $0.heads.contains { isKept($0.write) } }
+            || state.links.contains { $0.heads.contains { isKept($0.write) } }
+            || state.edges.contains { $0.value.contains { isKept($0.write) } }
+    }
+}

@@ -1,0 +1,104 @@
+/// What was forgotten is missed by nobody: the same view now, and the same with all that comes later.
+import SyncModel
+import Testing
+
+@testable import RecordMerge
+
+@Suite("garbage collection")
+struct CompactionTests {
+    @Test("the same view, and the same future, whoever has forgotten what: random histories") func futures() throws {
+        var (whole, left) = (0, 0)
+        for seed in 0..<Effort.times(150) {
+            var chance = HistoryMaker(seed: UInt64(seed))
+            var pair = try chance.history(actsMax: 16)
+            var kept: [ChangeSet] = []
+            var given = [0, 0]
+            for step in 0..<14 {
+                kept += pair.made[0].dropFirst(given[0]) + pair.made[1].dropFirst(given[1])
+                given = pair.made.map(\.count)
+                if step % 3 == 0 { kept = CompactionTests.compacted(kept, pair) }
+                let (ours, theirs) = (RecordView(of: kept, model: pair.model), pair.view)
+                guard ours == theirs, ours.digest == theirs.digest else {
+                    let lost = Set(theirs.lines).subtracting(ours.lines).sorted()
+                    let new = Set(ours.lines).subtracting(theirs.lines).sorted()
+                    Issue.record("seed \(seed) step \(step): lost \(lost), new \(new)\n\(chance.entities)")
+                    Issue.record("\(pair.all.map(\.sketch))\n\(kept.map(\.sketch))")
+                    return
+                }
+                if step % 4 == 1 { pair.heal() }
+                if step % 5 == 3 { pair.pass(days: 31) }
+                chance.act(in: &pair)
+            }
+            whole += pair.all.reduce(0) { $0 + $1.operations.count }
+            left += kept.reduce(0) { $0 + $1.operations.count }
+        }
+        print("FIGURE of \(whole) operations \(left) were left")
+    }
+
+    private static func compacted(_ changes: [ChangeSet], _ pair: Pair) -> [ChangeSet] {
+        let (first, second) = (pair.applied(by: .first), pair.applied(by: .second))
+        let applied = Applied(first: min(first.first, second.first), second: min(first.second, second.second))
+        return Compaction(of: changes, model: pair.model, stable: applied.stable(in: changes)).changes
+    }
+
+    @Test("of a hundred edits that both have, the last is left; before that, all") func edits() throws {
+        var pair = Pair(try Models.ab())
+        let (a, b) = (RecordID("A", "1"), RecordID("B", "1"))
+        pair.act(.first, .insert(a), .insert(b), .link(a, "b", "1"))
+        for number in 0..<100 { pair.act(.first, .set(a, "title", "\(number)")) }
+        #expect(CompactionTests.compacted(pair.all, pair) == pair.all)
+        pair.heal()
+        let left = CompactionTests.compacted(pair.all, pair)
+        #expect(left.count == 2 && left.last == pair.all.last)
+        #expect(RecordView(of: left, model: pair.model) == pair.view)
+    }
+
+    @Test("V16: what was deleted comes back for 30 days, whoever has forgotten what") func restore() throws {
+        for days in [29, 30] as [UInt64] {
+            var pair = Pair(try Models.ab())
+            let (a, b) = (RecordID("A", "1"), RecordID("B", "1"))
+            pair.act(.first, .insert(a), .insert(b), .link(a, "b", "1"), .set(b, "title", "precious"))
+            pair.heal()
+            pair.act(.first, .delete(a), .delete(b))
+            pair.heal()
+            pair.pass(days: days)
+            pair.act(.second, .set(.named("C/1"), "x", "time goes on"))
+            pair.heal()
+            let left = CompactionTests.compacted(pair.all, pair)
+            #expect(left.flatMap(\.operations).contains { $0.description.contains("precious") } == (days < 30))
+            pair.act(.second, .restore(a), .restore(b), .link(a, "b", "1"))
+            let after = RecordView(of: left + pair.made[1].suffix(1), model: pair.model)
+            #expect(after == pair.view)
+            #expect(after.live[b]?.values[PropertyName("title")] == (days < 30 ? .string("precious") : nil))
+        }
+    }
+
+    @Test("of each file the latest save is left") func files() throws {
+        var pair = Pair(try Models.ab())
+        let path = try #require(Path("a/1"))
+        for text in ["1", "2", "3"] {
+            let bytes = Array(text.utf8)
+            let content = ContentID(SHA256.digest(of: bytes))
+            pair.act(
+                .first, [], files: [.init(path: path, content: content, bytes: bytes, mode: 0o644, modified: .zero)])
+        }
+        pair.act(.first, [], files: [.init(deleted: path, mode: 0o644, modified: .zero)])
+        pair.heal()
+        let left = CompactionTests.compacted(pair.all, pair)
+        #expect(left.flatMap(\.files).map(\.bytes) == [[UInt8(ascii: "3")]])
+        #expect(RecordView(of: left, model: pair.model).bases == pair.view.bases)
+    }
+
+    @Test("what two heads are merged with is not forgotten") func lines() throws {
+        var pair = Pair(try Model.sketch("Note; text string merge=lines"))
+        let note = RecordID("Note", "1")
+        pair.act(.first, .insert(note), .set(note, "text", "a\nb\nc\nd\n"))
+        pair.heal()
+        pair.act(.first, .set(note, "text", "A\nb\nc\nd\n"))
+        pair.act(.second, .set(note, "text", "a\nb\nc\nD\n"))
+        pair.heal()
+        let left = CompactionTests.compacted(pair.all, pair)
+        let text = RecordView(of: left, model: pair.model).live[note]?.values[PropertyName("text")]
+        #expect(text == .string("A\nb\nc\nD\n"))
+    }
+}
