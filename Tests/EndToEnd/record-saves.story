@@ -1,0 +1,75 @@
+# saves of record files: broken and half ones wait and hold up nothing, edits apart are merged field by field, kill -9 loses none
+new_world
+give_model tasks <<'END'
+{ "model": "org.example.tasks", "version": 1, "root": "tasks",
+  "entities": {
+    "List": { "files": "lists/*.json", "id": "stem", "fields": { "name": {"type": "string", "required": true} } },
+    "Task": { "files": "all.json", "at": "/tasks", "id": "/id",
+              "fields": { "title": {"type": "string", "required": true}, "done": {"type": "bool"} },
+              "relations": { "list": {"to": "List", "kind": "one", "required": true} } } } }
+END
+up alpha
+up beta
+pair
+mkdir -p "$alpha/tasks/lists"
+printf '{"name": "home", "colour": "blue"}\n' >"$alpha/tasks/lists/L1.json"
+printf '{\n  "version": 1,\n  "tasks": [\n    {"id": "T1", "list": "L1", "title": "plants"},\n    {"id": "T2", "list": "L1", "title": "post"}\n  ]\n}\n' >"$alpha/tasks/all.json"
+settle
+cmp -s "$alpha/tasks/all.json" "$beta/tasks/all.json" || fail "the document did not arrive as it is"
+
+# Broken: it stays as it is on alpha, beta keeps what it had, and the rest goes on.
+printf '{"name": "home",' >"$alpha/tasks/lists/L1.json"
+soon "nobody is told of the broken file" warns_of alpha format.corrupt
+echo other >"$alpha/plain.txt"
+printf '{"name": "work"}\n' >"$beta/tasks/lists/L2.json"
+soon "the broken file holds up others" cmp -s "$alpha/plain.txt" "$beta/plain.txt"
+soon "the broken file holds up records" cmp -s "$alpha/tasks/lists/L2.json" "$beta/tasks/lists/L2.json"
+grep -q blue "$beta/tasks/lists/L1.json" || fail "beta lost its list"
+[ "$(cat "$alpha/tasks/lists/L1.json")" = '{"name": "home",' ] || fail "the broken file was touched"
+waits_for alpha format.corrupt || fail "no reason is shown: $(cat "$world/told")"
+printf '{"name": "home!", "colour": "blue"}\n' >"$alpha/tasks/lists/L1.json"
+settle
+warns_no_more_of alpha format.corrupt || fail "the alert stays"
+grep -q 'home!' "$beta/tasks/lists/L1.json" || fail "what was mended did not arrive"
+
+# Half: it points to a list that nobody has. Mended, it goes on.
+sed 's/"T2", "list": "L1"/"T2", "list": "L9"/' "$alpha/tasks/all.json" >"$world/half"
+cat "$world/half" >"$alpha/tasks/all.json"
+soon "nobody is told of what is missing" warns_of alpha validation.required-missing
+grep -q L9 "$beta/tasks/all.json" && fail "half a save was sent"
+printf '{"name": "new"}\n' >"$alpha/tasks/lists/L9.json"
+settle
+grep -q L9 "$beta/tasks/all.json" || fail "the whole save did not arrive"
+warns_no_more_of alpha validation.required-missing || fail "the alert stays"
+
+# Apart, each changes another thing in the same file: both are there afterwards, and no copy.
+down beta
+sed -i 's/"title": "plants"/"title": "water the plants"/' "$alpha/tasks/all.json"
+sed -i 's/"title": "post"}/"title": "post", "done": true}/' "$beta/tasks/all.json"
+sed -i 's/]$/  ,{"id": "T3", "list": "L2", "title": "from beta", "size": 1.50}]/' "$beta/tasks/all.json"
+up beta
+settle
+for node in alpha beta; do
+    file=$world/$node/folder/tasks/all.json
+    for words in 'water the plants' '"done": true' 'from beta' '1.50'; do
+        grep -q "$words" "$file" || fail "$node lost '$words': $(cat "$file")"
+    done
+done
+no_conflicts
+
+# Killed in the middle of saves, at any moment.
+for round in 1 2 3 4 5 6; do
+    printf '{"name": "home %s", "colour": "blue"}\n' "$round" >"$alpha/tasks/lists/L1.json"
+    printf '{"name": "work %s"}\n' "$round" >"$beta/tasks/lists/L2.json"
+    printf '{"name": "made %s"}\n' "$round" >"$beta/tasks/lists/M$round.json"
+    sleep "0.$((RANDOM % 6))"
+    down alpha KILL
+    if [ $((round % 2)) -eq 0 ]; then down beta KILL; fi
+    up alpha
+    if [ $((round % 2)) -eq 0 ]; then up beta; fi
+done
+settle
+for round in 1 2 3 4 5 6; do [ -f "$alpha/tasks/lists/M$round.json" ] || fail "M$round is lost"; done
+grep -q 'home 6' "$beta/tasks/lists/L1.json" || fail "the last save of alpha is lost: $(cat "$beta/tasks/lists/L1.json")"
+grep -q 'work 6' "$alpha/tasks/lists/L2.json" || fail "the last save of beta is lost: $(cat "$alpha/tasks/lists/L2.json")"
+no_conflicts
