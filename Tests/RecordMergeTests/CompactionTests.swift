@@ -13,10 +13,14 @@ struct CompactionTests {
             var pair = try chance.history(actsMax: 16)
             var kept: [ChangeSet] = []
             var given = [0, 0]
+            var space = RecordSpace(model: pair.model)
             for step in 0..<14 {
                 kept += pair.made[0].dropFirst(given[0]) + pair.made[1].dropFirst(given[1])
                 given = pair.made.map(\.count)
                 if step % 3 == 0 { kept = CompactionTests.compacted(kept, pair) }
+                space.add(pair.all)
+                if step % 4 == 0 { space.forget(CompactionTests.stable(space.history, pair)) }
+                #expect(space.view == pair.view, "seed \(seed) step \(step): the space")
                 let (ours, theirs) = (RecordView(of: kept, model: pair.model), pair.view)
                 guard ours == theirs, ours.digest == theirs.digest else {
                     let lost = Set(theirs.lines).subtracting(ours.lines).sorted()
@@ -36,9 +40,13 @@ struct CompactionTests {
     }
 
     private static func compacted(_ changes: [ChangeSet], _ pair: Pair) -> [ChangeSet] {
+        Compaction(of: changes, model: pair.model, stable: stable(changes, pair)).changes
+    }
+
+    private static func stable(_ changes: [ChangeSet], _ pair: Pair) -> Applied {
         let (first, second) = (pair.applied(by: .first), pair.applied(by: .second))
         let applied = Applied(first: min(first.first, second.first), second: min(first.second, second.second))
-        return Compaction(of: changes, model: pair.model, stable: applied.stable(in: changes)).changes
+        return applied.stable(in: changes)
     }
 
     @Test("of a hundred edits that both have, the last is left; before that, all") func edits() throws {

@@ -47,7 +47,7 @@ struct Office {
         let renderer = RecordRenderer(model: model, view: view)
         var folder: [Path: [UInt8]] = [:]
         for path in renderer.paths {
-            let base = try #require(view.bases[path].flatMap { contents[$0] })
+            let base = try #require(renderer.base(of: path).flatMap { contents[$0] })
             folder[path] = renderer.rendered(path, base: try RecordDocument(parsing: base, at: path, model: model))
         }
         folders[party.number] = folder

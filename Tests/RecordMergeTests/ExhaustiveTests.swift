@@ -22,6 +22,11 @@ struct ExhaustiveTests {
         ),
         ("A denies", true, #", "required": true, "onDelete": "deny""#, #", "onDelete": "deny""#, ""),
         ("losers go", true, #", "required": true, "onContest": "delete""#, #", "required": true"#, ""),
+        ("losers get a copy", true, #", "required": true, "onContest": "fork""#, #", "required": true"#, ""),
+        (
+            "losers get a copy, kept by B", false, #", "required": true, "onContest": "fork""#,
+            #", "required": true"#, ""
+        ),
         ("losers go to A2", true, #", "onContest": "rehome(A2)""#, #", "required": true"#, ""),
     ]
 

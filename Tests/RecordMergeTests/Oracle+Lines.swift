@@ -8,7 +8,10 @@ extension Oracle {
         oracle.judgeLives()
         repeat { oracle.nameAll() } while oracle.revive()
         let (outcome, wishes) = oracle.outcome()
-        return oracle.ids.flatMap { oracle.lines($0, outcome, wishes) }.sorted()
+        let copies = outcome.clones.filter { outcome.live.contains($0.key) }.map { id, clone in
+            "live \(id) \(oracle.record(id, outcome.held, isLive: true, values: oracle.members(clone.holder)))"
+        }
+        return (oracle.ids.flatMap { oracle.lines($0, outcome, wishes) } + copies).sorted()
     }
 
     private func lines(_ id: String, _ outcome: Outcome, _ wishes: [Wish]) -> [String] {
@@ -35,8 +38,8 @@ extension Oracle {
         }
     }
 
-    private func record(_ id: String, _ wishes: [Wish], isLive: Bool) -> String {
-        let names = members(id)
+    private func record(_ id: String, _ wishes: [Wish], isLive: Bool, values: [String]? = nil) -> String {
+        let names = values ?? members(id)
         var facts = valueNames(names).compactMap { name in value(names, name).map { "\(name)=\($0)" } }
         for seat in seats(id) {
             guard let property = seat.end.property, isLive || seat.isOwner else { continue }

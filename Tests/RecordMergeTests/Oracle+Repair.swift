@@ -53,6 +53,7 @@ extension Oracle {
     }
 
     struct Outcome {
+        var clones: [String: Clone] = [:]
         var live: Set<String> = []
         var out: [String: String] = [:]
         var held: [Wish] = []
@@ -77,8 +78,9 @@ extension Oracle {
     }
 
     func outcome() -> (Outcome, [Wish]) {
-        let wishes = wishes() + homes(wishes())
-        var outcome = Outcome()
+        let (clones, more) = clones(wishes())
+        let wishes = wishes() + homes(wishes()) + more
+        var outcome = Outcome(clones: clones)
         for id in ids where main(id) == id {
             if contested.contains(id) { outcome.out[id] = "deletedWhileEdited" }
             guard alive.contains(id) else { continue }
@@ -198,7 +200,10 @@ extension Oracle {
                     return fits(candidate.wish, outcome.held + held, outcome.live.union(ends))
                 }
                 let choice =
-                    free.first { outcome.live.contains($0.partner) } ?? free.first { mayReturn($0.partner, outcome) }
+                    free.first { outcome.live.contains($0.partner) }
+                    ?? free.first {
+                        mayReturn($0.partner, outcome) || outcome.clones[$0.partner]?.wanter == member
+                    }
                 guard let choice else { return nil }
                 held.append(choice.wish)
                 if !outcome.live.contains(choice.partner), !group.contains(choice.partner) {

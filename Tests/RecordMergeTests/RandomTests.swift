@@ -88,7 +88,7 @@ struct HistoryMaker {
     private mutating func side(_ name: String, to: Int, isOne: Bool, inverse: String?, mayRehome: Bool) -> String {
         let many = maybe(50, #", "max": \#(random.range(1...3))"#) + maybe(30, #", "ordered": true"#)
         let deny = maybe(15, #", "onDelete": "deny""#)
-        let policies = ["quarantine", "quarantine", "delete"] + (mayRehome ? ["rehome(x0)"] : [])
+        let policies = ["quarantine", "quarantine", "delete", "fork"] + (mayRehome ? ["rehome(x0)"] : [])
         return #""\#(name)": {"to": "\#(HistoryMaker.names[to])", "kind": "\#(isOne ? "one" : "many")""#
             + (inverse.map { #", "inverse": "\#($0)""# } ?? "") + maybe(45, #", "required": true"#)
             + (isOne ? "" : many) + deny + #", "onContest": "\#(random.pick(policies) ?? "quarantine")"}"#

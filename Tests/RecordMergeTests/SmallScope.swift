@@ -86,13 +86,15 @@ struct Shape {
 enum Template: CaseIterable {
     case replaceByB2, replaceByB3, editA, editB, deleteA, makeSecondPair, swap, takeOver, take, discard, makeAnew,
         restoreB
-    case editLoser, restoreA
+    case editLoser, restoreA, keepCopy, dropCopy
 
     /// Nil if the view gives no occasion for it.
     func operations(in view: RecordView, _ shape: Shape) -> [Operation]? {
         let a = shape.a(1)
         switch self {
         case .restoreA: return Template.restored(a, in: view, shape)
+        case .keepCopy: return Template.kept(in: view, shape)
+        case .dropCopy: return view.clones.first.map { [.delete($0.key)] }
         case .makeSecondPair: return Template.secondPair(in: view, shape)
         case .discard: return view.quarantine.first.map { [.delete($0.key)] }
         case .editLoser: return view.quarantine.first.map { [.set($0.key, "title", "lost \(view.concurrent.count)")] }
@@ -117,8 +119,14 @@ enum Template: CaseIterable {
         case .restoreB:
             guard let dead = view.dead.first(where: { $0.entity == b.entity }) else { return nil }
             return [.delete(b), .restore(dead), shape.link(a, dead)]
-        case .restoreA, .makeSecondPair, .discard, .editLoser: return nil
+        case .restoreA, .makeSecondPair, .discard, .editLoser, .keepCopy, .dropCopy: return nil
         }
+    }
+
+    /// The side of an A is in its own file only where it owns the relation.
+    private static func kept(in view: RecordView, _ shape: Shape) -> [Operation]? {
+        guard let copy = view.clones.first?.key, let b = shape.b(of: copy, in: view) else { return nil }
+        return [.insert(copy), .set(copy, "title", "kept")] + (shape.isOwnedByA ? [shape.link(copy, b)] : [])
     }
 
     private static func isFree(_ id: RecordID, in view: RecordView) -> Bool {

@@ -35,7 +35,7 @@ public struct Differ {
     }
 
     /// A document can outlive its own members: one node deleted it, the other put a record in. Whoever changes them
-    /// then makes them anew.
+    /// then makes them anew. So does whoever changes a clone.
     private func standing(
         _ contents: SortedMap<RecordID, RecordDocument.Content>, in saves: [Save]
     ) -> SortedMap<RecordID, RecordDocument.Content> {
@@ -43,6 +43,10 @@ public struct Differ {
         var standing = contents
         for (id, content) in contents where id.isSurroundings && view.deadRecords.contains(key: id) {
             if after[id].map({ $0.values != content.values }) ?? true { standing[id] = nil }
+        }
+        for (id, content) in contents where view.clones.contains(key: id) {
+            guard let after = after[id] else { continue }
+            if after.values != content.values || after.links != content.links { standing[id] = nil }
         }
         return standing
     }

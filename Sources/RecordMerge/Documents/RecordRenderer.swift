@@ -36,7 +36,15 @@ public struct RecordRenderer {
         return entity.files.path(forStem: id.key)?.rebased(from: .root, to: model.root)
     }
 
-    /// `base` is what `RecordView.bases` names for the path. Nil if no record stands there.
+    /// What the file is to be written into: its latest save; for a clone that has none that of the original.
+    public func base(of path: Path) -> ContentID? {
+        if let base = view.bases[path] { return base }
+        let original = files[path]?.keys.compactMap { view.clones[$0] }.first
+        guard let original, let record = view.live[original] else { return nil }
+        return RecordRenderer.path(of: original, record, model).flatMap { view.bases[$0] }
+    }
+
+    /// `base` is what `base(of:)` names for the path. Nil if no record stands there.
     public func rendered(_ path: Path, base: RecordDocument) -> [UInt8]? {
         guard let here = files[path] else { return nil }
         var editor = JSONEditor(base.json)

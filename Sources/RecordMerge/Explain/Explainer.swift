@@ -1,4 +1,6 @@
 /// Finds the words for one record of a repaired graph. See `Explanation`.
+import SyncModel
+
 struct Explainer {
     private let repair: Repair
     private let graph: Graph
@@ -20,11 +22,14 @@ struct Explainer {
         switch repair.places[number] {
         case .live: ("is in the live graph", liveRule)
         case .out(let reason): ("is not in the live graph, but kept whole", words(for: reason))
-        case .absent: absent
+        case .absent, .spare: absent
         }
     }
 
     private var liveRule: String {
+        if let clone = graph.clones[number] {
+            return "it is a copy of \(fold.records[clone.holder]), for \(fold.records[clone.wanter])"
+        }
         let standing = fold.states[number].standingDeletes(in: fold.history)
         if standing.isEmpty { return "it keeps every rule of its model, and no delete of it stands" }
         let life = fold.states[number].life(graph.entity(of: number)?.onConcurrentDelete ?? .revive, in: fold.history)

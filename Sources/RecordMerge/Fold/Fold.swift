@@ -65,7 +65,7 @@ struct Fold {
         return intern(RecordID(model.model.relations[relation].target.entity, key))
     }
 
-    private mutating func intern(_ record: RecordID) -> Int {
+    mutating func intern(_ record: RecordID) -> Int {
         if let number = recordNumbers[record] { return number }
         recordNumbers[record] = records.count
         records.append(record)

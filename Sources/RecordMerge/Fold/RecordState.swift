@@ -59,6 +59,9 @@ struct RecordState {
         !lives.contains { history.saw($0, delete) && history.saw(write, $0) }
     }
 
+    /// Shows what another shows.
+    mutating func take(_ values: [Register<JSONText?>]) { self.values = values }
+
     mutating func delete(_ write: Write) { deletes.append(write) }
 
     private mutating func noteEdit(_ write: Write) {

@@ -8,6 +8,7 @@ struct ModelIndex {
     let targetSlots: [Int]
     /// By entity: some field of it is merged by lines.
     private let hasLines: [Bool]
+    let hasForks: Bool
     private let entityNumbers: [EntityName: Int]  // lookup only
     private let relationNumbers: [RelationName: Int]  // lookup only
 
@@ -21,6 +22,7 @@ struct ModelIndex {
     init(_ model: Model) {
         self.model = model
         hasLines = model.entities.map { $0.fields.contains { $0.merge == .lines } }
+        hasForks = model.relations.contains { $0.owner.onContest == .fork || $0.target.onContest == .fork }
         entityNumbers = Dictionary(  // lookup only
             zip(model.entities.map(\.name), model.entities.indices), uniquingKeysWith: { first, _ in first })
         relationNumbers = Dictionary(  // lookup only

@@ -3,7 +3,7 @@ import SyncModel
 /// The records that are there, each under one name, and every edge that somebody wants between them: what repair works
 /// on. Built in rounds by `Alias` and `Revival`, because a record that comes back may be a second name of another.
 struct Graph {
-    let fold: Fold
+    private(set) var fold: Fold
     /// By record.
     var lives: [RecordState.Life]
     /// The record that stands for this one: itself, unless it is a second name.
@@ -15,6 +15,10 @@ struct Graph {
     private(set) var edges: [Edge] = []
     /// Numbers of the edges at each record, in descending K.
     private(set) var edgesOf: [[Int]] = []
+    /// By number: records that nobody made, there if somebody who lost a place needs them. See `Graph+Clones`.
+    private(set) var clones: SortedMap<Int, Clone> = [:]
+    /// Those, and others of such a name that somebody made.
+    private(set) var cloneNames: [Int] = []
 
     init(_ fold: Fold) {
         self.fold = fold
@@ -29,6 +33,7 @@ struct Graph {
             collectEdges()
         } while reviveRequired()
         collectHomes()
+        collectClones()
     }
 
     /// What a register or a set says somebody wants: `target` nil is nothing, wanted instead of something.
@@ -103,6 +108,33 @@ struct Graph {
         if target == nil, ends.owner.isRequired || ends.target.isRequired { return }
         let target = target.map { names[$0] }
         edges.append(Edge(relation: relation, owner: owner, target: target, write: write, order: order))
+    }
+}
+
+// MARK: - Clones
+
+extension Graph {
+    /// After everything else is wanted; see `wantedClones`.
+    private mutating func collectClones() {
+        let wanted = wantedClones()
+        for clone in wanted { add(clone) }
+        if !wanted.isEmpty { index() }
+    }
+
+    private mutating func add(_ clone: Clone) {
+        let number = fold.intern(clone.id)
+        if number == lives.count {
+            names.append(number)
+            lives.append(.unknown)
+            states.append(RecordState())
+        }
+        edges.append(edge(of: clone, number))
+        cloneNames.append(number)
+        // Somebody made it a record of its own, by writing to it.
+        if lives[number] != .unknown { return }
+        clones[number] = clone
+        states[number].take(states[clone.holder].values)
+        edges += edges(like: clone, number)
     }
 }
 

@@ -1,4 +1,6 @@
 /// Records that left come back where there is room after all, in descending K, with what they need. Nothing live moves.
+import SyncModel
+
 extension Repair {
     mutating func grow(_ component: Component) {
         var waiting = component.records.filter { mayReturn($0) }.sorted { isLater($0, $1) }
@@ -65,7 +67,12 @@ extension Repair {
         if let chosen = candidates.first(where: { group.edges.contains($0) }) { return chosen }
         let free = candidates.filter { hasRoom($0, beside: group) }
         func partner(_ edge: Int) -> Int { graph.edges[edge].other(than: member) ?? member }
-        return free.first { isLive(partner($0)) } ?? free.first { mayReturn(partner($0)) }
+        return free.first { isLive(partner($0)) }
+            ?? free.first { mayReturn(partner($0)) || isClone(partner($0), for: member) }
+    }
+
+    private func isClone(_ record: Int, for member: Int) -> Bool {
+        places[record] == .spare && graph.clones[record]?.wanter == member
     }
 
     private func hasRoom(_ number: Int, beside group: Group) -> Bool {

@@ -2,6 +2,8 @@
 /// that a change costs no more than the component it falls into. See `Matching`, `Shrinking` and `Growing`.
 ///
 /// Reads heads, inserts and deletes only, never what was overwritten, so that dropping the latter changes nothing.
+import SyncModel
+
 struct Repair {
     let graph: Graph
     /// By record; `.absent` for all that is dead, unknown or a second name.
@@ -14,6 +16,8 @@ struct Repair {
         case absent
         case live
         case out(Reason)
+        /// A clone that nobody needs.
+        case spare
     }
 
     /// Why a record cannot be in the live graph.
@@ -53,6 +57,7 @@ struct Component {
 extension Graph {
     /// Before anything is matched: what is there, and may be by itself.
     func firstPlace(of record: Int) -> Repair.Place {
+        if clones.contains(key: record) { return .spare }
         switch lives[record] {
         case .unknown, .dead: return .absent
         case .contested: return .out(.deletedWhileEdited)
@@ -94,7 +99,8 @@ extension Graph {
     }
 
     func isPresent(_ record: Int) -> Bool {
-        (lives[record] == .alive || lives[record] == .contested) && names[record] == record
+        (lives[record] == .alive || lives[record] == .contested || clones.contains(key: record))
+            && names[record] == record
     }
 }
 

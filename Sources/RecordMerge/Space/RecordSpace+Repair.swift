@@ -45,6 +45,10 @@ extension RecordSpace {
     /// to be weighed.
     private func mayStayPut(_ id: RecordID) -> Bool {
         guard let trace = traces[id], view.live.contains(key: id), !trace.isEverDeleted else { return false }
+        if index.hasForks, view.clones[id] != nil || trace.ties.wantedBy.keys.contains(where: { view.clones[$0] == id })
+        {
+            return false
+        }
         return trace.key.map { namesakes[$0]?.count == 1 } ?? true
     }
 
@@ -70,8 +74,12 @@ extension RecordSpace {
         rename(reached, keys(of: graph))
         for (id, _) in reached {
             replace(id, by: part.facts(of: id), noting: &before)
-            if let number = graph.fold.number(of: id) { retie(id, graph.fold.states[number], graph.fold) }
+            retie(id, graph.fold.number(of: id).map { graph.fold.states[$0] } ?? RecordState(), graph.fold)
         }
+        for number in graph.cloneNames where reached[graph.fold.records[number]] == nil {
+            replace(graph.fold.records[number], by: part.facts(of: graph.fold.records[number]), noting: &before)
+        }
+        for (number, clone) in graph.clones { tie(graph.fold.records[number], to: [graph.fold.records[clone.holder]]) }
         for (id, _) in reached {
             if let trace = traces[id], trace.writes.isEmpty, trace.ties.isEmpty { traces[id] = nil }
         }
@@ -84,7 +92,8 @@ extension RecordSpace {
             let graph = graph(of: reached.keys)
             let keys = SortedMap(keys(of: graph).map { ($0.key, true) })
             let members = keys.flatMap { Array((namesakes[$0.key] ?? [:]).keys) }
-            let more = members.filter { reached[$0] == nil }
+            let written = graph.cloneNames.map { graph.fold.records[$0] }.filter { traces.contains(key: $0) }
+            let more = (members + written).filter { reached[$0] == nil }
             if more.isEmpty { return (reached, graph) }
             reached = reach(of: Array(reached.keys) + more)
         }

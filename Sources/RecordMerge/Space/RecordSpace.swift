@@ -11,7 +11,10 @@ public struct RecordSpace: Sendable {
     let index: ModelIndex
     /// By the order of arrival.
     private(set) var sets: SortedMap<Int, ChangeSet> = [:]
+    /// Those beyond `forgotten`.
     private var known: SortedMap<SetName, Bool> = [:]
+    /// Of what is before this less may be left than there was; it is known all the same.
+    public private(set) var forgotten: Applied
     var traces: SortedMap<RecordID, Trace> = [:]
     /// Records that are there, by what they stand for.
     var namesakes: SortedMap<IdentityKey, SortedMap<RecordID, Bool>> = [:]
@@ -39,6 +42,11 @@ public struct RecordSpace: Sendable {
         /// What it stands for, while it is there.
         var key: IdentityKey?
         var isEverDeleted = false
+
+        mutating func forgetWrites() {
+            writes = []
+            isEverDeleted = false
+        }
     }
 
     /// An operation by the arrival of its set and its place there.
@@ -61,16 +69,18 @@ public struct RecordSpace: Sendable {
     }
 
     public init(model: Model) {
+        self.init(of: [], model: model)
+    }
+
+    /// `changes` may be what `forget` left of a history.
+    public init(of changes: some Sequence<ChangeSet>, model: Model, forgotten: Applied = .none) {
         self.model = model
+        self.forgotten = forgotten
         index = ModelIndex(model)
+        take(changes)
     }
 
-    public init(of changes: some Sequence<ChangeSet>, model: Model) {
-        self.init(model: model)
-        add(changes)
-    }
-
-    /// All that it has taken, each set once.
+    /// All that it has taken and not forgotten, each set once.
     public var history: [ChangeSet] { Array(sets.values) }
 
     /// Writes the files of the view; made without a walk over its records.
@@ -79,6 +89,25 @@ public struct RecordSpace: Sendable {
     /// Sets that it knows already are passed over.
     @discardableResult
     public mutating func add(_ changes: some Sequence<ChangeSet>) -> Change {
+        take(changes.filter { $0.position > forgotten[$0.author] })
+    }
+
+    /// Drops of the history what nobody will miss; the view stays as it is. `stable` as `Applied.stable` says it.
+    public mutating func forget(_ stable: Applied) {
+        let left = Compaction(of: sets.values, model: model, stable: stable).changes
+        forgotten = Applied(first: max(forgotten.first, stable.first), second: max(forgotten.second, stable.second))
+        known.removeAll { [forgotten] name, _ in name.position <= forgotten[name.author] }
+        sets = SortedMap(left.enumerated().map { ($0.offset, $0.element) })
+        for id in Array(traces.keys) { traces.update(id) { $0.forgetWrites() } }
+        for (number, set) in sets {
+            note(set, as: number)
+            for file in set.files where file.content != nil { savers[file.path] = number }
+        }
+        traces.removeAll { _, trace in trace.writes.isEmpty && trace.ties.isEmpty }
+    }
+
+    @discardableResult
+    private mutating func take(_ changes: some Sequence<ChangeSet>) -> Change {
         var news = News()
         for set in changes {
             let name = SetName(author: set.author, position: set.position)
@@ -96,14 +125,19 @@ public struct RecordSpace: Sendable {
 
     private mutating func take(_ set: ChangeSet, as number: Int, _ news: inout News) {
         sets[number] = set
-        for (place, operation) in set.operations.enumerated() {
-            let id = operation.record
-            traces[id, default: Trace()].writes.append(OperationPlace(set: number, place: place))
-            if operation.action == .delete { traces[id, default: Trace()].isEverDeleted = true }
-            tie(id, toTargetsOf: operation.action)
-            news.isPlain[id] = news.isPlain[id] != false && isPlain(operation)
+        note(set, as: number)
+        for operation in set.operations {
+            tie(operation.record, toTargetsOf: operation.action)
+            news.isPlain[operation.record] = news.isPlain[operation.record] != false && isPlain(operation)
         }
         for file in set.files { take(file, of: number, &news) }
+    }
+
+    private mutating func note(_ set: ChangeSet, as number: Int) {
+        for (place, operation) in set.operations.enumerated() {
+            traces[operation.record, default: Trace()].writes.append(OperationPlace(set: number, place: place))
+            if operation.action == .delete { traces[operation.record, default: Trace()].isEverDeleted = true }
+        }
     }
 
     private mutating func take(_ file: ChangeSet.SavedFile, of number: Int, _ news: inout News) {

@@ -19,7 +19,7 @@ extension RecordSpace {
         }
     }
 
-    private mutating func tie(_ owner: RecordID, to targets: [RecordID]) {
+    mutating func tie(_ owner: RecordID, to targets: [RecordID]) {
         for target in targets {
             traces[owner, default: Trace()].ties.wants[target] = true
             traces[target, default: Trace()].ties.wantedBy[owner] = true

@@ -6,6 +6,7 @@ struct RecordFacts: Hashable {
     var quarantined: RecordView.Quarantined?
     var dropped: RecordView.Quarantined?
     var alias: RecordID?
+    var clone: RecordID?
     var isDead = false
     var isUnknown = false
     var concurrent: [RecordView.ConcurrentWrite] = []
@@ -18,6 +19,7 @@ extension RecordView {
     func facts(of id: RecordID) -> RecordFacts {
         RecordFacts(
             live: live[id], quarantined: quarantine[id], dropped: dropped[id], alias: aliases[id],
+            clone: clones[id],
             isDead: deadRecords.contains(key: id), isUnknown: unknownRecords.contains(key: id),
             concurrent: concurrentWrites[id] ?? [])
     }
@@ -27,6 +29,7 @@ extension RecordView {
         quarantine[id] = facts.quarantined
         dropped[id] = facts.dropped
         aliases[id] = facts.alias
+        clones[id] = facts.clone
         deadRecords[id] = facts.isDead ? true : nil
         unknownRecords[id] = facts.isUnknown ? true : nil
         put(facts.concurrent, at: id)

@@ -20,6 +20,8 @@ public struct RecordView: Hashable, Sendable {
     public internal(set) var bases: SortedMap<Path, ContentID> = [:]
     /// Second names, and what they stand for.
     public internal(set) var aliases: SortedMap<RecordID, RecordID> = [:]
+    /// By id: live records that nobody wrote, and what they are a copy of (`OnContest.fork`).
+    public internal(set) var clones: SortedMap<RecordID, RecordID> = [:]
     var deadRecords: SortedMap<RecordID, Bool> = [:]
     var unknownRecords: SortedMap<RecordID, Bool> = [:]
     /// By record; none is empty.

@@ -41,12 +41,13 @@ struct ViewMaker {
         switch repair.places[number] {
         case .live:
             view.live[id] = record(number)
+            if let clone = graph.clones[number] { return view.clones[id] = fold.records[clone.holder] }
             view.put(concurrent(number), at: id)
         case .out(let reason):
             let entry = RecordView.Quarantined(record: record(number), reason: told(reason), group: group(of: number))
             if isToGo(number, reason) { view.dropped[id] = entry } else { view.quarantine[id] = entry }
             view.put(concurrent(number), at: id)
-        case .absent:
+        case .absent, .spare:
             switch graph.lives[number] {
             case .alive, .contested: view.aliases[id] = fold.records[graph.names[number]]
             case .dead: view.deadRecords[id] = true

@@ -267,7 +267,8 @@ extension Node {
             // Whatever reached the file cannot be told from what did not: it is written again, to a new one.
             if failure.index == 0 && done.isFirstProgram { done.isCreated = false }
             let usedCopies =
-                done.mayCopy && [.mismatch, .notFound, .isDirectory, .notDirectory].contains(failure.error)
+                done.mayCopy
+                && [.mismatch, .notFound, .isDirectory, .notDirectory, .unsupported].contains(failure.error)
             drop(content, discarding: done)
             if usedCopies {
                 restart(content, done)

@@ -154,7 +154,9 @@ struct WatchState: Sendable {
     }
 
     /// The change time may be that of recovery, which took another name of the file away.
-    func isSwept(_ stat: Stat) -> Bool { swept[stat.identity].map { stat.changed.milliseconds <= $0 } ?? false }
+    func isSwept(_ stat: Stat) -> Bool {
+        isSinceBoot(stat.changed) && swept[stat.identity].map { stat.changed.milliseconds <= $0 } == true
+    }
 
     /// The looks under way may see a directory away from its place: they are taken again.
     var isInspectionTainted = false
@@ -952,7 +954,11 @@ extension Node {
             deletes.movedTo[source.path] = row.path
             if record.held != nil || deletes.isJudging { deletes.mustRecount = true }
         }
-        revise(&row, to: entry, stat: stat, movedFrom: source?.path, isReasserted: isMadeAnew, in: &batch)
+        if let disk = row.disk, row.condition != .damaged, disk.stat.identity != stat.identity {
+            noteStray(disk.stat, disk.entry.content, row.path)
+        }
+        let isReasserted = isMadeAnew || row.condition == .damaged
+        revise(&row, to: entry, stat: stat, movedFrom: source?.path, isReasserted: isReasserted, in: &batch)
         row.disk?.isRacy = isRacy
         if watch.unwritten.removeValue(forKey: row.path) == stat.identity { row.disk?.isUnwritten = true }
         cancel(row.path)
@@ -976,13 +982,18 @@ extension Node {
     /// After a power cut, content that changed while its time did not, or that is empty now, is what the cut left of the file.
     private func isDamage(_ row: Row, found entry: Entry, _ stat: Stat, _ namesakes: Namesakes) -> Bool {
         guard let disk = row.disk else { return false }
-        // Known damage is no version because its time or mode has changed.
-        if entry.content == disk.entry.content { return row.condition == .damaged }
+        // Known damage is no version because its time or mode has changed. (Another file that holds the same is, if it was made
+        // since the machine is up.)
+        if entry.content == disk.entry.content {
+            let isMade = stat.identity != disk.stat.identity && watch.isSinceBoot(stat.identity.birth)
+            return row.condition == .damaged && !isMade
+        }
         guard isSuspect(row) || watch.heeded.contains(key: row.path), !isHandled(row.path) else { return false }
         // (A directory or a link says nothing by its size.)
         let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
         // (Of a file that was read in the breath of its last change the times may stand for one more, but not for nothing at all.)
-        if isFromBefore(stat, disk.stat), isEmptied || !disk.isRacy { return true }
+        let isAmbiguous = disk.isRacy && stat.changed == disk.stat.changed && !isEmptied
+        if isFromBefore(stat, disk.stat), !isAmbiguous { return true }
         // What the row says was seen after the cut: whatever differs from it now was done since.
         if watch.isSinceBoot(disk.stat.changed) { return false }
         // The same file as of the same time with other bytes: nobody did that.
@@ -999,11 +1010,11 @@ extension Node {
     }
 
     /// The same file as of the same times or of an earlier one: nobody's write does that, whatever the clock showed before
-    /// the cut, unless it was set back since.
+    /// the cut, unless it was set back since, or before the machine was up.
     private func isFromBefore(_ stat: Stat, _ known: Stat) -> Bool {
         guard stat.identity == known.identity else { return false }
         if stat.changed == known.changed { return stat.modified == known.modified }
-        return stat.changed < known.changed && watch.clockStretches.count < 2
+        return stat.changed < known.changed && watch.clockStretches.count < 2 && !watch.isChangedSinceBoot(stat)
     }
 
     /// Both from before the cut, and the change time says nothing: the clock was ahead then, or it is recovery's. Only the times

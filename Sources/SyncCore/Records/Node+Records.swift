@@ -136,7 +136,7 @@ extension Node {
         guard !group.isEmpty else { return }
         var ahead = clock
         let set = changeSet(of: group, number, at: ahead.tick(wallMilliseconds: now.wallMilliseconds))
-        let faults = group.faults(of: set)
+        let faults = group.faults(of: set, seeingAllOf: records.known.peer)
         guard faults.isEmpty else {
             if mustWait() { return }
             for path in group.paths(of: faults) {

@@ -156,8 +156,15 @@ struct RecordBook: Sendable {
         }
     }
 
+    /// A clone is written into what its original was saved as.
+    private func base(of path: Path, _ renderer: RecordRenderer) -> ChangeSet.SavedFile? {
+        guard let content = renderer.base(of: path) else { return nil }
+        if let own = saves[path]?.latest?.file { return own }
+        return saves.lazy.compactMap(\.value.latest?.file).first { $0.content == content }
+    }
+
     private func file(at path: Path, _ renderer: RecordRenderer) -> File? {
-        guard let base = saves[path]?.latest?.file, let bytes = base.bytes,
+        guard let base = base(of: path, renderer), let bytes = base.bytes,
             let document = document(bytes, at: path),
             let rendered = renderer.rendered(path, base: document)
         else { return nil }

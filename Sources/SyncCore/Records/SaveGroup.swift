@@ -47,10 +47,13 @@ struct SaveGroup {
         }
     }
 
-    /// What the set would break that was whole before. What was in the folder before anybody watched is taken as it is.
-    func faults(of set: ChangeSet) -> [SaveFault] {
+    /// What the set would break that was whole before, as far as its author had seen it: what the peer has written meanwhile is
+    /// for the merge. What was in the folder before anybody watched is taken as it is.
+    func faults(of set: ChangeSet, seeingAllOf peer: LogPosition) -> [SaveFault] {
         if findings.allSatisfy(\.finding.isOld) { return [] }
-        return SaveCheck(set, in: book.space).faults
+        if set.seen[set.author.other] >= peer { return SaveCheck(set, in: book.space).faults }
+        let seen = book.space.history.filter(set.hasSeen)
+        return SaveCheck(set, in: RecordSpace(of: seen, model: book.model)).faults
     }
 
     /// The files in which those stand that the faults are about.

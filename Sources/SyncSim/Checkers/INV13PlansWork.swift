@@ -48,6 +48,7 @@ package final class PlansWork: Invariant {
         case (.expectContent(.stage, _), .mismatch): true
         // A source may be gone or another since the job was given, and its row may say so by now: the peer has it too.
         case (.copy, .notFound), (.copy, .notDirectory), (.copy, .isDirectory), (.copy, .mismatch): true
+        case (.copy, .unsupported): true
         // A version may have been given back or be past its promise, and the directory it came from may be gone.
         case (.expectIdentity(.version, _), .mismatch), (.expectIdentity(.quarantine, _), .mismatch): true
         case (.move(.version, to: .tree), .notFound), (.move(.version, to: .tree), .notDirectory): true
