@@ -8,17 +8,23 @@ extension Database {
     }
 
     private func put(_ row: Row, key: [UInt8], replacing replaced: Row?) throws(StoreError) {
+        try write(row, key: key, replacing: replaced)
+        recentRows.keep(row, key: key)
+        note(row, replacing: replaced)
+    }
+
+    private func write(_ row: Row, key: [UInt8], replacing replaced: Row?) throws(StoreError) {
         let sealed = Value.bytes(RowCodec.encode(row, key: key))
         let marks = Marks(of: row)
         if let replaced, Marks(of: replaced) == marks {
             try connection.run(.changeRow, .bytes(key), sealed)
         } else {
+            // To replace a row by another is twice the work of changing it.
             try connection.run(
-                .putRow, .bytes(key), sealed, Value(marks.inode), Value(marks.content), Value(mark: marks.isUnsettled),
-                Value(mark: marks.isIgnoreFile), Value(mark: marks.isConflictCopy))
+                replaced == nil ? .putRow : .changeMarkedRow, .bytes(key), sealed, Value(marks.inode),
+                Value(marks.content), Value(mark: marks.isUnsettled), Value(mark: marks.isIgnoreFile),
+                Value(mark: marks.isConflictCopy))
         }
-        recentRows.keep(row, key: key)
-        note(row, replacing: replaced)
     }
 
     func dropRow(_ path: Path) throws(StoreError) {
@@ -34,12 +40,39 @@ extension Database {
     func relocate(_ relocation: Relocation) throws(StoreError) {
         let (from, to) = (relocation.from, relocation.to)
         let isApart = from != to && !from.isBelow(to) && !to.isBelow(from)
+        let isFree = isApart ? try isUnknown(to) : false
         var page = try rows(at: [from])
         page += try rows(below: from, after: nil, limit: isApart ? Database.rowsPerPage : .max)
         while let last = page.last {
-            try relocate(page, relocation, isApart: isApart)
+            if isFree {
+                try relocateToNothing(page, relocation)
+            } else {
+                try relocate(page, relocation, isApart: isApart)
+            }
             page = isApart ? try rows(below: from, after: last.path, limit: Database.rowsPerPage) : []
         }
+    }
+
+    private func isUnknown(_ place: Path) throws(StoreError) -> Bool {
+        if try row(at: place) != nil { return false }
+        return try rows(below: place, after: nil, limit: 1).isEmpty
+    }
+
+    /// Nothing is known of the new place, as nearly always. So many rows are not remembered: they would drive out all others.
+    private func relocateToNothing(_ rows: [Row], _ relocation: Relocation) throws(StoreError) {
+        for row in rows {
+            guard let (old, new) = relocation.applied(to: row, replacing: nil) else { continue }
+            let (from, to) = (PathKey.bytes(of: old.path), PathKey.bytes(of: new.path))
+            try write(old, key: from, replacing: row)
+            try write(new, key: to, replacing: nil)
+            recentRows.forget(key: from)
+            recentRows.forget(key: to)
+            noteSums(old, replacing: row)
+            noteSums(new, replacing: nil)
+            // It only changes its place.
+            if row.heldContent != new.heldContent { noteContents(new, replacing: row) }
+        }
+        try settleContents()
     }
 
     private func relocate(_ rows: [Row], _ relocation: Relocation, isApart: Bool) throws(StoreError) {
@@ -61,10 +94,18 @@ extension Database {
 
     /// What a changed row changes elsewhere is done at the end of the batch: most of it comes back in the same one.
     private func note(_ row: Row?, replacing old: Row?) {
+        noteSums(row, replacing: old)
+        noteContents(row, replacing: old)
+    }
+
+    private func noteSums(_ row: Row?, replacing old: Row?) {
         guard let path = row?.path ?? old?.path else { return }
         for directory in Database.summed(path) {
             pending.sums[directory, default: SumsChange(of: directory)].replace(old, by: row)
         }
+    }
+
+    private func noteContents(_ row: Row?, replacing old: Row?) {
         let (left, held) = (old?.heldContent, row?.heldContent)
         guard left != held else { return }
         if let left { pending.contents[left] = .unknown }

@@ -21,6 +21,11 @@ struct RecentRows {
         return .some(known)
     }
 
+    mutating func forget(key: [UInt8]) {
+        younger[key] = nil
+        older[key] = nil
+    }
+
     mutating func keep(_ row: Row?, key: [UInt8]) {
         if younger.count >= RecentRows.countMax {
             older = younger

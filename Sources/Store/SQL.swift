@@ -8,7 +8,7 @@ enum SQL: Int, CaseIterable {
 
     case node, putNode, batches, putBatches
 
-    case row, putRow, changeRow, dropRow, rowsFrom
+    case row, putRow, changeRow, changeMarkedRow, dropRow, rowsFrom
     case unsettledFrom, unsettledAfter, unsettledBefore, unsettledLast
     case rowsOfInode, rowsOfContent, ignoreFiles, conflictCopies
 
@@ -36,7 +36,7 @@ enum SQL: Int, CaseIterable {
         case .row, .rowsFrom, .unsettledFrom, .unsettledAfter, .unsettledBefore, .unsettledLast, .rowsOfInode,
             .rowsOfContent, .ignoreFiles, .conflictCopies:
             "read rows"
-        case .putRow, .changeRow, .dropRow: "write a row"
+        case .putRow, .changeRow, .changeMarkedRow, .dropRow: "write a row"
         case .sums: "read the sums"
         case .putSums: "write the sums"
         case .logAfter, .logAt: "read the log"
@@ -68,6 +68,11 @@ enum SQL: Int, CaseIterable {
         case .row: "SELECT path, row FROM base WHERE path = ?1"
         case .putRow: "INSERT OR REPLACE INTO base VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
         case .changeRow: "UPDATE base SET row = ?2 WHERE path = ?1"
+        case .changeMarkedRow:
+            """
+            UPDATE base SET row = ?2, inode = ?3, content = ?4, unsettled = ?5, ignore_file = ?6, conflict_copy = ?7
+            WHERE path = ?1
+            """
         case .dropRow: "DELETE FROM base WHERE path = ?1"
         case .rowsFrom: "SELECT path, row FROM base WHERE path >= ?1 AND path < ?2 ORDER BY path LIMIT ?3"
 

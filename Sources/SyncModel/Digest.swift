@@ -13,24 +13,15 @@ public struct Digest: Hashable, Comparable, Sendable {
 
     /// Nil unless there are exactly 32 bytes.
     public init?(bytes: some Collection<UInt8>) {
-        guard bytes.count == Digest.byteCount else { return nil }
-        var words = [4 of UInt64](repeating: 0)
-        var index = 0
-        for byte in bytes {
-            words[index >> 3] = words[index >> 3] << 8 | UInt64(byte)
-            index += 1
-        }
-        self.words = (words[0], words[1], words[2], words[3])
+        var reader = ByteReader(Array(bytes))
+        guard let digest = reader.digest(), reader.isAtEnd else { return nil }
+        self = digest
     }
 
     public var bytes: [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(Digest.byteCount)
-        let words: [4 of UInt64] = [words.0, words.1, words.2, words.3]
-        for index in 0..<Digest.byteCount {
-            result.append(UInt8(truncatingIfNeeded: words[index >> 3] >> UInt64(56 - (index & 7) * 8)))
-        }
-        return result
+        var writer = ByteWriter(capacity: Digest.byteCount)
+        writer.put(self)
+        return writer.bytes
     }
 
     /// The first `digits` hexadecimal digits, lower case.

@@ -51,7 +51,13 @@ extension World {
         announce(.powerCut, machine)
         machines[machine].disk.powerCut(model: model, random: &random.disks[machine])
         note(.powerCut, machine)
-        schedule(.powerOn(machine: machine), after: random.crash.range(10...plan.restartDelayMillisecondsMax + 10))
+        schedule(.powerOn(machine: machine), after: bootPause())
+    }
+
+    /// No machine is up again within one step of its stamps.
+    private func bootPause() -> Int {
+        let step = Int(plan.stampNanoseconds / 1_000_000)
+        return max(step, random.crash.range(10...plan.restartDelayMillisecondsMax + 10))
     }
 
     func powerOn(_ machine: Int) {
@@ -86,7 +92,7 @@ extension World {
         machines[machine].store = image.store
         machines[machine].isPowered = false
         note(.imageRestored, machine)
-        schedule(.powerOn(machine: machine), after: random.crash.range(10...plan.restartDelayMillisecondsMax + 10))
+        schedule(.powerOn(machine: machine), after: bootPause())
     }
 
     /// The state directory is lost; key, configuration and folder remain. The process must be down.

@@ -6,6 +6,8 @@ struct LateLook: Sendable {
     let version: KeptVersion
     /// It could not be seen at the first look: the folder may have been away, or the disk failed.
     var isSecond = false
+    /// It has been seen to be written to, and could not be brought back yet.
+    var isWritten = false
 }
 
 /// Programs that still held a file open when it was displaced: what they write into it comes back into the tree.
@@ -24,8 +26,8 @@ extension Node {
         while due.count < limits.batchPathsMax, let first = apply.late.first,
             first.dueMilliseconds <= now.monotonicMilliseconds
         {
-            due.append(first)
             _ = apply.late.popFirst()
+            if first.isWritten { bringBack(first.version, into: &effects) } else { due.append(first) }
         }
         guard !due.isEmpty else { return }
         effects.add(.disk(newJob(.lateCheck(due)), due.map { DiskProgram([.inspect($0.version.place)]) }))
@@ -93,8 +95,12 @@ extension Node {
     }
 
     mutating func rescue(_ version: KeptVersion, into effects: inout Effects) {
-        guard let refuge = refuge(for: version.path) else { return }
         effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
+        bringBack(version, into: &effects)
+    }
+
+    private mutating func bringBack(_ version: KeptVersion, into effects: inout Effects) {
+        guard let refuge = refuge(for: version.path) else { return }
         let program = rescue(version, to: refuge)
         let intent = announce(refuge, from: version)
         run([program], for: .lateRescue(refuge, version, intent.stage), after: intent, into: &effects)
@@ -140,6 +146,11 @@ extension Node {
             return
         }
         if failure == nil { look(at: path) }
+        // What failed is the disk, not the version: it is tried again.
+        if let failure, failure != .notFound, failure != .notDirectory, failure != .mismatch {
+            let due = now.monotonicMilliseconds + limits.lateWriterMilliseconds
+            apply.late.append(LateLook(dueMilliseconds: due, version: version, isWritten: true))
+        }
         var batch = Batch()
         batch.add(.dropIntent(intent))
         if failure == nil { batch.add(.dropVersion(version.id)) }

@@ -143,9 +143,12 @@ struct WatchState: Sendable {
         clockStretches.append(min(wall - elapsed, wall)...wall)
     }
 
-    /// By one of the clocks since the machine was started. (From the first to the last of them may be years.)
+    /// By one of the clocks since the machine was started. (From the first to the last of them may be years.) A coarse stamp
+    /// stands for all of its step, and no machine is up again within one.
     func isSinceBoot(_ time: Timestamp) -> Bool {
-        clockStretches.contains { $0.contains(time.milliseconds) }
+        let isCoarse = time.nanoseconds % 10_000_000 == 0
+        let rest: Int64 = time.nanoseconds == 0 ? 999 : isCoarse ? 9 : 0
+        return clockStretches.contains { ($0.lowerBound - rest...$0.upperBound).contains(time.milliseconds) }
     }
 
     /// Somebody did something to the file since the machine was started, and not only recovery.
@@ -1017,10 +1020,10 @@ extension Node {
         return stat.changed < known.changed && watch.clockStretches.count < 2 && !watch.isChangedSinceBoot(stat)
     }
 
-    /// Both from before the cut, and the change time says nothing: the clock was ahead then, or it is recovery's. Only the times
-    /// of the writing say which is older.
+    /// Both from before the cut, and the change time says nothing: the clock was ahead then, but not when the other was known, or it
+    /// is recovery's. Only the times of the writing say which is older.
     private func isOlder(_ stat: Stat, _ known: Stat) -> Bool {
-        guard isAhead(stat.changed) || watch.isSwept(stat) else { return false }
+        guard isAhead(stat.changed) && !isAhead(known.changed) || watch.isSwept(stat) else { return false }
         return stat.identity == known.identity && stat.modified < known.modified
     }
 

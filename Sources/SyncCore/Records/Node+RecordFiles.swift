@@ -31,7 +31,7 @@ extension Node {
         guard let number = book(of: row.path) else { return true }
         guard !records.found.contains(key: row.path) else { return false }
         let wanted = recordEntry(at: row.path, number)
-        if agrees(resolution(of: row).entry, wanted) { return true }
+        if agrees(row, wanted) { return true }
         records.toMatch[row.path] = true
         return false
     }
@@ -57,10 +57,13 @@ extension Node {
         }
     }
 
-    private func agrees(_ resolved: Entry, _ wanted: Entry) -> Bool {
+    /// The rows say what came of the change sets, and whoever wrote it had seen what it takes the place of: no copy is to be made
+    /// of that.
+    private func agrees(_ row: Row, _ wanted: Entry) -> Bool {
+        let resolved = resolution(of: row).entry
         switch resolved.content {
-        case .directory, .symlink: true
-        case .absent, .file: resolved.content == wanted.content
+        case .directory, .symlink: return true
+        case .absent, .file: return resolved.content == wanted.content && !reconciler.losesUnseen(row)
         }
     }
 
@@ -104,7 +107,7 @@ extension Node {
         let old = rows[path]
         var row = old ?? Row(path: path)
         guard row.condition == .normal || row.condition == .damaged else { return }
-        if agrees(resolution(of: row).entry, wanted) {
+        if agrees(row, wanted) {
             if row.needsApply { plan.want(path) } else { records.unshown[path] = nil }
             return
         }

@@ -93,10 +93,12 @@ extension PlantedBugs {
             },
             Plot(name: "power cuts go unnoticed", traits: [.powerCuts]) {
                 telling { event in
-                    starting(event) {
-                        Start(
-                            node: $0.node, settings: $0.settings, limits: $0.limits, program: $0.program,
-                            nonce: $0.nonce, powerWasLost: false)
+                    starting(event) { start in
+                        var node = start.node
+                        node.distrustSince = nil
+                        return Start(
+                            node: node, settings: start.settings, limits: start.limits, program: start.program,
+                            nonce: start.nonce, powerWasLost: false)
                     }
                 }
             },
