@@ -36,7 +36,7 @@ let package = Package(
         .target(name: "SyncModel", swiftSettings: rules),
         .target(name: "RecordMerge", dependencies: ["SyncModel"], swiftSettings: rules),
         .target(name: "SyncCore", dependencies: ["RecordMerge", "SyncModel"], swiftSettings: rules),
-        .target(name: "SyncSim", dependencies: ["SyncCore", "SyncModel"], swiftSettings: rules),
+        .target(name: "SyncSim", dependencies: ["SyncCore", "RecordMerge", "SyncModel"], swiftSettings: rules),
         .executableTarget(name: "syncsim", dependencies: ["SyncSim", "SyncCore", "SyncModel"], swiftSettings: rules),
 
         // Adapters: each is the one owner of its walls, and hands safe values up. None of them knows the core.

@@ -1,9 +1,10 @@
+import RecordMerge
 import SyncCore
 import SyncModel
 
 /// Performs the commands of a transcript in a calm world, one after the other.
 ///
-/// Of the world: `start`, `settle`, `run 5s`, `step 20`, `cut`, `part`, `one-way alpha`, `heal`, `show`, `alerts`,
+/// Of the world: `model "…"` (the text of a model file, for both machines), `start`, `settle`, `run 5s`, `step 20`, `cut`, `part`, `one-way alpha`, `heal`, `show`, `alerts`,
 /// `expect alpha "a/  b=2"`, and `trace`, every event and effect since the last `trace`, for whoever looks for a cause.
 /// Of a machine, after its name. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
 /// The node: `status history restore approve reject pause resume rescan`.
@@ -39,11 +40,21 @@ package final class ScenarioRunner {
         return found
     }
 
+    private func install(_ bytes: [UInt8]) throws(ScenarioError) {
+        do throws(ModelRefusal) {
+            let model = try Model(parsing: bytes, file: "the model")
+            world.models.append(InstalledModel(model, digest: SHA256.digest(of: bytes)))
+        } catch {
+            throw ScenarioError(text: error.faults.map(\.description).joined(separator: "; "))
+        }
+    }
+
     private func perform(_ words: ScenarioWords) throws(ScenarioError) -> [String] {
         var words = words
         let verb = try words.text("a command")
         if let machine = Machine.names.firstIndex(of: verb) { return try perform(on: machine, &words) }
         switch verb {
+        case "model": try install(try words.bytes("the text of a model"))
         case "start":
             try words.end()
             world.begin()

@@ -148,7 +148,7 @@ extension World {
                 Start(
                     node: machines[machine].store.node, settings: plan.settings[machine], limits: plan.limits[machine],
                     program: World.program, nonce: UInt32(truncatingIfNeeded: random.stores[machine].next()),
-                    powerWasLost: powerWasLost)))
+                    powerWasLost: powerWasLost, models: models)))
         network.wantConnection(at: now, &random.network)
         linkChanged()
     }

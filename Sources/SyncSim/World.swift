@@ -20,6 +20,8 @@ package final class World {
 
     package let seed: UInt64
     package let plan: SeedPlan
+    /// What the applications of both machines say of their files.
+    package internal(set) var models: [InstalledModel] = []
     package let budget: Budget
     package internal(set) var phase = Phase.safety
     /// True time in milliseconds since the world began.

@@ -84,7 +84,7 @@ struct RecipeTests {
     @Test("Who writes back what he read long ago does not know what he writes over") func writingBack() throws {
         let person = Person("a=read")
         // What nobody else holds cannot be owed: the other folder has it.
-        Hands(person.world, machine: 1).write(at("elsewhere"), utf8("newer"))
+        Hands(person.world, machine: 1).write(at("a"), utf8("newer"))
         person.does(5, after: { _ = person.hands.write(at("a"), utf8("newer")) }, isOnce: true) { draft, _ in
             draft.writeBackStale()
         }

@@ -142,6 +142,8 @@ struct WorkloadTests {
 
     @Test("Who believes to write over something else is blind") func blind() {
         let person = Person("a=1 b=1")
+        // What nobody else holds cannot be owed: the other folder has it.
+        Hands(person.world, machine: 1).write(at("a"), utf8("1"))
         person.hands.write(at("a"), utf8("2"), knowing: .text("0"))
         person.hands.write(at("b"), utf8("2"), knowing: .text("1"))
         #expect(person.world.ledger.pages[at("a")]?.acts.last?.isBlind == true)

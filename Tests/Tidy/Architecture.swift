@@ -12,7 +12,7 @@ enum Architecture {
         .init("SyncModel", .core),
         .init("RecordMerge", .core, imports: ["SyncModel"]),
         .init("SyncCore", .core, imports: ["RecordMerge", "SyncModel"]),
-        .init("SyncSim", .simulation, imports: ["SyncCore", "SyncModel"]),
+        .init("SyncSim", .simulation, imports: ["SyncCore", "RecordMerge", "SyncModel"]),
         .init("EventLoop", .adapter, imports: ["CLibuv"], outside: ["Glibc", "Synchronization"]),
         .init("Compression", .adapter, imports: ["CZstd"]),
         .init("Crypto", .adapter, imports: ["COpenSSL", "CChecksum"]),

@@ -4,12 +4,13 @@ import SyncModel
 /// What comes of the change sets: files that are to be in the folder. Where the rows would resolve to something else this node
 /// says so in its own log, as the other does with the same words.
 extension Node {
-    /// What has changed by the sets that were noted is to be found in the folder soon. The peer's up to `seen` it shows already.
-    mutating func refreshRecords(showing seen: LogPosition, into effects: inout Effects) {
+    /// What has changed by the sets that were noted is to be found in the folder soon. The peer's up to `seen` it shows already;
+    /// nil if that is to be found out.
+    mutating func refreshRecords(showing seen: LogPosition?, into effects: inout Effects) {
         for number in records.books.indices {
             for path in records.books[number].refresh() {
                 records.toMatch[path] = true
-                if !records.unshown.contains(key: path) { records.unshown[path] = seen }
+                if let seen, !records.unshown.contains(key: path) { records.unshown[path] = seen }
             }
         }
         watchContests(into: &effects)
@@ -186,7 +187,7 @@ extension Node {
         }
         records.durable = records.known
         records.before = records.known.own
-        refreshRecords(showing: .none, into: &effects)
+        refreshRecords(showing: nil, into: &effects)
         records.isLoaded = true
         for number in records.books.indices { enqueue(.adoptRecords(number, after: nil)) }
     }

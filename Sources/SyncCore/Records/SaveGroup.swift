@@ -47,21 +47,45 @@ struct SaveGroup {
         }
     }
 
-    /// What the set would break that was whole before, as far as its author had seen it: what the peer has written meanwhile is
-    /// for the merge. What was in the folder before anybody watched is taken as it is.
+    /// What the set would break that was whole before. What the peer has written meanwhile is for the merge, so it must be broken
+    /// both with it and without. What was in the folder before anybody watched is taken as it is.
     func faults(of set: ChangeSet, seeingAllOf peer: LogPosition) -> [SaveFault] {
         if findings.allSatisfy(\.finding.isOld) { return [] }
-        if set.seen[set.author.other] >= peer { return SaveCheck(set, in: book.space).faults }
+        let faults = SaveCheck(set, in: book.space).faults
+        if faults.isEmpty || set.seen[set.author.other] >= peer { return faults }
         let seen = book.space.history.filter(set.hasSeen)
-        return SaveCheck(set, in: RecordSpace(of: seen, model: book.model)).faults
+        let alone = SaveCheck(set, in: RecordSpace(of: seen, model: book.model)).faults
+        return faults.filter { fault in alone.contains { $0.record == fault.record } }
     }
 
-    /// The files in which those stand that the faults are about.
+    /// The files in which those stand that the faults are about, and what hangs together with these in the save.
     func paths(of faults: [SaveFault]) -> [Path] {
-        let paths = findings.map(\.path).filter { path in
-            let ids = (saves[path]?.before?.ids ?? []) + (saves[path]?.after?.ids ?? [])
-            return faults.contains { ids.contains($0.record) }
+        var ids = SortedMap(faults.map { ($0.record, true) })
+        var paths = SortedMap<Path, Bool>()
+        var isGrowing = true
+        while isGrowing {
+            isGrowing = false
+            for (path, save) in saves where !paths.contains(key: path) {
+                let here = [save.before, save.after].compactMap(\.self)
+                let isHeld = here.contains { document in
+                    document.ids.contains { ids.contains(key: $0) }
+                        || links(of: document).contains { ids.contains(key: $0) }
+                }
+                guard isHeld else { continue }
+                isGrowing = true
+                paths[path] = true
+                for id in here.flatMap(\.ids) { ids[id] = true }
+            }
         }
-        return paths.isEmpty ? findings.map(\.path) : paths
+        return paths.isEmpty ? findings.map(\.path) : Array(paths.keys)
+    }
+
+    private func links(of document: RecordDocument) -> [RecordID] {
+        document.ids.flatMap { id in
+            document.links(of: id).flatMap { name, keys in
+                let target = book.model.entity(id.entity)?.side(name)?.to
+                return target.map { target in keys.map { RecordID(target, $0) } } ?? []
+            }
+        }
     }
 }
