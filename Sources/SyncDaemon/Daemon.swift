@@ -59,8 +59,8 @@ final class Daemon {
         case startAgain
     }
     private var afterFinish = AfterFinish.endProcess
-    /// As they were when the node was started last.
-    private(set) var models: ModelShelf
+    /// As they were when the process was started: nothing outside of the folder and the state is opened later.
+    let models: ModelShelf
     private(set) var exit = Refusal.Exit.stopped
     private var isStopping = false
     private var isReady = false
@@ -130,6 +130,7 @@ final class Daemon {
         try openSocket()
         try listenToSignals()
         loadAlerts()
+        tellOfModels()
         if let name = opened.setAside { raise(.stateDamaged, subject: name) }
         host.quarantined { [unowned self] in quarantine.formUnion($0) }
         pat()
@@ -148,7 +149,6 @@ final class Daemon {
         imports = ImportWatch(head: record.importedHead.position)
         var start = record
         start.peer = pin.flatMap { Digest(bytes: $0) }.map { NodeID($0) }
-        readModels()
         host.start(
             Start(
                 node: start, settings: configuration.safety.settings, limits: Limits(),
@@ -162,8 +162,7 @@ final class Daemon {
     }
 
     /// A model with a fault is not used: its files are files like any others, and people are told.
-    private func readModels() {
-        models = ModelShelf(directory: configuration.folder.models)
+    private func tellOfModels() {
         let refused = models.refusals
         for refusal in refused {
             for fault in refusal.faults { journal.problem("a model is not used: \(fault)") }

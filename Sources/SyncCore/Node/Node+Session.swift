@@ -291,7 +291,9 @@ extension Node {
         case .expansion(let position, let states, let isLast): return takeExpansion(position, states, isLast: isLast)
         case .records(let hello): return greetRecords(hello, into: &effects)
         case .changeSet(let piece): return take(piece)
-        case .setsTaken(let position): return noteSetsTaken(position)
+        case .setsTaken(let position):
+            noteSetsTaken(position)
+            return true
         case .ping:
             if mayFillLink { send(.pong(wallMilliseconds: now.wallMilliseconds), into: &effects) }
             return true

@@ -121,10 +121,9 @@ extension Node {
     }
 
     /// What the peer says it has stored.
-    mutating func noteSetsTaken(_ position: LogPosition) -> Bool {
-        guard position <= records.durable.own else { return false }
-        session.setsTaken = max(session.setsTaken ?? .none, position)
-        return true
+    mutating func noteSetsTaken(_ position: LogPosition) {
+        // (Of sets that this node has lost it may have more.)
+        session.setsTaken = max(session.setsTaken ?? .none, min(position, records.durable.own))
     }
 
     mutating func acknowledgeSets(into effects: inout Effects) {

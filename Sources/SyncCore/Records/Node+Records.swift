@@ -120,6 +120,8 @@ extension Node {
         for number in records.books.indices {
             tell(paths.filter { book(of: $0) == number }, of: number, rows, in: &batch, into: &effects)
         }
+        // There may be more than one set may hold.
+        if records.dueAt == nil, !records.toTell.isEmpty { records.dueAt = now.monotonicMilliseconds }
         if !batch.isEmpty { store(&batch, into: &effects) }
     }
 

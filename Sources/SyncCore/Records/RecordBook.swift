@@ -76,7 +76,8 @@ struct RecordBook: Sendable {
 
     var view: RecordView { space.view }
 
-    func claims(_ path: Path) -> Bool { !model.entities(claiming: path).isEmpty }
+    /// What is called like a conflict copy is none of its records, whatever the pattern: recovery may have given a file such a name.
+    func claims(_ path: Path) -> Bool { !model.entities(claiming: path).isEmpty && !ConflictName.isConflictCopy(path) }
 
     /// Somewhere in the directory, or above it, files stand that the model is about.
     func concerns(_ directory: Path) -> Bool {

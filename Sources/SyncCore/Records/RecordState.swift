@@ -49,8 +49,17 @@ struct RecordState: Sendable {
     /// Sets that are stored and cannot be read here.
     var heldSets = 0
 
-    /// What was found and does not wait for its author.
-    var toTell: [Path] { Array(found.keys).filter { !waiting.contains(key: $0) } }
+    /// What was found and does not wait for its author; as much of it as one change set may hold.
+    var toTell: [Path] {
+        var paths: [Path] = []
+        var bytes = 0
+        for (path, finding) in found where !waiting.contains(key: path) {
+            bytes += finding.bytes?.count ?? 0
+            if !paths.isEmpty, paths.count >= RecordState.setPathsMax || bytes > RecordState.setBytesMax { break }
+            paths.append(path)
+        }
+        return paths
+    }
 
     var dead: [RecordID] { books.flatMap(\.view.dead) }
     var quarantinedCount: Int { books.reduce(0) { $0 + $1.view.quarantine.count } }
@@ -67,8 +76,10 @@ struct RecordState: Sendable {
         var mustBeRead: Bool { bytes == nil && entry.content.kind == .file }
     }
 
-    /// What the groups of saves may come to before they are told of at once.
+    /// So many saves are told of at once, however fast more of them come.
     static let groupPathsMax = 256
+    static let setPathsMax = 4_096
+    static let setBytesMax = 32 << 20
     static let awaitedMilliseconds: UInt64 = 1_000
 }
 
