@@ -34,11 +34,15 @@ extension Daemon {
     }
 
     func showContest(_ id: String, _ asker: Asker) {
-        contests { [unowned self] contests in
+        findContest(id, asker) { [unowned self] in asker.finish(document($0)) }
+    }
+
+    private func findContest(_ id: String, _ asker: Asker, then: @escaping (Contest) -> Void) {
+        contests { contests in
             guard let contest = contests.first(where: { Daemon.contestID(of: $0.group) == id }) else {
                 return asker.refuse(ControlError(.requestNotFound, text: "there is no conflict \(id)"))
             }
-            asker.finish(document(contest))
+            then(contest)
         }
     }
 
@@ -56,10 +60,7 @@ extension Daemon {
 
     /// `version` is nil where only one is meant.
     func settle(_ choice: ContestChoice, _ id: String, version: String? = nil, _ asker: Asker) {
-        contests { [unowned self] contests in
-            guard let contest = contests.first(where: { Daemon.contestID(of: $0.group) == id }) else {
-                return asker.refuse(ControlError(.requestNotFound, text: "there is no conflict \(id)"))
-            }
+        findContest(id, asker) { [unowned self] contest in
             switch version {
             case nil: tell(.settleContest(choice, contest.group), asker)
             case ConflictReading.currentID?: tell(.settleContest(.discard, contest.group), asker)

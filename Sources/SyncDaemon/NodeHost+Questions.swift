@@ -138,13 +138,13 @@ extension NodeHost {
     /// Reads files whole, beside the core.
     func hash(_ paths: [Path], then: @escaping ([HashOutcome]) -> Void) { crew.hash(paths, then: then) }
 
-    /// SHA-256 of what lies at these places now, as `sha256sum` tells it; nil where nothing can be read, and for
-    /// what is too much to be read for an answer.
     /// Whole files of the folder, as they are now.
     func contents(of paths: [Path], bytesMax: Int, then: @escaping ([ReadOutcome]) -> Void) {
         crew.contents(of: paths, bytesMax: bytesMax, then: then)
     }
 
+    /// SHA-256 of what lies at these places now, as `sha256sum` tells it; nil where nothing can be read, and for
+    /// what is too much to be read for an answer.
     func digests(of places: [Place], then: @escaping ([Digest?]) -> Void) {
         crew.digests(of: places, bytesMax: NodeHost.digestBytesMax, then: then)
     }
