@@ -153,9 +153,11 @@ extension Node {
         plan.want(row.path)
     }
 
-    /// The peer tells of a save in a change set before it does in its log, unless it does not know the model.
+    /// The peer tells of a save in a change set before it does in its log, unless it does not know the model. Who cannot read every
+    /// set does not overrule what it does not know: two nodes of different views would do so in turn, without end.
     private func isExplained(_ row: Row) -> Bool {
-        guard !session.sharesRecords, let number = book(of: row.path), let head = row.head(by: .peer),
+        let knowsAll = session.sharesRecords && records.heldSets == 0
+        guard !knowsAll, let number = book(of: row.path), let head = row.head(by: .peer),
             case .file(let content, _) = head.entry.content
         else { return true }
         return records.books[number].hasSaved(content, at: row.path)

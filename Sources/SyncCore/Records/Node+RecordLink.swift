@@ -150,7 +150,7 @@ extension Node {
 
     /// Nil for what no set may be: beyond what a reader takes.
     func encoded(_ set: ChangeSet, of number: Int) -> [UInt8]? {
-        ChangeSetCodec.encode(set, base: base(for: set.author, number))
+        ChangeSetCodec.encode(set, base: base(of: set.author, set.position.epoch, number))
     }
 
     /// Nil for a set of a model that this node does not have, or of a newer program: it is kept until it can be read.
@@ -160,17 +160,19 @@ extension Node {
             prologue.position == stored.position,
             let number = records.books.firstIndex(where: { $0.needs == prologue.needs })
         else { return nil }
-        let decoded = ChangeSetCodec.decode(stored.bytes, base: base(for: prologue.author, number)) { bytes in
+        let decoded = ChangeSetCodec.decode(
+            stored.bytes, base: base(of: prologue.author, prologue.position.epoch, number)
+        ) { bytes in
             ContentHasher.chunks(of: bytes, limits.chunking).contentID
         }
         if case .set(let set) = decoded { return (number, set) }
         return nil
     }
 
-    private func base(for author: Party, _ number: Int) -> ChangeSetCodec.Base {
+    private func base(of author: Party, _ epoch: Epoch, _ number: Int) -> ChangeSetCodec.Base {
         let book = records.books[number]
         return { path in
-            book.save(of: path, by: author).flatMap { file in
+            book.save(of: path, by: author, in: epoch).flatMap { file in
                 file.content.flatMap { content in file.bytes.map { (content, $0) } }
             }
         }

@@ -58,6 +58,7 @@ struct RecordBook: Sendable {
     }
 
     private struct Saved: Sendable {
+        let position: LogPosition
         let time: HybridTime
         let file: ChangeSet.SavedFile
     }
@@ -87,8 +88,11 @@ struct RecordBook: Sendable {
     func hasSaved(_ content: ContentID, at path: Path) -> Bool { contents[path]?[content] == true }
     func hasSaved(_ path: Path) -> Bool { contents.contains(key: path) }
 
-    /// The last save of a path by an author: what the next one is told against.
-    func save(of path: Path, by party: Party) -> ChangeSet.SavedFile? { saves[path]?[party]?.file }
+    /// The last save of a path by an author, if it was in this epoch: what the next one is told against. (Of what came before, a
+    /// node that was set back may have lost something that the other still has.)
+    func save(of path: Path, by party: Party, in epoch: Epoch) -> ChangeSet.SavedFile? {
+        saves[path]?[party].flatMap { $0.position.epoch == epoch ? $0.file : nil }
+    }
 
     /// The bytes of a content that stands at the path, or stood there.
     func bytes(of content: ContentID, at path: Path) -> [UInt8]? {
@@ -133,7 +137,10 @@ struct RecordBook: Sendable {
         for file in set.files {
             guard let content = file.content else { continue }
             contents[file.path, default: [:]][content] = true
-            saves[file.path, default: Saves()][set.author] = Saved(time: set.time, file: file)
+            let saved = Saved(position: set.position, time: set.time, file: file)
+            // (What a node that was set back had lost comes after what it has written since.)
+            let isLatest = saves[file.path]?[set.author].map { $0.position < saved.position } ?? true
+            if isLatest { saves[file.path, default: Saves()][set.author] = saved }
         }
         for operation in set.operations {
             let write = Write(time: set.time, author: set.author)
