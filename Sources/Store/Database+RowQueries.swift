@@ -76,6 +76,11 @@ extension Database {
         return Database.inOrder(found)
     }
 
+    func rows(guardedAfter path: Path?, limit: Int) throws(StoreError) -> [Row] {
+        // A zero more is the next key there can be.
+        try rows(.guardedFrom, .bytes(path.map { PathKey.bytes(of: $0) + [0] } ?? []), .limit(limit))
+    }
+
     func rows(holding contents: [ContentID]) throws(StoreError) -> [Row] {
         var found: [Row] = []
         for content in contents {

@@ -23,7 +23,7 @@ extension Database {
             try connection.run(
                 replaced == nil ? .putRow : .changeMarkedRow, .bytes(key), sealed, Value(marks.inode),
                 Value(marks.content), Value(mark: marks.isUnsettled), Value(mark: marks.isIgnoreFile),
-                Value(mark: marks.isConflictCopy))
+                Value(mark: marks.isConflictCopy), Value(mark: marks.isGuarded))
         }
     }
 
@@ -122,6 +122,7 @@ private struct Marks: Equatable {
     let isUnsettled: Bool
     let isIgnoreFile: Bool
     let isConflictCopy: Bool
+    let isGuarded: Bool
 
     init(of row: Row) {
         let disk = row.disk
@@ -130,6 +131,7 @@ private struct Marks: Equatable {
         isUnsettled = row.isUnsettled
         isIgnoreFile = disk != nil && row.path.name?.bytes == Marks.ignoreFileName
         isConflictCopy = disk != nil && ConflictName.isConflictCopy(row.path)
+        isGuarded = row.format != nil
     }
 
     private static let ignoreFileName = Array(".syncignore".utf8)

@@ -100,6 +100,7 @@ final class Database {
         case .contents(let contents): .rows(try rows(holding: contents))
         case .ignoreFiles: .rows(try rows(.ignoreFiles))
         case .conflictCopies(let limit): .rows(try rows(.conflictCopies, .limit(limit)))
+        case .guarded(let after, let limit): .rows(try rows(guardedAfter: after, limit: limit))
         case .summary(let directory): .summary(try summary(of: directory))
         case .chunkList(let content): .chunkList(try recentChunkList(of: content))
         case .chunkSources(let digests): .chunkSources(try chunkSources(of: digests))

@@ -10,7 +10,7 @@ enum SQL: Int, CaseIterable {
 
     case row, putRow, changeRow, changeMarkedRow, dropRow, rowsFrom
     case unsettledFrom, unsettledAfter, unsettledBefore, unsettledLast
-    case rowsOfInode, rowsOfContent, ignoreFiles, conflictCopies
+    case rowsOfInode, rowsOfContent, ignoreFiles, conflictCopies, guardedFrom
 
     case sums, putSums
 
@@ -34,7 +34,7 @@ enum SQL: Int, CaseIterable {
         case .node, .batches: "read the node's record"
         case .putNode, .putBatches: "write the node's record"
         case .row, .rowsFrom, .unsettledFrom, .unsettledAfter, .unsettledBefore, .unsettledLast, .rowsOfInode,
-            .rowsOfContent, .ignoreFiles, .conflictCopies:
+            .rowsOfContent, .ignoreFiles, .conflictCopies, .guardedFrom:
             "read rows"
         case .putRow, .changeRow, .changeMarkedRow, .dropRow: "write a row"
         case .sums: "read the sums"
@@ -66,12 +66,12 @@ enum SQL: Int, CaseIterable {
         case .putBatches: "UPDATE node SET batches = ?1 WHERE only = 1"
 
         case .row: "SELECT path, row FROM base WHERE path = ?1"
-        case .putRow: "INSERT OR REPLACE INTO base VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+        case .putRow: "INSERT OR REPLACE INTO base VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
         case .changeRow: "UPDATE base SET row = ?2 WHERE path = ?1"
         case .changeMarkedRow:
             """
-            UPDATE base SET row = ?2, inode = ?3, content = ?4, unsettled = ?5, ignore_file = ?6, conflict_copy = ?7
-            WHERE path = ?1
+            UPDATE base SET row = ?2, inode = ?3, content = ?4, unsettled = ?5, ignore_file = ?6, conflict_copy = ?7,
+            guarded = ?8 WHERE path = ?1
             """
         case .dropRow: "DELETE FROM base WHERE path = ?1"
         case .rowsFrom: "SELECT path, row FROM base WHERE path >= ?1 AND path < ?2 ORDER BY path LIMIT ?3"
@@ -91,6 +91,11 @@ enum SQL: Int, CaseIterable {
             """
             SELECT path, row FROM base INDEXED BY base_conflict_copy WHERE conflict_copy IS NOT NULL
             ORDER BY path LIMIT ?1
+            """
+        case .guardedFrom:
+            """
+            SELECT path, row FROM base INDEXED BY base_guarded WHERE guarded IS NOT NULL AND path >= ?1
+            ORDER BY path LIMIT ?2
             """
 
         case .sums: "SELECT sums FROM sums WHERE directory = ?1"

@@ -19,6 +19,9 @@ enum Schema {
         Migration(version: 2, name: "change sets of records") { connection throws(StoreError) in
             try connection.execute(Schema.version2, "make the table of change sets")
         },
+        Migration(version: 3, name: "formats of guarded files") { connection throws(StoreError) in
+            try connection.execute(Schema.version3, "mark the rows of guarded files")
+        },
     ]
 
     static var version: Int { migrations.last?.version ?? 0 }
@@ -77,5 +80,11 @@ enum Schema {
         CREATE TABLE change_set (
             author INTEGER NOT NULL, position BLOB NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (author, position)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Rows of files whose header was read (`Row.format`).
+    private static let version3 = """
+        ALTER TABLE base ADD COLUMN guarded INTEGER;
+        CREATE INDEX base_guarded ON base (path) WHERE guarded IS NOT NULL;
         """
 }

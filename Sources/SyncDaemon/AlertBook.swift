@@ -10,6 +10,8 @@ struct AlertBook {
         var lastMilliseconds: Int64
         var count: Int
         var isAcknowledged: Bool
+        /// Who wrote what it is about, where that matters.
+        var writer: Author?
         /// The time at which it was over.
         var clearedMilliseconds: Int64?
 
@@ -25,7 +27,8 @@ struct AlertBook {
     static let clearedMax = 200
 
     static func id(of key: AlertKey) -> String {
-        let digest = SHA256.digest(of: Array(key.code.rawValue.utf8) + [0] + key.subject)
+        let format: [UInt8] = key.format.map { Array("\0\($0.found ?? 0) \($0.supported) \($0.node)".utf8) } ?? []
+        let digest = SHA256.digest(of: Array(key.code.rawValue.utf8) + [0] + key.subject + format)
         return "a" + digest.hex(digits: 10)
     }
 
@@ -34,7 +37,7 @@ struct AlertBook {
     func item(_ id: String) -> Item? { items.map(\.value).first { $0.id == id } }
 
     /// True if it was not open before.
-    mutating func raise(_ key: AlertKey, since: Int64, now: Int64) -> Bool {
+    mutating func raise(_ key: AlertKey, since: Int64, now: Int64, writer: Author? = nil) -> Bool {
         isChanged = true
         if var item = items[key], item.clearedMilliseconds == nil {
             item.lastMilliseconds = now
@@ -44,7 +47,8 @@ struct AlertBook {
         }
         let count = (items[key]?.count ?? 0) + 1
         items[key] = Item(
-            key: key, firstMilliseconds: since, lastMilliseconds: now, count: count, isAcknowledged: false)
+            key: key, firstMilliseconds: since, lastMilliseconds: now, count: count, isAcknowledged: false,
+            writer: writer)
         return true
     }
 
@@ -76,8 +80,10 @@ struct AlertBook {
 
 // MARK: On disk
 
-/// Version 1, numbers big-endian: `1 version · 4 n, n × item`; an item is
-/// `4 length, code · 4 length, subject · 8 first · 8 last · 8 count · 1 acknowledged · 1 is over · 8 over at`.
+/// Version 2, numbers big-endian: `1 version · 4 n, n × item`; an item is
+/// `4 length, code · 4 length, subject · 8 first · 8 last · 8 count · 1 acknowledged · 1 is over · 8 over at · 1 writer (0 none,
+/// 1 this node, 2 the other) · 1 is about a format`, and of a format `1 node · 1 has found · 4 found · 4 lowest · 4 highest`.
+/// Version 1 ended after "over at".
 /// A code this program does not know is left out: it was raised by another version, and what it tells of is raised again.
 extension AlertBook {
     mutating func encoded() -> [UInt8] {
@@ -94,32 +100,61 @@ extension AlertBook {
             writer.put(item.isAcknowledged)
             writer.put(item.clearedMilliseconds != nil)
             writer.put(item.clearedMilliseconds ?? 0)
+            writer.put(item.writer.map { $0.rawValue + 1 } ?? 0)
+            AlertBook.put(item.key.format, into: &writer)
         }
         return writer.bytes
     }
 
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
+
+    private static func put(_ format: FormatFinding?, into writer: inout ByteWriter) {
+        writer.put(format != nil)
+        guard let format else { return }
+        writer.put(format.node.rawValue)
+        writer.put(format.found != nil)
+        for number in [format.found ?? 0, format.supported.lowerBound, format.supported.upperBound] {
+            writer.put(number)
+        }
+    }
+
+    /// Nil if it cannot be read; a nil in it if there is none.
+    private static func format(from reader: inout ByteReader) -> FormatFinding?? {
+        guard let isThere = reader.bool() else { return nil }
+        guard isThere else { return .some(nil) }
+        guard let node = reader.byte().flatMap({ Author(rawValue: $0) }), let hasFound = reader.bool(),
+            let found = reader.uint32(), let low = reader.uint32(), let high = reader.uint32(), low <= high
+        else { return nil }
+        return FormatFinding(found: hasFound ? found : nil, supported: low...high, node: node)
+    }
 
     /// What cannot be read counts as nothing: alerts are raised again by what they tell of.
     init(encoded bytes: [UInt8]) {
         var reader = ByteReader(bytes)
-        guard reader.byte() == AlertBook.version, let count = reader.uint32() else { return }
+        guard let version = reader.byte(), (1...AlertBook.version).contains(version), let count = reader.uint32()
+        else { return }
         for _ in 0..<count {
-            guard let (key, item) = AlertBook.item(from: &reader) else { return }
+            guard let (key, item) = AlertBook.item(from: &reader, version) else { return }
             if let key { items[key] = item }
         }
     }
 
-    private static func item(from reader: inout ByteReader) -> (AlertKey?, Item)? {
+    private static func item(from reader: inout ByteReader, _ version: UInt8) -> (AlertKey?, Item)? {
         guard let code = reader.counted(max: 256), let subject = reader.counted(max: Limits.pathBytesMax),
             let first = reader.int64(), let last = reader.int64(), let count = reader.int64(),
             let isAcknowledged = reader.byte(), let isOver = reader.byte(), let over = reader.int64()
         else { return nil }
+        var (writer, format): (UInt8, FormatFinding?) = (0, nil)
+        if version > 1 {
+            guard let byte = reader.byte(), let read = AlertBook.format(from: &reader) else { return nil }
+            (writer, format) = (byte, read)
+        }
         let known = MessageCode(rawValue: String(decoding: code, as: UTF8.self))
-        let key = AlertKey(code: known ?? .stateDamaged, subject: subject)
+        let key = AlertKey(code: known ?? .stateDamaged, subject: subject, format: format)
         let item = Item(
             key: key, firstMilliseconds: first, lastMilliseconds: last, count: Int(clamping: max(1, count)),
-            isAcknowledged: isAcknowledged != 0, clearedMilliseconds: isOver != 0 ? over : nil)
+            isAcknowledged: isAcknowledged != 0, writer: writer == 0 ? nil : Author(rawValue: writer - 1),
+            clearedMilliseconds: isOver != 0 ? over : nil)
         return (known == nil ? nil : key, item)
     }
 }

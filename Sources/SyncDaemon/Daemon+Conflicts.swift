@@ -32,10 +32,15 @@ extension Daemon {
             then(
                 conflicts.indices.compactMap { index in
                     ConflictReading.document(
-                        conflicts[index], current: digests[2 * index], copy: digests[2 * index + 1],
+                        conflicts[index], isDowngrade: isDowngrade(conflicts[index].copy), current: digests[2 * index],
+                        copy: digests[2 * index + 1],
                         node: record.name, peer: record.peerName)
                 })
         }
+    }
+
+    private func isDowngrade(_ copy: Path) -> Bool {
+        alerts.items.contains(key: AlertKey(code: .formatDowngradeHeld, subject: copy.bytes))
     }
 
     private func find(_ id: String, _ asker: Asker, then: @escaping (NodeHost.Conflict) -> Void) {

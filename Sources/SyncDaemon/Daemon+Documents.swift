@@ -70,7 +70,7 @@ extension Daemon {
             ($0.key.code.severity, $0.lastMilliseconds) > ($1.key.code.severity, $1.lastMilliseconds)
         }
         let (shown, next) = Daemon.cut(sorted, page) { $0.id }
-        return AlertsDocument(alerts: shown.map(Daemon.alertDocument), next: next)
+        return AlertsDocument(alerts: shown.map(alertDocument), next: next)
     }
 
     /// What is open and nobody has said that he has seen it.
@@ -80,18 +80,13 @@ extension Daemon {
         return .init(serious: count(.serious), warning: count(.warning), info: count(.info))
     }
 
-    static func alertDocument(_ item: AlertBook.Item) -> AlertDocument {
-        let state: AlertDocument.State =
-            item.clearedMilliseconds != nil ? .cleared : item.isAcknowledged ? .acknowledged : .open
-        return AlertDocument(
-            id: item.id, code: item.key.code, subject: item.key.subject, state: state,
-            firstSeenMilliseconds: item.firstMilliseconds, lastSeenMilliseconds: item.lastMilliseconds,
-            count: item.count)
+    func alertDocument(_ item: AlertBook.Item) -> AlertDocument {
+        AlertReading.document(item, node: record.name, peer: record.peerName)
     }
 
     func showAlert(_ id: String, _ asker: Asker) {
         guard let item = alerts.item(id) else { return asker.refuse(Daemon.noAlert(id)) }
-        asker.finish(Daemon.alertDocument(item))
+        asker.finish(alertDocument(item))
     }
 
     func acknowledge(_ id: String, _ asker: Asker) {
@@ -99,7 +94,7 @@ extension Daemon {
             return asker.refuse(Daemon.noAlert(id))
         }
         saveAlerts()
-        asker.finish(Daemon.alertDocument(item))
+        asker.finish(alertDocument(item))
     }
 
     private static func noAlert(_ id: String) -> ControlError {

@@ -18,7 +18,12 @@ extension Daemon {
     }
 
     private func check(_ path: Path, _ outcome: ReadOutcome) -> DocumentChecks.File {
-        guard let model = model(of: path) else { return .init(path: path.bytes, outcome: .unguarded) }
+        guard let model = model(of: path) else {
+            guard let rule = models.formats.reader(of: path) else {
+                return .init(path: path.bytes, outcome: .unguarded)
+            }
+            return check(path, outcome, by: rule)
+        }
         let name = String(decoding: model.name, as: UTF8.self)
         switch outcome {
         case .failed(.notFound), .failed(.notDirectory):
@@ -46,6 +51,39 @@ extension Daemon {
             file.detail = error.description
         }
         return file
+    }
+
+    private func check(_ path: Path, _ outcome: ReadOutcome, by rule: FormatRule) -> DocumentChecks.File {
+        var file = DocumentChecks.File(path: path.bytes, outcome: .success, model: Path.escape(rule.model))
+        file.supported = .array([JSON.count(Int(rule.supports.lowerBound)), JSON.count(Int(rule.supports.upperBound))])
+        if case .bytes(let bytes) = outcome,
+            case .version(let number) = rule.header(of: bytes, size: UInt64(bytes.count))
+        {
+            file.found = .count(Int(number))
+        }
+        switch Daemon.loaded(outcome, by: rule) {
+        case .notLoaded, .success: break
+        case .noSuchFile: file.outcome = .noSuchFile
+        case .zeroLength: file.outcome = .zeroLength
+        case .corrupt(let reason, let offset): (file.outcome, file.offset, file.detail) = (.corrupt, offset, reason)
+        case .olderVersion: file.outcome = .olderVersion
+        case .newerVersion: file.outcome = .newerVersion
+        case .unknownVersion(let found):
+            (file.outcome, file.found) = (.unknownVersion, .string(Path.escape(found)))
+        case .accessDenied: file.outcome = .accessDenied
+        case .changedDuringRead: file.outcome = .changedDuringRead
+        }
+        return file
+    }
+
+    private static func loaded(_ outcome: ReadOutcome, by rule: FormatRule) -> LoadOutcome {
+        switch outcome {
+        case .bytes(let bytes): rule.outcome(of: rule.header(of: bytes, size: UInt64(bytes.count)))
+        case .failed(.notFound), .failed(.notDirectory): .noSuchFile
+        case .failed(.permission): .accessDenied
+        case .failed(.mismatch): .changedDuringRead
+        case .failed(let error): .corrupt(reason: "it cannot be read: \(error)", offset: 0)
+        }
     }
 
     private static func found(_ version: DocumentVersion) -> JSON? {

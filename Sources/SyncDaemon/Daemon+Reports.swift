@@ -8,7 +8,7 @@ import SyncModel
 extension Daemon {
     func take(_ report: Report) {
         switch report {
-        case .raised(let alert): raise(alert.key.code, subject: alert.key.subject, since: alert.sinceMilliseconds)
+        case .raised(let alert): raise(alert.key, since: alert.sinceMilliseconds, writer: alert.writer)
         case .cleared(let key): clear(key)
         case .note(let note):
             journal.tell(note.code, note.subject)
@@ -16,13 +16,14 @@ extension Daemon {
         }
     }
 
-    func raise(_ code: MessageCode, subject: [UInt8] = [], since: Int64? = nil) {
+    func raise(_ code: MessageCode) { raise(AlertKey(code: code)) }
+
+    func raise(_ key: AlertKey, since: Int64? = nil, writer: Author? = nil) {
         let now = Clock.wallMilliseconds()
-        let key = AlertKey(code: code, subject: subject)
-        guard alerts.raise(key, since: since ?? now, now: now) else { return }
-        journal.tell(code, subject)
-        feed.tell(.alertRaised(at: now, code: code, subject: subject))
-        alerts.items[key].map { runHook(Daemon.alertDocument($0)) }
+        guard alerts.raise(key, since: since ?? now, now: now, writer: writer) else { return }
+        journal.tell(key.code, key.subject)
+        feed.tell(.alertRaised(at: now, code: key.code, subject: key.subject))
+        alerts.items[key].map { runHook(alertDocument($0)) }
         saveAlerts()
     }
 

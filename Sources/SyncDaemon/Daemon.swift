@@ -131,7 +131,7 @@ final class Daemon {
         try listenToSignals()
         loadAlerts()
         tellOfModels()
-        if let name = opened.setAside { raise(.stateDamaged, subject: name) }
+        if let name = opened.setAside { raise(AlertKey(code: .stateDamaged, subject: name)) }
         host.quarantined { [unowned self] in quarantine.formUnion($0) }
         pat()
         startNode()
@@ -153,7 +153,8 @@ final class Daemon {
             Start(
                 node: start, settings: configuration.safety.settings, limits: Limits(),
                 program: Array(Program.version.utf8),
-                nonce: Program.nonce(), powerWasLost: powerWasLost, models: models.models, digest: Program.digest(of:),
+                nonce: Program.nonce(), powerWasLost: powerWasLost, models: models.models, formats: models.formats,
+                digest: Program.digest(of:),
                 checksum: Program.checksum(of:)))
         powerWasLost = false
         // The greeting on a connection that is up went to the last node.
@@ -166,7 +167,7 @@ final class Daemon {
         let refused = models.refusals
         for refusal in refused {
             for fault in refusal.faults { journal.problem("a model is not used: \(fault)") }
-            raise(.schemaInvalid, subject: refusal.file)
+            raise(AlertKey(code: .schemaInvalid, subject: refusal.file))
         }
         for item in alerts.open where item.key.code == .schemaInvalid {
             if !refused.contains(where: { $0.file == item.key.subject }) { clear(item.key) }

@@ -5,6 +5,7 @@ import SyncModel
 /// The model files that applications have installed (`models.d/*.json`).
 struct ModelShelf {
     private(set) var models: [InstalledModel] = []
+    private(set) var formats = FormatRules()
     /// By file: what is wrong with it. None of such a file is used.
     private(set) var refusals: [(file: [UInt8], faults: [String])] = []
 
@@ -23,7 +24,7 @@ struct ModelShelf {
         guard let bytes = System.contents(of: file, limit: ModelShelf.bytesMax) else {
             return refuse(file, "it cannot be read, or is larger than \(ModelShelf.bytesMax >> 20) MiB")
         }
-        if ModelShelf.isAboutFormatsOnly(bytes) { return }
+        if ModelShelf.isAboutFormatsOnly(bytes) { return readFormats(bytes, file) }
         do throws(ModelRefusal) {
             let model = try Model(parsing: bytes, file: Path.escape(file))
             guard let rival = models.first(where: { $0.model.meets(model) }) else {
@@ -43,6 +44,21 @@ struct ModelShelf {
                 && document.member(Array("entities".utf8), of: .root) == nil
         } catch {
             return false
+        }
+    }
+
+    private mutating func readFormats(_ bytes: [UInt8], _ file: [UInt8]) {
+        do throws(ModelRefusal) {
+            let rules = try FormatRules(parsing: bytes, file: Path.escape(file)).rules
+            guard formats.rules.count + rules.count <= Limits.formatsMax else {
+                return refuse(file, "there are more than \(Limits.formatsMax) format rules")
+            }
+            if let double = rules.first(where: { formats.has($0) }) {
+                return refuse(file, "the format \"\(Path.escape(double.name))\" of this model has a rule already")
+            }
+            formats.add(rules)
+        } catch {
+            refusals.append((file, error.faults.map(\.description)))
         }
     }
 

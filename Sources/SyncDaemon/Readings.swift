@@ -1,13 +1,15 @@
 import ControlProtocol
+import SyncCore
 import SyncModel
 
 /// Reads a conflict off the rows: the name of the copy tells whose version lost; the version that won has the name.
 enum ConflictReading {
     static func id(of copy: Path) -> String { "c" + SHA256.digest(of: copy.bytes).hex(digits: 10) }
 
-    /// `current` and `copy` are the digests of the two files.
+    /// `current` and `copy` are the digests of the two files. A downgrade lost by its format, and not by its time.
     static func document(
-        _ conflict: NodeHost.Conflict, current: Digest?, copy digest: Digest?, node: [UInt8], peer: [UInt8]
+        _ conflict: NodeHost.Conflict, isDowngrade: Bool, current: Digest?, copy digest: Digest?, node: [UInt8],
+        peer: [UInt8]
     ) -> ConflictDocument? {
         guard let parts = ConflictName.parts(of: conflict.copy) else { return nil }
         let loser = ConflictDocument.Version(
@@ -23,8 +25,9 @@ enum ConflictReading {
                     isCurrent: true, path: original.path.bytes, size: size(won.entry)), at: 0)
         }
         return ConflictDocument(
-            id: id(of: conflict.copy), code: CodeText(.conflictFile), kind: .file, path: parts.original.bytes,
-            subject: parts.original.bytes, sinceMilliseconds: conflict.milliseconds, reason: "editedOnBoth",
+            id: id(of: conflict.copy), code: CodeText(isDowngrade ? .formatDowngradeHeld : .conflictFile),
+            kind: isDowngrade ? .downgrade : .file, path: parts.original.bytes, subject: parts.original.bytes,
+            sinceMilliseconds: conflict.milliseconds, reason: isDowngrade ? "olderFormat" : "editedOnBoth",
             versions: versions, isOpen: conflict.isOpen)
     }
 
@@ -34,6 +37,49 @@ enum ConflictReading {
 
     private static func size(_ entry: Entry) -> Int? {
         entry.content.kind == .file ? Int(clamping: entry.content.size) : nil
+    }
+}
+
+/// Words an alert: what the registry says, and where it is about a format which version meets which programs.
+enum AlertReading {
+    static func document(_ item: AlertBook.Item, node: [UInt8], peer: [UInt8]) -> AlertDocument {
+        let state: AlertDocument.State =
+            item.clearedMilliseconds != nil ? .cleared : item.isAcknowledged ? .acknowledged : .open
+        let format = item.key.format
+        let reader = format.map { name(of: $0.node, node, peer) } ?? ""
+        return AlertDocument(
+            id: item.id, code: item.key.code, subject: item.key.subject, state: state,
+            firstSeenMilliseconds: item.firstMilliseconds, lastSeenMilliseconds: item.lastMilliseconds,
+            count: item.count, found: format?.found.map { JSON.count(Int($0)) },
+            supported: format.map {
+                .array([.count(Int($0.supported.lowerBound)), .count(Int($0.supported.upperBound))])
+            },
+            writer: item.writer.map { name(of: $0, node, peer) }, text: format.flatMap { text(of: $0, reader) },
+            cure: format.flatMap { cure(of: $0, reader) })
+    }
+
+    private static func name(of author: Author, _ node: [UInt8], _ peer: [UInt8]) -> String {
+        let name = author == .own ? node : peer
+        return name.isEmpty ? "the other node" : Path.escape(name)
+    }
+
+    private static func text(of format: FormatFinding, _ reader: String) -> String? {
+        guard let found = format.found else { return nil }
+        return
+            "This file is in version \(found) of its format; \(reader) understands \(range(of: format)). It is stored and "
+            + "passed on byte for byte, and \(reader) never changes, merges, moves or deletes it; other files go on."
+    }
+
+    private static func cure(of format: FormatFinding, _ reader: String) -> String? {
+        guard let found = format.found else { return nil }
+        return
+            "Upgrade the program and its format rules on \(reader) to some that understand version \(found); the message "
+            + "goes by itself then."
+    }
+
+    private static func range(of format: FormatFinding) -> String {
+        let (low, high) = (format.supported.lowerBound, format.supported.upperBound)
+        return low == high ? "version \(low)" : "versions \(low) to \(high)"
     }
 }
 
@@ -49,6 +95,7 @@ enum PathReading {
             if let from = head.movedFrom { facts.append("it came from \"\(from)\"") }
             if let to = head.movedTo { facts.append("it went to \"\(to)\"") }
         }
+        if let format = row.format { facts.append("its header here: \(describe(format.reading))") }
         facts.append("in the folder here: \(row.disk.map { describe($0.entry.content) } ?? "nothing")")
         let plain =
             row.isUnsettled ? "This path is being brought up to date." : "The folder shows what is known of this path."
@@ -56,6 +103,16 @@ enum PathReading {
             subject: row.path.bytes, kind: .path, code: code, meaning: code?.kind.meaning ?? plain,
             cure: code?.kind.cure,
             facts: facts)
+    }
+
+    private static func describe(_ reading: FormatReading) -> String {
+        switch reading {
+        case .zeroLength: "empty"
+        case .corrupt: "not in its format"
+        case .version(0): "no version"
+        case .version(let number): "version \(number)"
+        case .unknown: "no version that is known"
+        }
     }
 
     private static func describe(_ content: Content) -> String {

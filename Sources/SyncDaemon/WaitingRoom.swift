@@ -66,6 +66,11 @@ final class WaitingRoom {
         return isBack
     }
 
+    /// The name of the other node is in the store, which waits for the folder.
+    private func document(_ item: AlertBook.Item) -> AlertDocument {
+        AlertReading.document(item, node: Array(configuration.node.name.utf8), peer: [])
+    }
+
     private func tell(_ hook: HookRunner?) {
         let now = Clock.wallMilliseconds()
         let key = AlertKey(code: code, subject: [])
@@ -75,7 +80,7 @@ final class WaitingRoom {
         let isNew = alerts.raise(key, since: now, now: now)
         journal.tell(code)
         if isNew, let command = configuration.alerts.hook, let item = alerts.items[key] {
-            hook?.run(command, with: Daemon.alertDocument(item))
+            hook?.run(command, with: document(item))
         }
         notifier?.send("READY=1\nSTATUS=\(code.rawValue): waiting for the folder")
     }
@@ -95,10 +100,10 @@ final class WaitingRoom {
         guard client.right >= .read else { return asker.refuse(ControlError(.controlPermission)) }
         switch call.request {
         case .status(let watches): watches ? asker.item(status) : asker.finish(status)
-        case .alerts: asker.finish(AlertsDocument(alerts: alerts.open.map(Daemon.alertDocument)))
+        case .alerts: asker.finish(AlertsDocument(alerts: alerts.open.map(document)))
         case .alertShow(let id):
             guard let item = alerts.item(id) else { return asker.refuse(ControlError(.requestNotFound)) }
-            asker.finish(Daemon.alertDocument(item))
+            asker.finish(document(item))
         case .version: asker.finish(Daemon.versionDocument)
         case .locks: asker.finish(LocksDocument(locks: []))
         case .wait(_, let timeout):

@@ -167,24 +167,3 @@ enum Glob: Hashable, Sendable {
         return token == tokens.count
     }
 }
-
-/// Any of the 256 bytes.
-struct ByteSet: Hashable, Sendable {
-    private var words: SIMD4<UInt64> = [0, 0, 0, 0]
-
-    func contains(_ byte: UInt8) -> Bool {
-        words[Int(byte >> 6)] & (1 << UInt64(byte & 63)) != 0
-    }
-
-    mutating func insert(_ byte: UInt8) {
-        words[Int(byte >> 6)] |= 1 << UInt64(byte & 63)
-    }
-
-    mutating func insert(_ bytes: ClosedRange<UInt8>) {
-        for byte in bytes { insert(byte) }
-    }
-
-    mutating func invert() {
-        words = ~words
-    }
-}

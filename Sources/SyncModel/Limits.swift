@@ -23,6 +23,7 @@ public struct Limits: Sendable, Equatable {
     /// A change set with its files: room for the largest document and the operations that make it.
     public static let changeSetBytesMax = 256 << 20
     public static let modelsMax = 64
+    public static let formatsMax = 256
 
     /// Paths looked at together: one inspect, one load, one store.
     public var batchPathsMax = 256
@@ -78,6 +79,8 @@ public struct Limits: Sendable, Equatable {
     public var savePatienceMilliseconds: UInt64 = 2_000
     /// A save that breaks the rules of its model waits this long for the rest of it before anybody is told.
     public var invalidPatienceMilliseconds: UInt64 = 5_000
+    /// A guarded file that is found empty or corrupt may be in the middle of a save for so long.
+    public var brokenPatienceMilliseconds: UInt64 = 2_000
     public var pingMilliseconds: UInt64 = 1_500
     public var deadPeerMilliseconds: UInt64 = 4_500
     public var helloMilliseconds: UInt64 = 10_000

@@ -54,6 +54,7 @@ public struct Relocation: Hashable, Sendable {
         old.disk = nil
         old.condition = .normal
         old.waiting = nil
+        old.format = nil
         old.heads = [
             Revision(
                 origin: origin, seen: row.version, entry: gone, origins: Origins(all: origin), movedTo: target)
@@ -65,6 +66,7 @@ public struct Relocation: Hashable, Sendable {
         var new = Row(path: target)
         new.disk = disk
         new.disk?.origins = origins
+        new.format = row.format
         new.heads = [
             Revision(
                 origin: origin, seen: row.version.joined(with: replacing?.version ?? .none), entry: disk.entry,

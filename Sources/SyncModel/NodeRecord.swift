@@ -41,6 +41,10 @@ public struct NodeRecord: Hashable, Sendable {
     public var adoptSparing: Epoch?
     /// The ignore rules (`IgnoreRules.digest`) that every row has been held against; nil while that goes on.
     public var rulesConsidered: Digest?
+    /// The format rules by which every row has been read; nil for none.
+    public var formatsConsidered: Digest?
+    /// What the programs of the other node understand, as it last said.
+    public var peerFormats: [FormatSupport]
 
     /// A mass deletion that waits for a person.
     public struct HeldDeletes: Hashable, Sendable {
@@ -81,6 +85,8 @@ public struct NodeRecord: Hashable, Sendable {
         adoptBeyond = nil
         adoptSparing = nil
         rulesConsidered = nil
+        formatsConsidered = nil
+        peerFormats = []
     }
 
     /// The machine went down: what was written from a while before the last sign of life on may be damaged.

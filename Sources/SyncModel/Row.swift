@@ -15,6 +15,8 @@ public struct Row: Hashable, Sendable {
     /// What is on disk lost a conflict before anybody else had it: it leaves its place only under the name of a conflict copy,
     /// whatever later revisions say they have seen.
     public var owesCopy: Bool
+    /// Of a guarded file: what its header said when it was last read here.
+    public var format: FormatMark?
 
     /// What is at the path in this node's folder, as last verified.
     public struct DiskState: Hashable, Sendable {
@@ -81,6 +83,7 @@ public struct Row: Hashable, Sendable {
         condition = .normal
         waiting = nil
         owesCopy = false
+        format = nil
     }
 
     /// What all known revisions together include.
@@ -101,7 +104,9 @@ public struct Row: Hashable, Sendable {
     public func head(by author: Author) -> Revision? { heads.first { $0.origin.author == author } }
 
     /// True while the disk does not show everything that is known.
-    public var needsApply: Bool { !reflected.covers(version) || condition == .damaged || disk?.isUnwritten == true }
+    public var needsApply: Bool {
+        !reflected.covers(version) || condition == .damaged || owesCopy || disk?.isUnwritten == true
+    }
 
     /// True if the path belongs in the list of pending paths.
     public var isUnsettled: Bool {

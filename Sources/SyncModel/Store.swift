@@ -140,6 +140,8 @@ public enum StoreQuery: Hashable, Sendable {
     case ignoreFiles
     /// Live rows that are called like a conflict copy (`ConflictName.isConflictCopy`). Answered by `.rows`.
     case conflictCopies(limit: Int)
+    /// Rows of guarded files whose header was read (`Row.format`), after a path. Answered by `.rows`.
+    case guarded(after: Path?, limit: Int)
     case summary(Path)
     /// The chunk list of a content. Answered by `.chunkList`.
     case chunkList(ContentID)

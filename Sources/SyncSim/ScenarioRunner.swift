@@ -49,6 +49,15 @@ package final class ScenarioRunner {
         }
     }
 
+    /// From its next start on.
+    private func installFormats(_ bytes: [UInt8], on machine: Int) throws(ScenarioError) {
+        do throws(ModelRefusal) {
+            world.formats[machine] = try FormatRules(parsing: bytes, file: "the formats")
+        } catch {
+            throw ScenarioError(text: error.faults.map(\.description).joined(separator: "; "))
+        }
+    }
+
     private func perform(_ words: ScenarioWords) throws(ScenarioError) -> [String] {
         var words = words
         let verb = try words.text("a command")
@@ -101,7 +110,12 @@ package final class ScenarioRunner {
     private func alerts(of machine: Machine) -> [String] {
         machine.alerts.keys.map { key in
             "\(padded(machine.index))\(key.code)" + (key.subject.isEmpty ? "" : " \(Path.escape(key.subject))")
+                + (key.format.map { ", \(text(of: $0))" } ?? "")
         }
+    }
+
+    private func text(of format: FormatFinding) -> String {
+        "\(format.found.map { String($0) } ?? "nothing") found, \(format.node) reads \(format.supported)"
     }
 }
 
@@ -243,6 +257,7 @@ extension ScenarioRunner {
         -> Bool
     {
         switch verb {
+        case "formats": try installFormats(try words.bytes("the text of format rules"), on: machine)
         case "start": world.release(machine)
         case "stop":
             world.holdDown(machine)

@@ -15,6 +15,7 @@ package struct VirtualStore: Sendable {
     private var unsettled: SortedMap<Path, Void> = [:]
     private var ignoreFiles: SortedMap<Path, Void> = [:]
     private var conflictCopies: SortedMap<Path, Void> = [:]
+    private var guarded: SortedMap<Path, Void> = [:]
     private var identities: SortedMap<IdentityKey, Void> = [:]
     private var contents: SortedMap<ContentKey, Void> = [:]
 
@@ -69,6 +70,7 @@ package struct VirtualStore: Sendable {
         case .contents(let contents): .rows(rows(holding: contents))
         case .ignoreFiles: .rows(ignoreFiles.keys.compactMap { rows[$0] })
         case .conflictCopies(let limit): .rows(conflictCopies.keys.prefix(limit).compactMap { rows[$0] })
+        case .guarded(let after, let limit): .rows(rows(guardedAfter: after, limit: limit))
         case .summary(let directory): .summary(summary(of: directory))
         case .chunkList(let content): .chunkList(chunkLists[content])
         case .chunkSources(let digests): .chunkSources(digests.compactMap(source))
@@ -125,6 +127,8 @@ extension VirtualStore {
             if name.bytes == VirtualStore.ignoreFileName { ignoreFiles[path] = isLive }
             if ConflictName.isConflictCopy(path) { conflictCopies[path] = isLive }
         }
+
+        if (old?.format == nil) != (row?.format == nil) { guarded[path] = row?.format == nil ? nil : () }
 
         let (before, after) = (old?.disk, row?.disk)
         if before?.stat.identity != after?.stat.identity {
@@ -254,6 +258,11 @@ extension VirtualStore {
             }
         }
         return rows(at: paths)
+    }
+
+    private func rows(guardedAfter path: Path?, limit: Int) -> [Row] {
+        let later = path.map { guarded.range(from: $0).map(\.key).filter { $0 != path } } ?? Array(guarded.keys)
+        return later.prefix(limit).compactMap { rows[$0] }
     }
 
     private func rows(holding wanted: [ContentID]) -> [Row] {

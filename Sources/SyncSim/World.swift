@@ -1,3 +1,4 @@
+package import RecordMerge
 package import SyncCore
 package import SyncModel
 
@@ -22,6 +23,8 @@ package final class World {
     package let plan: SeedPlan
     /// What the applications of both machines say of their files.
     package internal(set) var models: [InstalledModel] = []
+    /// Which formats the programs of each machine understand.
+    package internal(set) var formats = [FormatRules(), FormatRules()]
     package let budget: Budget
     package internal(set) var phase = Phase.safety
     /// True time in milliseconds since the world began.

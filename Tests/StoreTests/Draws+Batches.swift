@@ -42,6 +42,7 @@ extension Draws {
             .unsettled(cursor: maybe { $0.path() }, ascending: false, limit: limit()),
             .identities((0..<random.below(4)).map { _ in identity() }),
             .contents((0..<random.below(4)).map { _ in content().id }), .ignoreFiles, .conflictCopies(limit: limit()),
+            .guarded(after: maybe { $0.path() }, limit: limit()),
             .summary(.root), .summary(path()), .chunkList(content().id), .chunkSources(digests),
             .log(after: position(), limit: limit()), .log(after: .none, limit: .max), .logRecord(position()), .intents,
             .versions(path(), limit: limit()), .versions(nil, limit: limit()),

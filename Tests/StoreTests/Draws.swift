@@ -101,6 +101,17 @@ struct Draws {
             mode: UInt16(random.below(0o1000)), size: number(), modified: timestamp(), changed: timestamp())
     }
 
+    mutating func formatMark() -> FormatMark {
+        let readings: [FormatReading] = [
+            .zeroLength, .corrupt, .unknown, .version(0), .version(UInt32(random.below(300))),
+        ]
+        var mark = FormatMark(
+            content: ContentID(digest()), rule: UInt32(truncatingIfNeeded: random.next()),
+            reading: random.pick(readings) ?? .unknown)
+        mark.isGivenUp = random.chance(percent: 30)
+        return mark
+    }
+
     mutating func revision() -> Revision {
         Revision(
             origin: origin(), seen: vector(), entry: entry(), origins: origins(), movedFrom: maybe(20) { $0.path() },
@@ -126,6 +137,7 @@ struct Draws {
             Row.Waiting(reason: $0.code(), sinceMilliseconds: $0.signed(), tries: Int($0.signed()))
         }
         row.owesCopy = random.chance(percent: 20)
+        row.format = maybe(20) { $0.formatMark() }
         return row
     }
 
@@ -203,6 +215,13 @@ struct Draws {
         node.adoptBeyond = maybe { $0.position() }
         node.adoptSparing = maybe { Epoch(raw: $0.number()) }
         node.rulesConsidered = maybe { $0.digest() }
+        node.formatsConsidered = maybe { $0.digest() }
+        node.peerFormats = (0..<random.below(3)).map { _ in
+            let low = UInt32(random.below(9))
+            return FormatSupport(
+                model: random.bytes(random.below(9)), name: random.bytes(random.below(9)), rule: low,
+                versions: low...(low + 3))
+        }
         return node
     }
 }

@@ -158,8 +158,16 @@ extension SeededRandom {
                     author: chance(percent: 50) ? .own : .peer, position: drawPosition(),
                     total: offset + UInt32(bytes.count + below(1_000)), offset: offset, bytes: bytes))
         case 23: return .setsTaken(drawPosition())
+        case 24: return .formats(drawList(3) { $0.drawSupport() })
         case let other: return .unknown(other)
         }
+    }
+
+    private mutating func drawSupport() -> FormatSupport {
+        let low = UInt32(below(100))
+        return FormatSupport(
+            model: bytes(below(40)), name: bytes(below(40)), rule: UInt32(truncatingIfNeeded: next()),
+            versions: low...(low + UInt32(below(100))))
     }
 
     private mutating func drawPart() -> ChangedList.Part {

@@ -110,7 +110,8 @@ struct Driver {
         case .acknowledge(let acknowledgement):
             if acknowledgement.head.position > record.importedHead.position { broken.append("\(acknowledgement)") }
         case .rows, .rowsEnd, .want, .wantChanged, .chunkList, .changedList, .wantChunks, .chunks, .contents, .gone,
-            .later, .rolledBack, .expand, .expansion, .ping, .pong, .records, .changeSet, .setsTaken, .halt, .unknown:
+            .later, .rolledBack, .expand, .expansion, .ping, .pong, .records, .changeSet, .setsTaken, .formats,
+            .halt, .unknown:
             break
         }
     }
@@ -376,7 +377,7 @@ struct Shelf {
             .rows(page(.max) { row in row.isUnsettled && cursor.map { row.path < $0 } != false }.reversed())
         case .identities(let identities):
             .rows(page(.max) { row in row.disk.map { identities.contains($0.stat.identity) } ?? false })
-        case .contents, .ignoreFiles, .conflictCopies: .rows([])
+        case .contents, .ignoreFiles, .conflictCopies, .guarded: .rows([])
         case .summary(let directory): .summary(summary(of: directory))
         case .chunkList: .chunkList(nil)
         case .chunkSources: .chunkSources([])

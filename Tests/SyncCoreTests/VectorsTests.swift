@@ -142,6 +142,9 @@ struct VectorsTests {
             .changeSet(
                 SetPiece(author: .peer, position: theirs, total: 12, offset: 5, bytes: Array("abc".utf8))),
             .setsTaken(ours),
+            .formats([
+                FormatSupport(model: Array("org.example.app".utf8), name: Array("notes".utf8), rule: 7, versions: 1...3)
+            ]),
         ]
     }
 

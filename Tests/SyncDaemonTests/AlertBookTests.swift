@@ -52,6 +52,35 @@ struct AlertBookTests {
         #expect(AlertBook(encoded: bytes).items.map(\.value) == book.items.map(\.value))
     }
 
+    @Test("an alert about a format is another for each version and each node, and keeps its writer over a restart")
+    func formats() {
+        var book = AlertBook()
+        let findings = [(2, Author.own), (3, .own), (3, .peer)].map { found, node in
+            FormatFinding(found: UInt32(found), supported: 1...1, node: node)
+        }
+        let keys = findings.map { AlertKey(code: .formatNewer, subject: Array("a".utf8), format: $0) }
+        for key in keys { _ = book.raise(key, since: 1, now: 1, writer: .peer) }
+        #expect(Set(book.open.map(\.id)).count == 3)
+        let read = AlertBook(encoded: book.encoded())
+        #expect(read.items.map(\.value) == book.items.map(\.value) && read.open.map(\.writer) == [.peer, .peer, .peer])
+    }
+
+    @Test("what version 1 wrote is read") func version1() {
+        var writer = ByteWriter()
+        writer.put(UInt8(1))
+        writer.put(UInt32(1))
+        writer.putCounted(Array("disk.full".utf8))
+        writer.putCounted([])
+        for number: Int64 in [5, 6, 7] { writer.put(number) }
+        writer.put(true)
+        writer.put(false)
+        writer.put(Int64(0))
+        let book = AlertBook(encoded: writer.bytes)
+        #expect(
+            book.open.map(\.key) == [full] && book.open.map(\.count) == [7] && book.open.map(\.isAcknowledged) == [true]
+        )
+    }
+
     @Test("bytes that were cut or damaged give fewer alerts, never a trap") func hostile() {
         var book = AlertBook()
         for number in 0..<20 { _ = book.raise(AlertKey(code: .pathBusy, subject: [UInt8(number)]), since: 1, now: 2) }

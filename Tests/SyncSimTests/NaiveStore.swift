@@ -102,6 +102,9 @@ struct NaiveStore {
         case .ignoreFiles: return .rows(sorted { $0.disk != nil && $0.path.name == Name(".syncignore") })
         case .conflictCopies(let limit):
             return .rows(Array(sorted { $0.disk != nil && ConflictName.isConflictCopy($0.path) }.prefix(limit)))
+        case .guarded(let after, let limit):
+            let marked = sorted { row in row.format != nil && after.map { row.path > $0 } ?? true }
+            return .rows(Array(marked.prefix(limit)))
         case .summary(let directory):
             var summary = SubtreeSummary()
             for row in sorted({ $0.path == directory || $0.path.isBelow(directory) }) {

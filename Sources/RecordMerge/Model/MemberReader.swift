@@ -60,6 +60,29 @@ struct MemberReader {
         return nil
     }
 
+    func has(_ name: String) -> Bool { document.member(Array(name.utf8), of: place) != nil }
+
+    /// Any whole number.
+    mutating func number(_ name: String, isRequired: Bool = false) -> Int? {
+        guard let value = value(name, isRequired: isRequired) else { return nil }
+        if let number = number(at: value) { return number }
+        fault(name, "a whole number is expected")
+        return nil
+    }
+
+    mutating func numbers(_ name: String, isRequired: Bool = false) -> [Int]? {
+        guard let value = value(name, isRequired: isRequired) else { return nil }
+        let numbers = document.children(of: value).map { number(at: $0) }
+        if document.kind(of: value) == .array, !numbers.contains(nil) { return numbers.compactMap(\.self) }
+        fault(name, "a list of whole numbers is expected")
+        return nil
+    }
+
+    private func number(at value: JSONDocument.Place) -> Int? {
+        guard document.kind(of: value) == .number else { return nil }
+        return Int(String(decoding: document.text(of: value), as: UTF8.self))
+    }
+
     /// One of the words of an enumeration.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ name: String, or fallback: Choice, isRequired: Bool = false
@@ -102,6 +125,20 @@ struct MemberReader {
         return document.children(of: value).map { child in
             let key = document.key(of: child) ?? []
             return (key, MemberReader(child, of: document, at: inside.appending(key), file: file))
+        }
+    }
+
+    /// An object with a reader of its own, which must be handed back with `take`.
+    mutating func object(_ name: String, isRequired: Bool = false) -> MemberReader? {
+        guard let value = value(name, isRequired: isRequired) else { return nil }
+        return MemberReader(value, of: document, at: pointer.appending(name), file: file)
+    }
+
+    /// The objects of a list, likewise.
+    mutating func objects(inList name: String) -> [MemberReader] {
+        let inside = pointer.appending(name)
+        return elements(name).enumerated().map { index, element in
+            MemberReader(element, of: document, at: inside.appending(index), file: file)
         }
     }
 

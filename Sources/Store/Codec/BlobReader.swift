@@ -51,6 +51,11 @@ struct BlobReader {
     }
 
     /// A number of things of which each takes a byte at least.
+    mutating func number32() throws(BlobError) -> UInt32 {
+        guard let number = UInt32(exactly: try number()) else { throw .damaged }
+        return number
+    }
+
     mutating func count() throws(BlobError) -> Int {
         let value = try number()
         guard value <= UInt64(bytes.endIndex - offset) else { throw .damaged }

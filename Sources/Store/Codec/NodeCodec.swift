@@ -3,11 +3,12 @@
 /// ```
 /// id · name (bytes) · folder · peer name (bytes)
 /// flags      bit 0 stopped cleanly · 1 paused · 2 first import done · 3 forked · 4 peer · 5 held · 6 distrust since
-///            · 7 rollback common · 8 adopt beyond · 9 adopt sparing · 10 rules considered        (a number)
+///            · 7 rollback common · 8 adopt beyond · 9 adopt sparing · 10 rules considered
+///            · 11 formats considered · 12 formats of the peer                                    (a number)
 /// own head · pruned through · imported head · number of imported epochs, each a head · acknowledged
 /// applied (position) · clock (8) · alive (signed) · next stage · next version
-/// then what the flags 4 to 10 promise, in their order: id; id, signed files, signed since; signed; position; position;
-/// epoch (8); digest
+/// then what the flags 4 to 12 promise, in their order: id; id, signed files, signed since; signed; position; position;
+/// epoch (8); digest; digest; number of formats, each model (bytes), name (bytes), rule, lowest, highest version
 /// ```
 import SyncModel
 
@@ -38,7 +39,8 @@ enum NodeCodec {
         let flags = [
             node.stoppedCleanly, node.isPaused, node.initialImportDone, node.isForked, node.peer != nil,
             node.held != nil, node.distrustSince != nil, node.rollbackCommon != nil, node.adoptBeyond != nil,
-            node.adoptSparing != nil, node.rulesConsidered != nil,
+            node.adoptSparing != nil, node.rulesConsidered != nil, node.formatsConsidered != nil,
+            !node.peerFormats.isEmpty,
         ]
         return flags.enumerated().reduce(0) { $1.element ? $0 | 1 << UInt64($1.offset) : $0 }
     }
@@ -55,6 +57,8 @@ enum NodeCodec {
         if let position = node.adoptBeyond { writer.put(position) }
         if let epoch = node.adoptSparing { writer.put(fixed: epoch.raw, width: 8) }
         if let digest = node.rulesConsidered { writer.put(digest) }
+        if let digest = node.formatsConsidered { writer.put(digest) }
+        if !node.peerFormats.isEmpty { put(node.peerFormats, into: &writer) }
     }
 
     static func decode(_ sealed: [UInt8]) throws(BlobError) -> NodeRecord {
@@ -64,7 +68,7 @@ enum NodeCodec {
         var node = NodeRecord(id: id, name: name, folder: FolderID(try reader.digest()))
         node.peerName = try reader.counted()
         let flags = try reader.number()
-        if flags >= 1 << 11 { throw .damaged }
+        if flags >= 1 << 13 { throw .damaged }
         (node.stoppedCleanly, node.isPaused) = (flags & 1 != 0, flags & 2 != 0)
         (node.initialImportDone, node.isForked) = (flags & 4 != 0, flags & 8 != 0)
         try readLogs(of: &node, from: &reader)
@@ -99,5 +103,29 @@ enum NodeCodec {
         if flags & 1 << 8 != 0 { node.adoptBeyond = try reader.position() }
         if flags & 1 << 9 != 0 { node.adoptSparing = Epoch(raw: try reader.fixed(width: 8)) }
         if flags & 1 << 10 != 0 { node.rulesConsidered = try reader.digest() }
+        if flags & 1 << 11 != 0 { node.formatsConsidered = try reader.digest() }
+        if flags & 1 << 12 != 0 { node.peerFormats = try formats(from: &reader) }
+    }
+
+    private static func put(_ formats: [FormatSupport], into writer: inout BlobWriter) {
+        writer.put(count: formats.count)
+        for format in formats {
+            writer.put(format.model)
+            writer.put(format.name)
+            for number in [format.rule, format.versions.lowerBound, format.versions.upperBound] {
+                writer.put(number: UInt64(number))
+            }
+        }
+    }
+
+    private static func formats(from reader: inout BlobReader) throws(BlobError) -> [FormatSupport] {
+        var formats: [FormatSupport] = []
+        for _ in 0..<(try reader.count()) {
+            let (model, name) = (try reader.counted(), try reader.counted())
+            let (rule, low, high) = (try reader.number32(), try reader.number32(), try reader.number32())
+            guard low <= high else { throw .damaged }
+            formats.append(FormatSupport(model: model, name: name, rule: rule, versions: low...high))
+        }
+        return formats
     }
 }

@@ -58,24 +58,35 @@ public struct AlertKey: Hashable, Comparable, Sendable {
     public let code: MessageCode
     /// The path or other thing it is about; empty for the node as a whole.
     public let subject: [UInt8]
+    /// What was found and what is understood, if it is about the format of a file.
+    public let format: FormatFinding?
 
-    public init(code: MessageCode, subject: [UInt8] = []) {
+    public init(code: MessageCode, subject: [UInt8] = [], format: FormatFinding? = nil) {
         self.code = code
         self.subject = subject
+        self.format = format
     }
 
     public static func < (left: AlertKey, right: AlertKey) -> Bool {
-        left.code == right.code ? left.subject.lexicographicallyPrecedes(right.subject) : left.code < right.code
+        if left.code != right.code { return left.code < right.code }
+        if left.subject != right.subject { return left.subject.lexicographicallyPrecedes(right.subject) }
+        guard let first = left.format, let second = right.format else {
+            return left.format == nil && right.format != nil
+        }
+        return first < second
     }
 }
 
 public struct Alert: Hashable, Sendable {
     public let key: AlertKey
     public let sinceMilliseconds: Int64
+    /// Who wrote what it is about, where that matters.
+    public let writer: Author?
 
-    public init(key: AlertKey, sinceMilliseconds: Int64) {
+    public init(key: AlertKey, sinceMilliseconds: Int64, writer: Author? = nil) {
         self.key = key
         self.sinceMilliseconds = sinceMilliseconds
+        self.writer = writer
     }
 }
 

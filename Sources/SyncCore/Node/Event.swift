@@ -65,10 +65,11 @@ public struct Start: Sendable {
     public let checksum: CRC32.Checksum
     /// What the applications say of their files.
     public let models: [InstalledModel]
+    public let formats: FormatRules
 
     public init(
         node: NodeRecord, settings: Settings, limits: Limits, program: [UInt8], nonce: UInt32, powerWasLost: Bool,
-        models: [InstalledModel] = [],
+        models: [InstalledModel] = [], formats: FormatRules = FormatRules(),
         digest: @escaping SHA256.Function = { SHA256.digest(of: $0) },
         checksum: @escaping CRC32.Checksum = { CRC32.checksum($0) }
     ) {
@@ -81,6 +82,7 @@ public struct Start: Sendable {
         self.digest = digest
         self.checksum = checksum
         self.models = models
+        self.formats = formats
     }
 }
 

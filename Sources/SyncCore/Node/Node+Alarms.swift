@@ -7,10 +7,15 @@ struct AlarmState: Sendable {
 
 extension Node {
     mutating func setAlarm(_ code: MessageCode, subject: [UInt8] = [], if holds: Bool, into effects: inout Effects) {
-        let key = AlertKey(code: code, subject: subject)
+        setAlarm(AlertKey(code: code, subject: subject), if: holds, into: &effects)
+    }
+
+    mutating func setAlarm(
+        _ key: AlertKey, writer: Author? = nil, if holds: Bool, into effects: inout Effects
+    ) {
         let isRaised = alarms.raised.contains(key: key)
         if holds && !isRaised {
-            let alert = Alert(key: key, sinceMilliseconds: now.wallMilliseconds)
+            let alert = Alert(key: key, sinceMilliseconds: now.wallMilliseconds, writer: writer)
             alarms.raised[key] = alert
             effects.add(.report(.raised(alert)))
         } else if !holds && isRaised {
@@ -29,6 +34,10 @@ extension Node {
     /// A conflict is open as long as its copy lies in the folder, so both nodes list the same ones.
     mutating func watchConflictCopy(_ row: Row, before: Row?, into effects: inout Effects) {
         guard (row.disk == nil) != (before?.disk == nil), ConflictName.isConflictCopy(row.path) else { return }
+        if hasHeader(row.path) {
+            formats.copies[row.path] = true
+            return
+        }
         setAlarm(.conflictFile, subject: row.path.bytes, if: row.disk != nil, into: &effects)
     }
 

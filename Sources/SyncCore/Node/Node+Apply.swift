@@ -156,7 +156,7 @@ extension Node {
     /// Rows of the tasks, of what they rename, of the directories above, and of possible conflict copies.
     func prepareQueries(_ paths: [Path]) -> [StoreQuery] {
         let sources = paths.compactMap { plan.tasks[$0]?.adoptedFrom?.path }
-        let copies = paths.compactMap { plan.tasks[$0]?.copy }
+        let copies = paths.compactMap { plan.tasks[$0]?.copy } + paths.compactMap { heldName(of: $0) }
         let own = SortedMap((paths + sources + copies).map { ($0, true) }).map(\.key)
         let parents = SortedMap(own.compactMap(\.parent).filter { !$0.isRoot }.map { ($0, true) }).map(\.key)
         return [.rows(own), .rows(parents)]
@@ -164,7 +164,7 @@ extension Node {
 
     mutating func prepare(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
         apply.isTransacting = false
-        let rows = answers.rowsByPath()
+        var rows = answers.rowsByPath()
         let parents = answers.rowsByPath()
         var store = Batch()
         noteBlocked(among: paths, rows, in: &store, into: &effects)
@@ -174,6 +174,7 @@ extension Node {
             else {
                 continue
             }
+            if !mayApply(task, row, &rows, in: &store, into: &effects) { continue }
             if isInsideExchange(path, in: running) { continue }
             guard task.step.isRemoval || task.step == .adjust || hasParent(path, parents, in: running),
                 let item = item(for: task, row, rows: rows)
@@ -886,6 +887,7 @@ extension Node {
         let path = item.task.path
         var row = rows[path] ?? Row(path: path)
         let old = row.disk
+        if let format = item.task.format { row.format = format }
         let isOvertaken =
             !row.version.covers(item.wanted.version) || row.version.own > item.wanted.version.own
         row.reflected = row.reflected.joined(with: item.wanted.version)

@@ -104,7 +104,7 @@ extension Node {
         if record.isForked || watch.root != .healthy { return .halted }
         if phase != .running { return .starting }
         if record.isPaused { return .paused }
-        if watch.scan != nil || !watch.toScan.isEmpty { return .scanning }
+        if watch.scan != nil || !watch.toScan.isEmpty || formats.review != nil { return .scanning }
         if isInSync { return .inSync }
         return counts.unsettled > 0 && plan.tasks.isEmpty || !session.isLive ? .waiting : .syncing
     }
@@ -190,6 +190,7 @@ extension Node {
         }
         // What stands there now is as old as the version, but a person put it there: no power cut did.
         if record.distrustSince != nil { watch.handled[target] = true }
+        if hasHeader(target) { formats.insisted[target] = true }
         effects.add(.report(.note(Note(code: .versionRestored, subject: target.bytes))))
         enqueue(.settleRestore(id, kept, target, old, result.inspected.first ?? old?.stat, answer))
     }
@@ -246,7 +247,7 @@ extension Node {
         let young = now.wallMilliseconds - limits.youngVersionMilliseconds
         var rest = bytes
         var past: [KeptVersion] = []
-        for version in versions {
+        for version in versions where !isNeeded(version) {
             let isTooMuch = rest > settings.keepVersionsBytes && version.keptMilliseconds < young
             guard version.keptMilliseconds < limit || isTooMuch else { continue }
             rest -= min(rest, version.entry.content.size)

@@ -44,7 +44,7 @@ struct FetchState: Sendable {
 
         enum Source: Sendable {
             case bytes([UInt8])
-            case copy(Path, offset: UInt64)
+            case copy(Place, offset: UInt64)
         }
     }
 
@@ -100,7 +100,7 @@ extension Node {
         return VersionID(raw: record.nextVersion)
     }
 
-    mutating func begin(_ content: ContentID, for task: PlanState.Errand, copying source: (Path, ChunkList)?) {
+    mutating func begin(_ content: ContentID, for task: PlanState.Errand, copying source: (Place, ChunkList)?) {
         let (path, size) = (task.path, task.wanted.entry.content.size)
         if var active = fetch.active[content] {
             if !active.claimants.contains(path) { active.claimants.append(path) }
@@ -227,11 +227,11 @@ extension Node {
             switch piece.source {
             case .bytes(let bytes):
                 operations.append(.write(place, offset: fetch.offsets[index], bytes: bytes))
-            case .copy(let path, let offset):
+            case .copy(let source, let offset):
                 let chunk = fetch.chunks[index]
                 operations.append(
                     .copy(
-                        from: .tree(path), offset: offset, length: UInt64(chunk.length), to: place,
+                        from: source, offset: offset, length: UInt64(chunk.length), to: place,
                         at: fetch.offsets[index], digest: chunk.digest))
             }
         }
@@ -305,6 +305,7 @@ extension Node {
             task.state = .ready
             task.followers = claimants
         }
+        readStagedHeader(of: winner, into: &effects)
         for path in claimants { plan.tasks[path] = nil }
     }
 
@@ -507,7 +508,7 @@ extension Node {
             if holes.contains(chunk) { continue }
             if let source = sources[chunk.digest], source.length == chunk.length, !apply.touches(source.path) {
                 done.pieces.append(
-                    FetchState.Piece(index: UInt32(index), source: .copy(source.path, offset: source.offset)))
+                    FetchState.Piece(index: UInt32(index), source: .copy(.tree(source.path), offset: source.offset)))
             } else {
                 done.missing.append(UInt32(index))
             }

@@ -42,6 +42,11 @@ enum Transaction: Sendable {
     case importSets
     case settleContest(CommandID, ContestChoice, RecordID)
 
+    // Formats
+    case reviewFormats(after: Path?, isWhole: Bool)
+    case judgeCopies([Path])
+    case keepNewer(Path, ContentID)
+
     // Import
     case importRecords([LogRecord])
     case importPage([RowState])
@@ -273,6 +278,13 @@ extension Node {
             return [.unsettled(cursor: before, ascending: false, limit: limits.batchPathsMax)]
         case .rejectMissing(let after):
             return [.unsettled(cursor: after, ascending: true, limit: limits.batchPathsMax)]
+        case .reviewFormats(let after, let isWhole):
+            let limit = limits.batchPathsMax
+            return [isWhole ? .below(.root, after: after, limit: limit) : .guarded(after: after, limit: limit)]
+        case .judgeCopies(let copies):
+            return copyQueries(copies)
+        case .keepNewer(let path, let content):
+            return [.rows([path]), .chunkList(content), .versions(path, limit: limits.batchPathsMax)]
         case .importRecords(let records):
             return [.rows(records.compactMap { if case .put(let path, _) = $0.change { path } else { nil } })]
         case .importPage(let states), .importRows(let states):
@@ -295,6 +307,7 @@ extension Node {
             return [.unsettled(cursor: cursor, ascending: ascending, limit: limits.batchPathsMax)]
         case .locate(let wanted):
             return [.contents(wanted.map(\.content))] + wanted.map { .chunkList($0.content) }
+                + wanted.filter { hasHeader($0.path) }.map { .versions($0.path, limit: limits.batchPathsMax) }
         case .rebuildList(let list):
             return [.chunkList(list.base)]
         case .findChunks(let content):
@@ -393,6 +406,9 @@ extension Node {
         case .sendSets(let author, _): sendSets(author, &answers, into: &effects)
         case .importSets: importSets(into: &effects)
         case .settleContest(let id, let choice, let record): settleContest(id, choice, record, into: &effects)
+        case .reviewFormats: reviewFormats(&answers, into: &effects)
+        case .judgeCopies(let copies): judgeCopies(copies, &answers, into: &effects)
+        case .keepNewer(let path, let content): keepNewer(path, content, &answers, into: &effects)
         case .importRecords(let records): importRecords(records, &answers, into: &effects)
         case .importPage(let states): importPage(states, &answers, into: &effects)
         case .importRows(let states): importRows(states, &answers, into: &effects)
@@ -498,6 +514,7 @@ extension Node {
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))
         watchConflictCopy(row, before: old, into: &effects)
+        watchFormat(row, before: old, into: &effects)
         if row.path.name?.bytes == Node.ignoreFileName, isNewRule(row, old) { readRules([row.path], into: &effects) }
     }
 

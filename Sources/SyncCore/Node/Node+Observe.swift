@@ -859,6 +859,7 @@ extension Node {
         let namesakes = Namesakes(answers.rows())
         var batch = Batch()
         for result in results {
+            if waitsForHeader(result, rows[result.path], into: &effects) { continue }
             let isOutOfDate = watch.hashing.removeValue(forKey: result.path) == false
             if let seen = watch.seenWhileHashing.removeValue(forKey: result.path), !result.shows(seen) {
                 watch.toHash[result.path] = true
@@ -885,6 +886,7 @@ extension Node {
                 if row.disk == nil { watch.noteHome(of: row.path) }
                 revised(
                     &row, showing: content, stat: stat, isRacy: result.isRacy, namesakes: namesakes, in: &batch)
+                noteFormat(&row)
                 watch.heeded[row.path] = nil
             case .changing:
                 wait(&row, .contentChanging)
@@ -950,6 +952,7 @@ extension Node {
             return
         }
         if leaveToRecords(&row, entry, stat, isRacy: isRacy) { return }
+        if holdsDowngrade(&row, entry, stat, isRacy: isRacy, in: &batch) { return }
         let source = namesakes[stat.identity].first { other in
             other.path != row.path && other.condition == .missing && other.disk?.entry.content == content
         }

@@ -20,12 +20,17 @@ struct PlanState: Sendable {
         var adoptedFrom: (path: Path, stat: Stat)?
         /// Where what is displaced goes on as a conflict copy, if it does.
         var copy: Path?
+        /// What the header of the staged file says, if the file is guarded.
+        var format: FormatMark?
         /// Others that want the same content, to be planned again when this one is done.
         var followers: [Path] = []
         var state: State
 
         enum State: UInt8, Sendable {
-            case locating, fetching, ready, running
+            case locating, fetching
+            /// The header of the staged file is being read.
+            case examined
+            case ready, running
         }
     }
 
@@ -359,12 +364,15 @@ extension Node {
     mutating func locate(_ wanted: [WantedContent], _ answers: inout Answers, into effects: inout Effects) {
         plan.isLocating = false
         let holders = Holders(answers.rows())
-        for item in wanted {
+        let lists = wanted.map { _ in answers.chunkList() }
+        let versions = wanted.map { hasHeader($0.path) ? answers.versions() : [] }
+        for (index, item) in wanted.enumerated() {
             let (path, content) = (item.path, item.content)
-            let list = answers.chunkList()
             guard var task = plan.tasks[path], task.content == content, task.state == .locating else { continue }
             let holder = holders[content].first { $0.condition == .normal && !apply.touches($0.path) }
-            if let holder, case .place = task.step, canAdopt(holder, for: task), let disk = holder.disk {
+            if let holder, case .place = task.step, canAdopt(holder, for: task), let disk = holder.disk,
+                !hasHeader(path)
+            {
                 task.adoptedFrom = (holder.path, disk.stat)
                 task.state = .ready
                 plan.tasks[path] = task
@@ -374,8 +382,9 @@ extension Node {
             }
             task.state = .fetching
             plan.tasks[path] = task
-            let source = holder.flatMap { row in list.map { (row.path, $0) } }
-            begin(content, for: task, copying: source)
+            let kept = versions[index].first { $0.contentID == content }?.place
+            let source = holder.map { Place.tree($0.path) } ?? kept
+            begin(content, for: task, copying: source.flatMap { place in lists[index].map { (place, $0) } })
         }
     }
 

@@ -94,6 +94,7 @@ extension Node {
         timers.begin(at: now, lastAlive: record.aliveMilliseconds, limits)
         checkRoot(into: &effects)
         openRecords(start.models)
+        openFormats(start.formats)
         enqueue(.recover)
     }
 
@@ -542,6 +543,8 @@ extension Node {
         case .lateRescue(let path, let version, let intent):
             finishLateRescue(path, version, intent, results, into: &effects)
         case .pruning(let versions): finishPruning(versions, results)
+        case .keepingNewer(let version, let past, let stage):
+            finishKeepingNewer(version, past: past, stage, results, into: &effects)
         case .restoring(let command, let kept, let path, let old, let intent):
             finishRestore(command, kept, path, old, intent, results, into: &effects)
         case .takingBack(let command, let kept, let path, let intent):
@@ -551,7 +554,7 @@ extension Node {
         case .bringingBack(let command, let version, let intent):
             finishBringingBack(command, version, intent, results, into: &effects)
         case .transaction, .scan, .inspection, .moveCheck, .rootCheck, .batchRootCheck, .hashing, .ignoreFiles,
-            .readingSave, .stageList, .serving, .nothing:
+            .readingSave, .readingHeader, .readingStagedHeader, .stageList, .serving, .nothing:
             break
         }
     }

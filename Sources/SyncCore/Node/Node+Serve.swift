@@ -149,6 +149,9 @@ extension Node {
         switch jobs.removeValue(forKey: job) {
         case .ignoreFiles(let files, let areAll)?: takeRules(files, areAll: areAll, outcomes, into: &effects)
         case .readingSave(let path)?: finishReadingSave(path, outcomes)
+        case .readingHeader(let path)?: finishReadingHeader(of: path, outcomes)
+        case .readingStagedHeader(let path, let stage)?:
+            finishReadingStagedHeader(of: path, stage, outcomes, into: &effects)
         case .serving(let readings)?: sendRead(readings, outcomes, into: &effects)
         case .some, .none: break
         }

@@ -68,6 +68,10 @@ struct SessionState: Sendable {
     var isTakingSets = false
     var setsAcknowledged = LogPosition.none
 
+    // Formats (`Node+FormatAlarms`)
+    var peerTellsFormats = false
+    var saidFormats = false
+
     static let recordsFeature = Array("records".utf8)
 }
 
@@ -174,8 +178,9 @@ extension Node {
     private var hello: Hello {
         Hello(
             versionMin: Hello.protocolMin, versionMax: Hello.protocolMax,
-            features: [Hello.changedLists] + (keepsRecords ? [SessionState.recordsFeature] : []), name: record.name,
-            program: Array(program.prefix(64)), wallMilliseconds: now.wallMilliseconds,
+            features: [Hello.changedLists] + (keepsRecords ? [SessionState.recordsFeature] : [])
+                + (guardsFormats ? [FormatState.support] : []),
+            name: record.name, program: Array(program.prefix(64)), wallMilliseconds: now.wallMilliseconds,
             ownHead: stores.durableOwnHead, known: known)
     }
 
@@ -294,6 +299,9 @@ extension Node {
         case .setsTaken(let position):
             noteSetsTaken(position)
             return true
+        case .formats(let support):
+            if session.peerTellsFormats { noteSupport(support) }
+            return true
         case .ping:
             if mayFillLink { send(.pong(wallMilliseconds: now.wallMilliseconds), into: &effects) }
             return true
@@ -342,6 +350,7 @@ extension Node {
         session.isLive = true
         session.peerKeepsRecords = hello.features.contains(SessionState.recordsFeature)
         tellOfModels(hello, into: &effects)
+        noteSupport(of: hello)
         if hello.ownHead.position.seq > 0 { session.pastEnd = hello.ownHead.position }
         askAgain()
         plan.startRound()

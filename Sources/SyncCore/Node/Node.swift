@@ -51,6 +51,7 @@ public struct Node: Sendable {
     var serve = ServeState()
     var recovery = RecoveryState()
     var records = RecordState()
+    var formats = FormatState()
     var alarms = AlarmState()
     var timers = TimerState()
 
@@ -103,6 +104,7 @@ public struct Node: Sendable {
             pumpFetch(into: &effects)
             pumpApply(into: &effects)
             pumpRecords(into: &effects)
+            pumpFormats(into: &effects)
             pumpSession(into: &effects)
             pumpServe(into: &effects)
         } while pumpLane(into: &effects)
@@ -125,6 +127,9 @@ public struct Node: Sendable {
         case hashing([Path], sinceMilliseconds: Int64)
         case ignoreFiles([Path], areAll: Bool)
         case readingSave(Path)
+        case readingHeader(Path)
+        case readingStagedHeader(Path, StageName)
+        case keepingNewer(KeptVersion, past: [VersionID], StageName)
         case stageList
         case recoveryLook
         case recoveryRepair
@@ -174,7 +179,7 @@ public struct Node: Sendable {
     /// Nothing is waiting to be looked at, stored, imported or applied.
     var isQuiet: Bool {
         phase == .running && lane.isIdle && stores.isEmpty && watch.isIdle && deletes.isIdle && incoming.isIdle
-            && apply.isIdle && plan.isIdle && fetch.isIdle && recordsAreIdle
+            && apply.isIdle && plan.isIdle && fetch.isIdle && recordsAreIdle && formats.isIdle
     }
 
     /// Bounds of everything kept in memory, for the checker of R-09.

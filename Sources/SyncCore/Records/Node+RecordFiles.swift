@@ -138,7 +138,7 @@ extension Node {
     }
 
     /// Says in the log what is to be at the path, by somebody who has seen everything that was written there.
-    private mutating func decree(_ entry: Entry, _ row: inout Row, in batch: inout Batch) {
+    mutating func decree(_ entry: Entry, _ row: inout Row, in batch: inout Batch) {
         cancel(row.path)
         let position = nextPosition()
         let time = clock.tick(wallMilliseconds: now.wallMilliseconds)

@@ -18,8 +18,9 @@ struct SaveGroup {
         var after: RecordDocument?
         if let bytes = finding.bytes {
             if bytes.isEmpty { return .formatZeroLength }
-            after = book.document(bytes, at: path)
-            if after == nil { return .formatCorrupt }
+            guard let document = book.document(bytes, at: path) else { return .formatCorrupt }
+            if let code = book.model.refusal(of: document) { return code }
+            after = document
         }
         findings.append((path, finding))
         saves[path] = Differ.Save(before: document(shown, at: path), after: after)
@@ -86,6 +87,18 @@ struct SaveGroup {
                 let target = book.model.entity(id.entity)?.side(name)?.to
                 return target.map { target in keys.map { RecordID(target, $0) } } ?? []
             }
+        }
+    }
+}
+
+extension Model {
+    /// Why a document is in no version that this model reads; nil if it is. One that does not say its version is as old as the first
+    /// there was.
+    fileprivate func refusal(of document: RecordDocument) -> MessageCode? {
+        switch document.version(at: versionAt) {
+        case .absent: nil
+        case .number(let number): number > (reads.max() ?? version) ? .formatNewer : nil
+        case .unknown: .formatUnknown
         }
     }
 }

@@ -40,6 +40,8 @@ public enum Frame: Hashable, Sendable {
     case changeSet(SetPiece)
     /// The receiver's change sets are durable up to here.
     case setsTaken(LogPosition)
+    /// Which versions of which formats the sender's programs understand.
+    case formats([FormatSupport])
     /// The sender will not go on, and why.
     case halt(MessageCode)
     /// A frame of a type this program does not know; skipped.

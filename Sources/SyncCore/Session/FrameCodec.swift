@@ -33,6 +33,7 @@ public import SyncModel
 /// 21 records      2 n, n × (4 length, name · 4 version · 32 digest) · 16 own, before and known position each
 /// 22 change set   1 author (0 own, 1 peer) · 16 position · 4 length of the whole · 4 offset · 4 length, bytes
 /// 23 sets taken   16 position
+/// 24 formats      2 n, n × (4 length, model · 4 length, name · 4 rule · 4 lowest · 4 highest version)
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
@@ -97,6 +98,7 @@ public enum FrameCodec {
         case .records: 21
         case .changeSet: 22
         case .setsTaken: 23
+        case .formats: 24
         case .unknown(let type): type
         }
     }
@@ -163,6 +165,15 @@ public enum FrameCodec {
             writer.put(piece.total)
             writer.put(piece.offset)
             writer.putCounted(piece.bytes)
+        case .formats(let formats):
+            writer.put(UInt16(formats.count))
+            for format in formats {
+                writer.putCounted(format.model)
+                writer.putCounted(format.name)
+                writer.put(format.rule)
+                writer.put(format.versions.lowerBound)
+                writer.put(format.versions.upperBound)
+            }
         case .expansion(let position, let rows, let isLast):
             LogCodec.put(position, into: &writer)
             writer.put(isLast)
@@ -277,6 +288,7 @@ public enum FrameCodec {
         case 21: return recordsHello(from: &reader).map { .records($0) }
         case 22: return setPiece(from: &reader).map { .changeSet($0) }
         case 23: return LogCodec.position(from: &reader).map { .setsTaken($0) }
+        case 24: return formats(from: &reader).map { .formats($0) }
         case let other: return .unknown(other)
         }
     }
@@ -329,6 +341,19 @@ public enum FrameCodec {
             let known = LogCodec.position(from: &reader)
         else { return nil }
         return RecordsHello(models: models, own: own, before: before, known: known)
+    }
+
+    private static func formats(from reader: inout ByteReader) -> [FormatSupport]? {
+        guard let count = reader.uint16(), Int(count) <= Limits.formatsMax else { return nil }
+        var formats: [FormatSupport] = []
+        for _ in 0..<count {
+            guard let model = reader.counted(max: Limits.nameBytesMax),
+                let name = reader.counted(max: Limits.nameBytesMax),
+                let rule = reader.uint32(), let low = reader.uint32(), let high = reader.uint32(), low <= high
+            else { return nil }
+            formats.append(FormatSupport(model: model, name: name, rule: rule, versions: low...high))
+        }
+        return formats
     }
 
     private static func setPiece(from reader: inout ByteReader) -> SetPiece? {

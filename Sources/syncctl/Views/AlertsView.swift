@@ -38,7 +38,7 @@ struct AlertsView {
     private func versions(_ alert: AlertDocument) -> [String] {
         var facts: [String] = []
         if let found = alert.found { facts.append("version found: \(text(found))") }
-        if let supported = alert.supported { facts.append("understood here: \(text(supported))") }
+        if let supported = alert.supported { facts.append("understood: \(text(supported))") }
         if let writer = alert.writer { facts.append("written by \(style.foreign(writer))") }
         return facts.isEmpty ? [] : ["", "  " + facts.joined(separator: ", ")]
     }

@@ -1,0 +1,104 @@
+/// Reads the format rules of a file of `models.d`. The faults are told all at once.
+import SyncModel
+
+extension FormatRules {
+    public init(parsing bytes: [UInt8], file: String) throws(ModelRefusal) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(parsing: bytes)
+        } catch {
+            throw ModelRefusal(faults: [ModelFault(file: file, pointer: .root, reason: error.description)])
+        }
+        var members = MemberReader(.root, of: document, at: .root, file: file)
+        let model = members.string("model", isRequired: true) ?? []
+        var rules: [FormatRule] = []
+        for reader in members.objects(inList: "formats") {
+            var reader = reader
+            if let rule = FormatRules.rule(of: model, from: &reader) { rules.append(rule) }
+            members.take(reader)
+        }
+        members.finish()
+        guard members.faults.isEmpty else { throw ModelRefusal(faults: members.faults) }
+        self.init(rules)
+    }
+
+    private static func rule(of model: [UInt8], from reader: inout MemberReader) -> FormatRule? {
+        let name = reader.string("name", isRequired: true) ?? []
+        let files = reader.string("files", isRequired: true)
+        let pattern = files.flatMap { PathPattern($0) }
+        if files != nil, pattern == nil {
+            reader.fault("files", "a pattern for files is expected, as in .syncignore but without ! and no directory")
+        }
+        let detector = detector(from: &reader)
+        let supports = supports(from: &reader)
+        reader.finish()
+        guard let pattern, let detector, let supports, let files else { return nil }
+        return FormatRule(
+            model: model, name: name, files: pattern, fileText: files, detector: detector, supports: supports)
+    }
+
+    private static func supports(from reader: inout MemberReader) -> ClosedRange<UInt32>? {
+        guard let numbers = reader.numbers("supports", isRequired: true) else { return nil }
+        guard numbers.count == 2, let low = UInt32(exactly: numbers[0]), let high = UInt32(exactly: numbers[1]),
+            low <= high, high >= 1
+        else {
+            reader.fault("supports", "the lowest and the highest version are expected: [1, 3]")
+            return nil
+        }
+        return low...high
+    }
+
+    private static func detector(from reader: inout MemberReader) -> FormatDetector? {
+        guard let version = reader.object("version", isRequired: true) else { return nil }
+        var inner = version
+        defer { reader.take(inner) }
+        if inner.has("json") {
+            let pointer = inner.string("json").flatMap { JSONPointer($0) }
+            if pointer == nil { inner.fault("json", "a JSON pointer is expected: /member or /member/member") }
+            inner.finish()
+            return pointer.map { .json($0) }
+        }
+        if inner.has("sqlite") {
+            let field = inner.string("sqlite")
+            inner.finish()
+            if field.map({ $0.elementsEqual("user_version".utf8) }) == true { return .sqliteUserVersion }
+            inner.fault("sqlite", "user_version is expected")
+            return nil
+        }
+        if inner.has("bytes") { return bytes(from: &inner) }
+        if inner.has("regex") { return regex(from: &inner) }
+        inner.fault(nil, "one of json, sqlite, bytes, regex is expected")
+        return nil
+    }
+
+    private enum Endian: String, CaseIterable {
+        case big, little
+    }
+
+    private static func bytes(from reader: inout MemberReader) -> FormatDetector? {
+        guard var inner = reader.object("bytes", isRequired: true) else { return nil }
+        defer { reader.take(inner) }
+        let offset = inner.number("offset", isRequired: true)
+        let length = inner.number("length", isRequired: true)
+        let endian: Endian = inner.choice("endian", or: .big)
+        inner.finish()
+        reader.finish()
+        guard let offset, let length else { return nil }
+        if offset < 0 || offset > FormatDetector.headerBytesMax {
+            inner.fault("offset", "0 to \(FormatDetector.headerBytesMax) is expected")
+        }
+        if !(1...8).contains(length) { inner.fault("length", "1 to 8 bytes are expected") }
+        return .bytes(offset: offset, length: length, isBigEndian: endian == .big)
+    }
+
+    private static func regex(from reader: inout MemberReader) -> FormatDetector? {
+        let text = reader.string("regex") ?? []
+        reader.finish()
+        do throws(ByteRegex.Fault) {
+            return .regex(try ByteRegex(text), text: text)
+        } catch {
+            reader.fault("regex", error.reason)
+            return nil
+        }
+    }
+}

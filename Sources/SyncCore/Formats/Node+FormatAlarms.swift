@@ -1,0 +1,169 @@
+import RecordMerge
+import SyncModel
+
+/// Who does not understand which file: one alert for each file, version and node, on both nodes.
+extension Node {
+    // MARK: The peer's programs
+
+    mutating func noteSupport(of hello: Hello) {
+        session.peerTellsFormats = hello.features.contains(FormatState.support)
+        if !session.peerTellsFormats { noteSupport([]) }
+    }
+
+    mutating func noteSupport(_ support: [FormatSupport]) {
+        guard support != record.peerFormats else { return }
+        record.peerFormats = support
+        formats.mustReview = true
+    }
+
+    mutating func pumpFormats(into effects: inout Effects) {
+        guard phase == .running else { return }
+        if session.isLive, session.peerTellsFormats, !session.saidFormats {
+            session.saidFormats = true
+            send(.formats(formats.rules.support), into: &effects)
+        }
+        if !formats.copies.isEmpty, !formats.isJudging {
+            formats.isJudging = true
+            enqueue(.judgeCopies(Array(formats.copies.keys.prefix(limits.batchPathsMax))))
+        }
+        pumpPrivateCopies()
+        if formats.mustReview, formats.review == nil {
+            formats.mustReview = false
+            // With the same rules as ever only what was guarded is.
+            formats.review = FormatState.Review(isWhole: rulesConsidered != record.formatsConsidered)
+        }
+        if let review = formats.review, !review.isAsked, watch.toHash.count < FormatState.reviewedMax {
+            formats.review?.isAsked = true
+            enqueue(.reviewFormats(after: review.after, isWhole: review.isWhole))
+        }
+    }
+
+    private var rulesConsidered: Digest? { formats.rules.isEmpty ? nil : formats.rules.digest }
+
+    /// Rows that were read by other rules, or by none, are read again; the alerts of the others are held against what both nodes
+    /// understand now.
+    mutating func reviewFormats(_ answers: inout Answers, into effects: inout Effects) {
+        let rows = answers.rows()
+        var batch = Batch()
+        for old in rows {
+            var row = old
+            let rule = formats.rules.reader(of: row.path)
+            if row.format?.rule != rule?.fingerprint { row.format = nil }
+            if rule != nil, row.format == nil, row.condition == .normal, row.disk?.entry.content.kind == .file {
+                watch.toHash[row.path] = true
+            }
+            put(row, replacing: old, in: &batch, into: &effects)
+            watchFormat(row, before: nil, into: &effects)
+        }
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            formats.review?.after = last.path
+            formats.review?.isAsked = false
+        } else {
+            formats.review = nil
+            record.formatsConsidered = rulesConsidered
+            endStaleFindings(into: &effects)
+        }
+        if !batch.isEmpty || record != recordEmitted { store(&batch, into: &effects) }
+    }
+
+    /// What the peer understands by now is no alert any more.
+    private mutating func endStaleFindings(into effects: inout Effects) {
+        for (key, _) in alarms.raised where key.format?.node == .peer && !isOpen(key) {
+            setAlarm(key, if: false, into: &effects)
+        }
+    }
+
+    private func isOpen(_ key: AlertKey) -> Bool {
+        guard let path = Path(key.subject), let rule = formats.rules.rule(for: path), let finding = key.format else {
+            return false
+        }
+        return peerSupport(of: rule)?.versions == finding.supported
+    }
+
+    private func peerSupport(of rule: FormatRule) -> FormatSupport? {
+        record.peerFormats.first { $0.model == rule.model && $0.name == rule.name && $0.rule == rule.fingerprint }
+    }
+
+    // MARK: Alerts
+
+    mutating func watchFormat(_ row: Row, before: Row?, into effects: inout Effects) {
+        guard row.format != nil || before?.format != nil else { return }
+        if ConflictName.isConflictCopy(row.path) {
+            formats.copies[row.path] = true
+            return
+        }
+        let open = findings(of: row)
+        for key in before.map({ findings(of: $0) }) ?? [] where !open.contains(key) {
+            setAlarm(key, if: false, into: &effects)
+        }
+        if let format = row.format, open.contains(where: { $0.format?.node == .own }),
+            before?.format?.content != format.content
+        {
+            formats.toKeep[row.path] = format.content
+        }
+        let writer = row.disk?.origins.content.author
+        for key in open { setAlarm(key, writer: writer, if: true, into: &effects) }
+        if row.format?.reading != before?.format?.reading { noteCopies(of: row.path) }
+    }
+
+    private func findings(of row: Row) -> [AlertKey] {
+        guard let format = row.format, let rule = formats.rules.rule(for: row.path), rule.fingerprint == format.rule,
+            case .file(let content, _)? = row.disk?.entry.content, content == format.content, !row.owesCopy,
+            !format.isGivenUp
+        else { return [] }
+        let own = FormatFinding(found: format.reading.number, supported: rule.supports, node: .own)
+        switch format.reading {
+        case .zeroLength: return [AlertKey(code: .formatZeroLength, subject: row.path.bytes)]
+        case .corrupt: return [AlertKey(code: .formatCorrupt, subject: row.path.bytes)]
+        case .unknown: return [AlertKey(code: .formatUnknown, subject: row.path.bytes, format: own)]
+        case .version(let number):
+            let theirs = peerSupport(of: rule).map { support in
+                FormatFinding(found: number, supported: support.versions, node: .peer)
+            }
+            return [own, theirs].compactMap(\.self).filter { number > $0.supported.upperBound }
+                .map { AlertKey(code: .formatNewer, subject: row.path.bytes, format: $0) }
+        }
+    }
+
+    // MARK: Conflict copies
+
+    /// A copy may be a downgrade of its original now, or no more.
+    private mutating func noteCopies(of path: Path) {
+        for (key, _) in alarms.raised where key.code == .conflictFile || key.code == .formatDowngradeHeld {
+            guard let copy = Path(key.subject), ConflictName.parts(of: copy)?.original == path else { continue }
+            formats.copies[copy] = true
+        }
+    }
+
+    func copyQueries(_ copies: [Path]) -> [StoreQuery] {
+        [.rows(copies), .rows(copies.compactMap { ConflictName.parts(of: $0)?.original })]
+    }
+
+    /// What is older than its original, or broken where that is not, lost to it by its format.
+    mutating func judgeCopies(_ copies: [Path], _ answers: inout Answers, into effects: inout Effects) {
+        formats.isJudging = false
+        let rows = answers.rowsByPath()
+        let originals = answers.rowsByPath()
+        for copy in copies {
+            formats.copies[copy] = nil
+            let row = rows[copy]
+            let original = ConflictName.parts(of: copy).flatMap { originals[$0.original] }
+            let isThere = row?.disk != nil
+            if let row, row.format == nil, row.condition == .normal, row.disk?.entry.content.kind == .file {
+                // Its header tells which of the two alerts it is.
+                watch.toHash[copy] = true
+                continue
+            }
+            let isDowngrade =
+                if let lost = row?.format, let kept = original?.format, original?.disk != nil {
+                    lost.rule == kept.rule && lost.reading.isDowngrade(of: kept.reading)
+                } else { false }
+            setAlarm(.conflictFile, subject: copy.bytes, if: isThere && !isDowngrade, into: &effects)
+            setAlarm(.formatDowngradeHeld, subject: copy.bytes, if: isThere && isDowngrade, into: &effects)
+        }
+    }
+}
+
+extension FormatReading {
+    var number: UInt32? { if case .version(let number) = self { number } else { nil } }
+}

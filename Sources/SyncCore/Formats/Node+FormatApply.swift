@@ -1,0 +1,120 @@
+import RecordMerge
+import SyncModel
+
+/// What comes from the other node over a guarded file: its header is read in the stage, before anything is replaced. If it is a
+/// downgrade the other state goes beside it as a conflict copy, and this node says in its log that what it has stays.
+extension Node {
+    /// A staged file of a guarded path is not ready before its header has been read.
+    mutating func readStagedHeader(of path: Path, into effects: inout Effects) {
+        guard let rule = formats.rules.reader(of: path), let stage = plan.tasks[path]?.stage,
+            case .file(_, let size) = stage.entry.content
+        else { return }
+        let request = ReadRequest(
+            place: .stage(stage.name), expected: stage.stat, offset: 0, length: rule.bytesNeeded(of: size))
+        plan.tasks.update(path) { $0.state = .examined }
+        effects.add(.read(newJob(.readingStagedHeader(path, stage.name)), [request]))
+    }
+
+    mutating func finishReadingStagedHeader(
+        of path: Path, _ name: StageName, _ outcomes: [ReadOutcome], into effects: inout Effects
+    ) {
+        guard let task = plan.tasks[path], task.state == .examined, let stage = task.stage, stage.name == name,
+            case .file(let content, let size) = stage.entry.content
+        else { return }
+        switch outcomes.first {
+        case .bytes(let bytes)?:
+            let rule = formats.rules.reader(of: path)
+            plan.tasks.update(path) { task in
+                task.format = rule?.mark(of: content, size: size, header: bytes)
+                task.state = .ready
+            }
+        case .failed(let error)?: fail(path, error, into: &effects)
+        case nil: fail(path, .inputOutput, into: &effects)
+        }
+    }
+
+    private enum Verdict {
+        case apply
+        /// What stands there has not been read yet.
+        case unread
+        case downgrade
+    }
+
+    /// Who deletes a file and has seen what this node has of it gives up its format as well.
+    func noteDeletion(by revision: Revision, _ row: inout Row) {
+        guard revision.entry.isAbsent, let disk = row.disk, revision.includes(disk.origins.content) else { return }
+        row.format?.isGivenUp = true
+    }
+
+    /// Under which name the staged file would go on if it had to make room.
+    func heldName(of path: Path) -> Path? {
+        guard let task = plan.tasks[path], task.format != nil, case .replace = task.step,
+            formats.rules.rule(for: path) != nil
+        else { return nil }
+        return copyName(for: path, losing: task.wanted.entry.content, of: task.wanted.origins.content)
+    }
+
+    /// False if what is staged is not to take the place of what stands there, or if nobody knows that yet.
+    mutating func mayApply(
+        _ task: PlanState.Errand, _ row: Row, _ rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
+    ) -> Bool {
+        switch verdict(on: task, row) {
+        case .apply: return true
+        case .unread:
+            forget(task)
+            plan.fresh[row.path] = nil
+            plan.afterLook[row.path] = true
+            watch.toHash[row.path] = true
+        case .downgrade:
+            var held = row
+            holdBack(task, &held, &rows, in: &batch, into: &effects)
+            put(held, replacing: row, in: &batch, into: &effects)
+            rows[row.path] = held
+        }
+        return false
+    }
+
+    /// What is staged against what stands there.
+    private func verdict(on task: PlanState.Errand, _ row: Row) -> Verdict {
+        guard let rule = formats.rules.rule(for: row.path), book(of: row.path) == nil, let format = task.format,
+            case .replace = task.step, row.condition == .normal, !isToComeBack(row.format, row),
+            resolution(of: row).entry.content == task.wanted.entry.content,
+            case .file(let shown, _)? = row.disk?.entry.content
+        else { return .apply }
+        guard let known = row.format, known.content == shown, known.rule == rule.fingerprint else { return .unread }
+        return !known.isGivenUp && format.reading.isDowngrade(of: known.reading) ? .downgrade : .apply
+    }
+
+    /// The staged file goes under the name of a conflict copy; once it is there, what stands at the path is asserted anew.
+    private mutating func holdBack(
+        _ task: PlanState.Errand, _ row: inout Row, _ rows: inout RowMap, in batch: inout Batch,
+        into effects: inout Effects
+    ) {
+        guard let disk = row.disk, let stage = task.stage,
+            let copy = copyName(for: row.path, losing: task.wanted.entry.content, of: task.wanted.origins.content)
+        else { return forget(task) }
+        let old = rows[copy]
+        var copied = old ?? Row(path: copy)
+        let isThere = copied.disk?.entry.content == task.wanted.entry.content
+        let isKnown = !copied.heads.isEmpty || copied.disk != nil
+        if isThere || isKnown && resolution(of: copied).entry.isAbsent {
+            // It lies beside, or whoever saw it there has taken it away.
+            forget(task)
+            revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: row.version, in: &batch)
+            effects.add(.report(.note(Note(code: .formatDowngradeHeld, subject: row.path.bytes))))
+            return
+        }
+        wait(&row, .formatDowngradeHeld)
+        guard !isKnown, plan.tasks[copy] == nil, !apply.touches(copy) else {
+            forget(task)
+            return rest(row.path)
+        }
+        plan.tasks[row.path] = nil
+        decree(task.wanted.entry, &copied, in: &batch)
+        put(copied, replacing: old, in: &batch, into: &effects)
+        rows[copy] = copied
+        plan.tasks[copy] = PlanState.Errand(
+            path: copy, step: .place, wanted: resolution(of: copied), stat: nil, content: task.content, stage: stage,
+            adoptedFrom: nil, copy: nil, format: task.format, followers: task.followers + [row.path], state: .ready)
+    }
+}

@@ -1,0 +1,142 @@
+import RecordMerge
+import SyncModel
+
+/// What is saved in this folder over a guarded file: an older or a broken state does not take the place of a newer one. It leaves
+/// its name as a conflict copy, and what was there comes back.
+extension Node {
+    mutating func openFormats(_ rules: FormatRules) {
+        formats = FormatState()
+        formats.rules = rules
+        formats.mustReview = !rules.isEmpty || record.formatsConsidered != nil
+    }
+
+    var guardsFormats: Bool { !formats.rules.isEmpty }
+
+    /// A rule tells how the version of the file, or of the original of a conflict copy, is found.
+    func hasHeader(_ path: Path) -> Bool { formats.rules.reader(of: path) != nil }
+
+    // MARK: Headers
+
+    /// True if what was read of a file is put off until its header has been read as well.
+    mutating func waitsForHeader(_ result: HashedPath, _ row: Row?, into effects: inout Effects) -> Bool {
+        guard case .content(.file(let content, let size), _, let stat) = result.outcome,
+            let rule = formats.rules.reader(of: result.path), !isRead(content, at: result.path, row, by: rule)
+        else { return false }
+        if size == 0 {
+            formats.headers[result.path] = FormatMark(
+                content: content, rule: rule.fingerprint, reading: rule.header(of: [], size: 0).reading)
+            return false
+        }
+        formats.unread[result.path] = result
+        let request = ReadRequest(
+            place: .tree(result.path), expected: stat, offset: 0, length: rule.bytesNeeded(of: size))
+        effects.add(.read(newJob(.readingHeader(result.path)), [request]))
+        return true
+    }
+
+    private func isRead(_ content: ContentID, at path: Path, _ row: Row?, by rule: FormatRule) -> Bool {
+        [row?.format, formats.headers[path]].contains { $0?.content == content && $0?.rule == rule.fingerprint }
+    }
+
+    mutating func finishReadingHeader(of path: Path, _ outcomes: [ReadOutcome]) {
+        guard let result = formats.unread.removeValue(forKey: path) else { return }
+        guard case .bytes(let bytes)? = outcomes.first,
+            let mark = formats.rules.reader(of: path)?.mark(of: result.outcome, header: bytes)
+        else {
+            // It is not what was read any more, or cannot be read now.
+            watch.hashing[path] = nil
+            watch.seenWhileHashing[path] = nil
+            watch.changing[path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
+            return
+        }
+        formats.headers[path] = mark
+        watch.observing += 1
+        enqueue(.hashed([result]))
+    }
+
+    /// The header belongs to what the row says stands there. What stands there only until it has made room does not count.
+    mutating func noteFormat(_ row: inout Row) {
+        let header = formats.headers.removeValue(forKey: row.path)
+        guard let rule = formats.rules.reader(of: row.path) else {
+            row.format = nil
+            return
+        }
+        guard case .file(let content, _)? = row.disk?.entry.content, let header, header.content == content,
+            header.rule == rule.fingerprint, !isToComeBack(row.format, row)
+        else { return }
+        row.format = header
+    }
+
+    // MARK: What is saved here
+
+    /// True if the save is not to become a state of the path.
+    mutating func holdsDowngrade(_ row: inout Row, _ entry: Entry, _ stat: Stat, isRacy: Bool, in batch: inout Batch)
+        -> Bool
+    {
+        guard let rule = formats.rules.rule(for: row.path), book(of: row.path) == nil,
+            row.condition == .normal || row.condition == .missing, row.disk != nil,
+            case .file(let content, _) = entry.content, let header = formats.headers[row.path],
+            header.content == content, let known = row.format, known.rule == rule.fingerprint,
+            known.content != content, !known.isGivenUp, isShownOrWanted(known.content, row),
+            header.reading.isDowngrade(of: known.reading)
+        else {
+            formats.brokenSince[row.path] = nil
+            formats.insisted[row.path] = nil
+            return false
+        }
+        if formats.insisted.removeValue(forKey: row.path) != nil {
+            // Deleted and made anew: who deletes a file may put anything in its place, on the other node as well.
+            var gone = row.disk?.entry ?? .absent
+            gone.content = .absent
+            revise(&row, to: gone, stat: nil, in: &batch)
+            return false
+        }
+        if header.reading.isBroken, mayStillBeSaved(row.path) {
+            wait(&row, header.reading == .zeroLength ? .formatZeroLength : .formatCorrupt)
+            watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
+            return true
+        }
+        let origin = Origin(
+            author: .own, position: record.ownHead.position, time: clock.tick(wallMilliseconds: now.wallMilliseconds))
+        row.disk = Row.DiskState(entry: entry, stat: stat, origins: Origins(all: origin), isRacy: isRacy)
+        row.condition = .normal
+        row.owesCopy = true
+        wait(&row, .formatDowngradeHeld)
+        cancel(row.path)
+        plan.want(row.path)
+        return true
+    }
+
+    /// What stands at the path is a downgrade that has not made room yet.
+    func isToComeBack(_ format: FormatMark?, _ row: Row) -> Bool {
+        guard row.owesCopy, let format, case .file(let wanted, _) = resolution(of: row).entry.content else {
+            return false
+        }
+        return wanted == format.content
+    }
+
+    private func isShownOrWanted(_ content: ContentID, _ row: Row) -> Bool {
+        [row.disk?.entry.content, resolution(of: row).entry.content].contains { shown in
+            if case .file(let id, _)? = shown { id == content } else { false }
+        }
+    }
+
+    private mutating func mayStillBeSaved(_ path: Path) -> Bool {
+        let since = formats.brokenSince[path] ?? now.monotonicMilliseconds
+        formats.brokenSince[path] = since
+        return now.monotonicMilliseconds < since + limits.brokenPatienceMilliseconds
+    }
+}
+
+extension FormatRule {
+    func mark(of outcome: HashOutcome, header bytes: [UInt8]) -> FormatMark? {
+        guard case .content(.file(let content, let size), _, _) = outcome, bytes.count == bytesNeeded(of: size) else {
+            return nil
+        }
+        return mark(of: content, size: size, header: bytes)
+    }
+
+    func mark(of content: ContentID, size: UInt64, header bytes: [UInt8]) -> FormatMark {
+        FormatMark(content: content, rule: fingerprint, reading: header(of: bytes, size: size).reading)
+    }
+}
