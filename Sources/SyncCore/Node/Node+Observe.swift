@@ -15,9 +15,17 @@ struct WatchState: Sendable {
     /// After a power cut: whole files that went from where they were known, without a row that still says so. Who gives
     /// one of them another name is no cut.
     var strays = SortedMap<FileIdentity, (path: Path, content: Content)>()
-    /// After a power cut: files that recovery has found in the stage, and when it was done with them (wall milliseconds). A cut
-    /// may leave a file two names, and who takes one away changes the time of the other.
-    var swept = SortedMap<FileIdentity, Int64>()
+    /// After a power cut: files that recovery has found in the stage. A cut may leave a file two names, and who takes one away
+    /// changes the time of the other.
+    var swept = SortedMap<FileIdentity, Swept>()
+
+    struct Swept: Sendable {
+        /// The change time it was found with.
+        let changed: Timestamp
+        /// When recovery was done with it (wall milliseconds).
+        let untilMilliseconds: Int64
+    }
+
     /// Files that were put back into the tree and could not be synced, until they have a row.
     var unwritten = SortedMap<Path, FileIdentity>()
     /// What the rules left out when the distrust ended had not been looked at: since when that is distrusted still, as long as
@@ -158,7 +166,17 @@ struct WatchState: Sendable {
 
     /// The change time may be that of recovery, which took another name of the file away.
     func isSwept(_ stat: Stat) -> Bool {
-        isSinceBoot(stat.changed) && swept[stat.identity].map { stat.changed.milliseconds <= $0 } == true
+        isSinceBoot(stat.changed)
+            && swept[stat.identity].map { stat.changed.milliseconds <= $0.untilMilliseconds } == true
+    }
+
+    /// As the cut has left it, if nobody but recovery has done anything to it since. (Another process of this boot may have swept
+    /// before: then nobody knows.)
+    func asLeft(_ stat: Stat) -> Stat {
+        guard isSwept(stat), let changed = swept[stat.identity]?.changed, !isSinceBoot(changed) else { return stat }
+        var left = stat
+        left.changed = changed
+        return left
     }
 
     /// The looks under way may see a directory away from its place: they are taken again.
@@ -986,8 +1004,9 @@ extension Node {
     }
 
     /// After a power cut, content that changed while its time did not, or that is empty now, is what the cut left of the file.
-    private func isDamage(_ row: Row, found entry: Entry, _ stat: Stat, _ namesakes: Namesakes) -> Bool {
+    private func isDamage(_ row: Row, found entry: Entry, _ shown: Stat, _ namesakes: Namesakes) -> Bool {
         guard let disk = row.disk else { return false }
+        let (stat, isSwept) = (watch.asLeft(shown), watch.isSwept(shown))
         // Known damage is no version because its time or mode has changed. (Another file that holds the same is, if it was made
         // since the machine is up.)
         if entry.content == disk.entry.content {
@@ -1008,8 +1027,8 @@ extension Node {
         // it is altered by a rename as well, also by one of recovery's. (Known as of a time to come: the clock has been put back, and
         // nothing of now can be later than that.)
         guard watch.isChangedSinceBoot(stat), disk.stat.changed < stat.changed || isAhead(disk.stat.changed) else {
-            return stat.changed <= disk.stat.changed || isEmptied || isBack(stat, at: row.path, disk.stat, namesakes)
-                || isOlder(stat, disk.stat)
+            return stat.changed <= disk.stat.changed || isEmptied
+                || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk.stat)
         }
         let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
         return !isNew && (stat.modified <= disk.stat.modified || isEmptied)
@@ -1025,8 +1044,8 @@ extension Node {
 
     /// Both from before the cut, and the change time says nothing: the clock was ahead then, but not when the other was known, or it
     /// is recovery's. Only the times of the writing say which is older.
-    private func isOlder(_ stat: Stat, _ known: Stat) -> Bool {
-        guard isAhead(stat.changed) && !isAhead(known.changed) || watch.isSwept(stat) else { return false }
+    private func isOlder(_ stat: Stat, _ isSwept: Bool, _ known: Stat) -> Bool {
+        guard isAhead(stat.changed) && !isAhead(known.changed) || isSwept else { return false }
         return stat.identity == known.identity && stat.modified < known.modified
     }
 
@@ -1038,10 +1057,12 @@ extension Node {
     /// the cut has taken that back, but not what it did to the change time of the file. If another path is known to have it,
     /// as of this very change time, only a cut can have given it this name: a person's rename changes that. One that is known
     /// nowhere and was in the stage as well is what we had put here before: the cut has taken back all that came after.
-    private func isBack(_ stat: Stat, at path: Path, _ known: Stat, _ namesakes: Namesakes) -> Bool {
+    private func isBack(
+        _ stat: Stat, _ isSwept: Bool, at path: Path, _ known: Stat, _ namesakes: Namesakes
+    ) -> Bool {
         guard stat.identity != known.identity else { return false }
         let others = namesakes[stat.identity].filter { $0.path != path }
-        if others.isEmpty { return stat.modified < known.modified || watch.isSwept(stat) }
+        if others.isEmpty { return stat.modified < known.modified || isSwept }
         return others.contains { $0.disk?.stat.changed == stat.changed }
     }
 

@@ -415,7 +415,8 @@ extension Node {
         }
         if record.distrustSince != nil {
             for file in (recovery.staged ?? []).prefix(limits.notedPathsMax) {
-                watch.swept[file.stat.identity] = now.wallMilliseconds
+                watch.swept[file.stat.identity] = WatchState.Swept(
+                    changed: file.stat.changed, untilMilliseconds: now.wallMilliseconds)
             }
         }
         if recovery.intents?.isEmpty == false {
