@@ -1019,8 +1019,10 @@ extension Node {
         // (Of a file that was read in the breath of its last change the times may stand for one more, but not for nothing at all.)
         let isAmbiguous = disk.isRacy && stat.changed == disk.stat.changed && !isEmptied
         if isFromBefore(stat, disk.stat), !isAmbiguous { return true }
-        // What the row says was seen after the cut: whatever differs from it now was done since.
-        if watch.isSinceBoot(disk.stat.changed) { return false }
+        // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
+        // says that it was not: the clock was ahead before the cut.)
+        let isOvertaken = stat.identity == disk.stat.identity && stat.changed < disk.stat.changed
+        if watch.isSinceBoot(disk.stat.changed), !isOvertaken || watch.clockStretches.count > 1 { return false }
         // The same file as of the same time with other bytes: nobody did that.
         if stat.identity == disk.stat.identity, stat.modified == disk.stat.modified { return true }
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
