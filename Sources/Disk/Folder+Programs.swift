@@ -82,7 +82,8 @@ extension Folder {
         case .expectAbsent(let place): if try look(place) != nil { throw Failure(.mismatch) }
         case .expect(let place, let stat): try expect(place) { $0.isUntouched(since: stat) }
         case .expectContent(let place, let stat): try expect(place) { $0.isSameContent(as: stat) }
-        case .expectIdentity(let place, let identity): try expect(place) { $0.identity == identity }
+        case .expectIdentity(let place, let identity, let kind):
+            try expect(place) { $0.identity == identity && $0.kind == kind }
         case .expectUnheld(let place): if isHeld(place) { throw Failure(.busy) }
         case .inspect(let place): result.inspected.append(try look(place))
         case .exchange(let left, let right): try rename(left, right, .exchange)

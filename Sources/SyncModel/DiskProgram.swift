@@ -55,8 +55,9 @@ public enum DiskOperation: Hashable, Sendable {
     case expect(Place, Stat)
     /// As `expect`, but forgives the change time, which a rename alters.
     case expectContent(Place, Stat)
-    /// Goes on only if this very file or directory is there, whatever was done to it.
-    case expectIdentity(Place, FileIdentity)
+    /// Goes on only if this very file or directory is there, whatever was done to it. (Of what kind it is has to be said as well:
+    /// where births are coarse, a file may get the identity of a directory that has just gone.)
+    case expectIdentity(Place, FileIdentity, FileKind)
     /// Goes on only if nobody writes to the file or holds a lock on it; fails with `.busy`. Where that cannot be told, it goes on.
     case expectUnheld(Place)
     /// Reports what is there.

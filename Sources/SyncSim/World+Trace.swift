@@ -513,7 +513,7 @@ extension DiskOperation {
         case .expectAbsent(let place): "expect nothing at \(place.summary)"
         case .expect(let place, let stat): "expect \(stat.summary) at \(place.summary)"
         case .expectContent(let place, let stat): "expect content \(stat.summary) at \(place.summary)"
-        case .expectIdentity(let place, let identity): "expect #\(identity.inode) at \(place.summary)"
+        case .expectIdentity(let place, let identity, _): "expect #\(identity.inode) at \(place.summary)"
         case .expectUnheld(let place): "expect nobody to hold \(place.summary)"
         case .inspect(let place): "inspect \(place.summary)"
         case .exchange(let left, let right): "exchange \(left.summary) with \(right.summary)"
@@ -529,7 +529,8 @@ extension DiskOperation {
         case .createFile(let place), .write(let place, _, _), .truncate(let place, _), .createDirectory(let place, _),
             .createSymlink(let place, _), .setMode(let place, _), .setModified(let place, _), .syncFile(let place),
             .syncParent(let place), .expectAbsent(let place), .expect(let place, _), .expectContent(let place, _),
-            .expectIdentity(let place, _), .expectUnheld(let place), .inspect(let place), .removeDirectory(let place),
+            .expectIdentity(let place, _, _), .expectUnheld(let place), .inspect(let place),
+            .removeDirectory(let place),
             .discard(let place):
             [place]
         case .copy(let from, _, _, let to, _, _): [from, to]

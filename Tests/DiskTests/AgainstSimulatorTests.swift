@@ -139,7 +139,8 @@ private struct Twin {
         case 1: return (.expectContent(known.place, known.virtual), .expectContent(known.place, known.real))
         default:
             return (
-                .expectIdentity(known.place, known.virtual.identity), .expectIdentity(known.place, known.real.identity)
+                .expectIdentity(known.place, known.virtual.identity, known.virtual.kind),
+                .expectIdentity(known.place, known.real.identity, known.real.kind)
             )
         }
     }

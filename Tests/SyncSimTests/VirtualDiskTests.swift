@@ -291,9 +291,10 @@ extension String {
                 Case(.expectContent(tree("g"), renamed), .done),
                 Case(.expectContent(tree("g"), otherSize), .failed(.mismatch)),
                 Case(.expectContent(tree("g"), otherFile), .failed(.mismatch)),
-                Case(.expectIdentity(tree("g"), g.identity), .done),
-                Case(.expectIdentity(tree("g"), otherFile.identity), .failed(.mismatch)),
-                Case(.expectIdentity(tree("none"), g.identity), .failed(.mismatch)),
+                Case(.expectIdentity(tree("g"), g.identity, .file), .done),
+                Case(.expectIdentity(tree("g"), g.identity, .directory), .failed(.mismatch)),
+                Case(.expectIdentity(tree("g"), otherFile.identity, .file), .failed(.mismatch)),
+                Case(.expectIdentity(tree("none"), g.identity, .file), .failed(.mismatch)),
                 Case(.expectAbsent(tree("none")), .done),
                 Case(.expectAbsent(tree("none/x")), .done),
                 Case(.expectAbsent(tree("g/x")), .done),
@@ -309,7 +310,7 @@ extension String {
         // And a write breaks both, and makes no other file of it.
         disk.writeFile(at("h"), utf8("own"), now: ms(7))
         #expect(disk.perform(.expectContent(tree("h"), g), now: ms(8)) == .failed(.mismatch))
-        #expect(disk.perform(.expectIdentity(tree("h"), g.identity), now: ms(8)) == .done)
+        #expect(disk.perform(.expectIdentity(tree("h"), g.identity, .file), now: ms(8)) == .done)
     }
 
     @Test("a program stops at its first failure and undoes nothing") func programs() throws {

@@ -277,7 +277,7 @@ extension Node {
         guard let parent = path.parent, !parent.isRoot else { return }
         if let planned = running.wanted[parent] {
             running.parents[parent] = planned.modified
-        } else if let disk = parents[parent]?.disk {
+        } else if let disk = parents[parent]?.disk, disk.entry.content.isDirectory {
             running.parents[parent] = disk.entry.modified
         }
     }
@@ -324,7 +324,7 @@ extension Node {
         let place = Place.tree(task.path)
         // Files of a directory come and go in the same breath; only that it is this directory matters.
         var operations: [DiskOperation] = [
-            stat.kind == .directory ? .expectIdentity(place, stat.identity) : .expect(place, stat)
+            stat.kind == .directory ? .expectIdentity(place, stat.identity, .directory) : .expect(place, stat)
         ]
         if stat.kind != .symlink { operations.append(.setMode(place, wanted.entry.mode)) }
         operations += [.setModified(place, wanted.entry.modified), .syncFile(place), .inspect(place)]
@@ -440,7 +440,7 @@ extension Node {
             program: DiskProgram(operations),
             // A save that took the name in that moment is where it belongs; only our own file goes back.
             turningPoint: 3,
-            undo: DiskProgram([.expectIdentity(here, source.stat.identity), .move(here, to: there)]))
+            undo: DiskProgram([.expectIdentity(here, source.stat.identity, source.stat.kind), .move(here, to: there)]))
     }
 
     private func place(of displaced: Intent.Displaced) -> Place {
@@ -643,7 +643,9 @@ extension Node {
         let staged = Place.stage(item.intent.stage)
         return sequence(first: item.task.path, next: \.parent).dropFirst().filter { !$0.isRoot }.reversed().map {
             parent in
-            DiskProgram([.expectIdentity(staged, expected.identity), .createDirectory(.tree(parent), mode: 0o755)])
+            DiskProgram([
+                .expectIdentity(staged, expected.identity, expected.kind), .createDirectory(.tree(parent), mode: 0o755),
+            ])
         }
     }
 
@@ -720,7 +722,8 @@ extension Node {
         let programs = timed.map { parent, identity, time in
             let place = Place.tree(parent)
             return DiskProgram([
-                .expectIdentity(place, identity), .setModified(place, time), .syncFile(place), .inspect(place),
+                .expectIdentity(place, identity, .directory), .setModified(place, time), .syncFile(place),
+                .inspect(place),
             ])
         }
         var syncs: [DiskOperation] = []

@@ -115,7 +115,8 @@ extension Node {
     /// Who wrote into it has nothing of it but this file, and may not have synced it.
     private func rescue(_ version: KeptVersion, to path: Path) -> DiskProgram {
         DiskProgram([
-            .expectIdentity(version.place, version.stat.identity), .move(version.place, to: .tree(path)),
+            .expectIdentity(version.place, version.stat.identity, version.stat.kind),
+            .move(version.place, to: .tree(path)),
             .syncParent(.tree(path)), .syncParent(version.place), .syncFile(.tree(path)),
         ])
     }

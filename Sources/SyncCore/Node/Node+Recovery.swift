@@ -325,7 +325,8 @@ extension Node {
         else { return nil }
         let (here, there) = (Place.tree(intent.path), Place.tree(from))
         return DiskProgram([
-            .expectIdentity(here, identity), .expectAbsent(there), .move(here, to: there), .syncParent(there),
+            .expectIdentity(here, identity, .directory), .expectAbsent(there), .move(here, to: there),
+            .syncParent(there),
             .syncParent(here),
         ])
     }

@@ -50,7 +50,7 @@ package final class PlansWork: Invariant {
         case (.copy, .notFound), (.copy, .notDirectory), (.copy, .isDirectory), (.copy, .mismatch): true
         case (.copy, .unsupported): true
         // A version may have been given back or be past its promise, and the directory it came from may be gone.
-        case (.expectIdentity(.version, _), .mismatch), (.expectIdentity(.quarantine, _), .mismatch): true
+        case (.expectIdentity(.version, _, _), .mismatch), (.expectIdentity(.quarantine, _, _), .mismatch): true
         case (.move(.version, to: .tree), .notFound), (.move(.version, to: .tree), .notDirectory): true
         case (.exchange(.version, .tree), .notFound), (.exchange(.quarantine, .tree), .notFound): true
         case (.move(.quarantine, to: .tree), .notFound), (.move(.quarantine, to: .tree), .notDirectory): true

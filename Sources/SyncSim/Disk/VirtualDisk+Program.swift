@@ -56,7 +56,8 @@ extension VirtualDisk {
         case .expectAbsent(let place): expectAbsent(place)
         case .expect(let place, let stat): expect(place) { $0.isUntouched(since: stat) }
         case .expectContent(let place, let stat): expect(place) { $0.isSameContent(as: stat) }
-        case .expectIdentity(let place, let identity): expect(place) { $0.identity == identity }
+        case .expectIdentity(let place, let identity, let kind):
+            expect(place) { $0.identity == identity && $0.kind == kind }
         case .expectUnheld(let place): isHeld(place) ? .failed(.busy) : .done
         case .inspect(let place): inspect(place)
         case .exchange(let left, let right): exchange(left, right, now: now)
