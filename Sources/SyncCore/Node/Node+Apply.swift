@@ -742,6 +742,8 @@ extension Node {
                 if item.task.stat?.kind == .file { syncs.append(.syncFile(.tree(copy))) }
             case nil: break
             }
+            // That the directory is gone for good: a power cut would give it back, in the stage, with what had been in it.
+            if item.step == .replaceDirectory { syncs.append(.syncParent(.stage(item.intent.stage))) }
         }
         for isQuarantine in [false, true] {
             if let place = asides.first(where: { $0.isQuarantine == isQuarantine }) { syncs.append(.syncParent(place)) }

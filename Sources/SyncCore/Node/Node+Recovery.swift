@@ -213,12 +213,15 @@ extension Node {
     }
 
     /// What no intent tells of is ours. Where there are no intents because the state was wiped it may be the only copy of a
-    /// person's file, taken from its place in that moment.
+    /// person's file, taken from its place in that moment. Or a directory with all that is in it: removing it tells.
     private mutating func sweeping(_ file: StagedFile) -> [DiskOperation] {
         let staged = Place.stage(file.name)
-        guard recovery.isFirstStart, file.stat.kind != .directory else { return [.discard(staged)] }
+        guard recovery.isFirstStart else { return [.discard(staged)] }
         let place = Place.quarantine(nextVersion())
-        return [.move(staged, to: place), .syncFile(place), .syncParent(place)]
+        guard file.stat.kind == .directory else {
+            return [.move(staged, to: place), .syncFile(place), .syncParent(place)]
+        }
+        return [.move(staged, to: place), .syncParent(place), .removeDirectory(place)]
     }
 
     /// The file we staged stands in its place, but somebody has written to it since, or set its time: he did that to what we
@@ -265,6 +268,7 @@ extension Node {
             if isAside { operations.append(.syncParent(version.place)) }
         case .conflictCopy?, nil: break
         }
+        if intent.isReplacingDirectory { operations.append(.syncParent(.stage(intent.stage))) }
         return DiskProgram(operations)
     }
 
@@ -574,5 +578,10 @@ extension DiskProgram {
 }
 
 extension Intent {
+    /// What makes room is a directory.
+    fileprivate var isReplacingDirectory: Bool {
+        if case .place = action { displaced == nil && expected?.kind == .directory } else { false }
+    }
+
     fileprivate func repeats(_ earlier: Intent) -> Bool { path == earlier.path && action == earlier.action }
 }
