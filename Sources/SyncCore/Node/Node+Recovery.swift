@@ -299,10 +299,18 @@ extension Node {
                 findings.rescued.append(refuge)
                 programs.append(DiskProgram([.move(version.place, to: .tree(refuge)), .syncParent(.tree(refuge))]))
             }
-        case .conflictCopy(let path)?: findings.looks.append(path)
+        case .conflictCopy(let path)?:
+            findings.looks.append(path)
+            noteUnwritten(path, aside)
         case nil: break
         }
         return programs
+    }
+
+    /// The last process may have been told that it cannot be synced, and have ended with that: then no sync tells of it again, and
+    /// a power cut takes what may be the only copy.
+    private mutating func noteUnwritten(_ path: Path, _ stat: Stat) {
+        if stat.kind == .file, watch.unwritten.count < limits.notedPathsMax { watch.unwritten[path] = stat.identity }
     }
 
     /// A version was on its way back into the tree. (What is neither it nor what was to take its place is a save in the very
@@ -375,6 +383,7 @@ extension Node {
                 return DiskProgram([.move(staged, to: version.place), .syncParent(version.place)])
             case .conflictCopy(let path)?:
                 findings.looks.append(path)
+                noteUnwritten(path, inStage)
                 return DiskProgram([.move(staged, to: .tree(path)), .syncParent(.tree(path))])
             case nil:
                 break
