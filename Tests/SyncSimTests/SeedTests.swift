@@ -10,7 +10,9 @@ struct SeedTests {
         "passes",
         arguments: [
             // A directory that had made room was back in the stage after a power cut, with what had been in it.
-            32_885 as UInt64
+            32_885 as UInt64,
+            // A file was given its new name, but not its mode, and the directory of its old name had gone in the same batch.
+            33_228,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

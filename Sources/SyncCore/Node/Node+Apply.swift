@@ -91,6 +91,8 @@ struct AppliedItem: Sendable {
     var isInPlace = false
     /// A directory that was to be made and then, because that could not be finished, to be removed; neither could be done.
     var standing: Stat?
+    /// A file that has its new name and could not be given the old one again.
+    var stranded: Stat?
     /// What is to go back to its name finds no directory there any more.
     var needsParents = false
     /// What came out of its place has been seen to be what was expected there.
@@ -440,7 +442,9 @@ extension Node {
             program: DiskProgram(operations),
             // A save that took the name in that moment is where it belongs; only our own file goes back.
             turningPoint: 3,
-            undo: DiskProgram([.expectIdentity(here, source.stat.identity, source.stat.kind), .move(here, to: there)]))
+            undo: DiskProgram([
+                .inspect(here), .expectIdentity(here, source.stat.identity, source.stat.kind), .move(here, to: there),
+            ]))
     }
 
     private func place(of displaced: Intent.Displaced) -> Place {
@@ -583,6 +587,11 @@ extension Node {
             guard case .place(let identity?, _) = item.intent.action else {
                 guard result.failure != nil else { continue }
                 if item.step == .makeDirectory { batch.items[index].standing = result.inspected.first ?? nil }
+                if case .rename = item.intent.action, let stat = result.inspected.first ?? nil,
+                    stat.identity == item.intent.expected?.identity
+                {
+                    batch.items[index].stranded = stat
+                }
                 guard case .remove = item.intent.action else { continue }
                 // Its name was taken again in that moment, or the disk failed once more. History can wait for the next start.
                 if !item.makesCopy, item.isAsExpected || isExpected(result, item) {
@@ -1038,7 +1047,10 @@ extension Node {
         plan.fresh[path] = nil
         plan.someWait = true
         rest(path)
-        if item.isUnwritten { noteUnwritten(item.task.adoptedFrom?.path ?? path, rows: &rows) }
+        if let stat = item.stranded { settleStranded(item, stat, rows: &rows) }
+        if item.isUnwritten {
+            noteUnwritten(item.stranded == nil ? item.task.adoptedFrom?.path ?? path : path, rows: &rows)
+        }
         guard var row = rows[path] else { return }
         if let stat = item.standing, stat.kind == .directory, row.disk == nil {
             // Found by a look, it would be a person's. It is nobody's until what it lacks has been applied.
@@ -1061,6 +1073,17 @@ extension Node {
         }
         rows[path] = row
         if reason == .notEmpty { enqueue(.explainNotEmpty(path, after: nil, sawLive: false)) }
+    }
+
+    /// The directory it came from may have gone in the same batch. Found by a look, it would be a person's.
+    private mutating func settleStranded(_ item: AppliedItem, _ stat: Stat, rows: inout RowMap) {
+        guard let from = item.task.adoptedFrom?.path, let shown = item.intent.shown, let source = rows[from],
+            let known = source.disk, let target = rows[item.task.path],
+            let row = settled(
+                target, RecoveryState.Moved(path: target.path, stat: stat, shown: shown), from: known)
+        else { return }
+        rows[row.path] = row
+        if let row = settled(source, RecoveryState.Taken(path: from, identity: stat.identity)) { rows[from] = row }
     }
 
     /// Its author may not have synced it, and now the kernel takes it for written. It still can be read.

@@ -506,7 +506,7 @@ extension Node {
 
     /// Noted at once as well: a peer who has put the same there again would else make the row say that all is as it should
     /// be, and a look that it was removed here.
-    private func settled(_ old: Row, _ taken: RecoveryState.Taken) -> Row? {
+    func settled(_ old: Row, _ taken: RecoveryState.Taken) -> Row? {
         guard old.condition == .normal, old.needsApply, let disk = old.disk,
             taken.identity.map({ $0 == disk.stat.identity }) ?? disk.entry.content.isDirectory
         else { return nil }
@@ -519,7 +519,7 @@ extension Node {
     }
 
     /// And where it has gone. What it still lacks, mode or time, is applied like any other difference.
-    private func settled(_ old: Row, _ moved: RecoveryState.Moved, from known: Row.DiskState) -> Row? {
+    func settled(_ old: Row, _ moved: RecoveryState.Moved, from known: Row.DiskState) -> Row? {
         let (stat, shown, wanted) = (moved.stat, moved.shown, resolution(of: old).entry)
         guard old.condition == .normal, old.disk == nil, old.version.covers(shown.version),
             !old.reflected.covers(shown.version), stat.size == known.stat.size
