@@ -14,7 +14,15 @@ struct WatchState: Sendable {
     var handled = SortedMap<Path, Bool>()
     /// After a power cut: whole files that went from where they were known, without a row that still says so. Who gives
     /// one of them another name is no cut.
-    var strays = SortedMap<FileIdentity, (path: Path, content: Content)>()
+    var strays = SortedMap<FileIdentity, Stray>()
+
+    struct Stray: Sendable {
+        let path: Path
+        let content: Content
+        /// The change time it was known with.
+        let changed: Timestamp
+    }
+
     /// After a power cut: files that recovery has found in the stage. A cut may leave a file two names, and who takes one away
     /// changes the time of the other.
     var swept = SortedMap<FileIdentity, Swept>()
@@ -1063,9 +1071,10 @@ extension Node {
         _ stat: Stat, _ isSwept: Bool, at path: Path, _ known: Stat, _ namesakes: Namesakes
     ) -> Bool {
         guard stat.identity != known.identity else { return false }
-        let others = namesakes[stat.identity].filter { $0.path != path }
-        if others.isEmpty { return stat.modified < known.modified || isSwept }
-        return others.contains { $0.disk?.stat.changed == stat.changed }
+        var changes = namesakes[stat.identity].compactMap { $0.path == path ? nil : $0.disk?.stat.changed }
+        // (Where it was known may have been found empty by now.)
+        if let stray = watch.strays[stat.identity], stray.path != path { changes.append(stray.changed) }
+        return changes.isEmpty ? stat.modified < known.modified || isSwept : changes.contains(stat.changed)
     }
 
     /// A whole file that is known by another name has been given this one since the machine is up again: as old as it
@@ -1087,7 +1096,7 @@ extension Node {
     mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path) {
         guard record.distrustSince != nil, stat.kind != .directory, watch.strays.count < limits.notedPathsMax
         else { return }
-        watch.strays[stat.identity] = (path, content)
+        watch.strays[stat.identity] = WatchState.Stray(path: path, content: content, changed: stat.changed)
     }
 
     mutating func wait(_ row: inout Row, _ reason: MessageCode) {
