@@ -1041,7 +1041,9 @@ extension Node {
                 || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk.stat)
         }
         let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
-        return !isNew && (stat.modified <= disk.stat.modified || isEmptied)
+        // Made after what is known had been put here, whatever times it was given: no cut brings that back.
+        let isLater = stat.identity != disk.stat.identity && stat.identity.birth > disk.stat.changed
+        return !isNew && (stat.modified <= disk.stat.modified && !isLater || isEmptied)
     }
 
     /// The same file as of the same times or of an earlier one: nobody's write does that, whatever the clock showed before
