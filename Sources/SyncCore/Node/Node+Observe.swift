@@ -962,7 +962,8 @@ extension Node {
         if isDamage(row, found: entry, stat, namesakes), !isRenamed(entry, stat, to: row, namesakes) {
             if row.condition != .damaged { row.waiting = nil }
             row.condition = .damaged
-            row.disk = row.disk.map { Row.DiskState(entry: entry, stat: stat, origins: $0.origins, isRacy: isRacy) }
+            let origins = row.disk?.origins ?? Resolution.nothing.origins
+            row.disk = Row.DiskState(entry: entry, stat: stat, origins: origins, isRacy: isRacy)
             plan.want(row.path)
             return
         }
@@ -1013,7 +1014,7 @@ extension Node {
 
     /// After a power cut, content that changed while its time did not, or that is empty now, is what the cut left of the file.
     private func isDamage(_ row: Row, found entry: Entry, _ shown: Stat, _ namesakes: Namesakes) -> Bool {
-        guard let disk = row.disk else { return false }
+        guard let disk = row.disk else { return isBackEmpty(row, entry, shown) }
         let (stat, isSwept) = (watch.asLeft(shown), watch.isSwept(shown))
         // Known damage is no version because its time or mode has changed. (Another file that holds the same is, if it was made
         // since the machine is up.)
@@ -1044,6 +1045,12 @@ extension Node {
         // Made after what is known had been put here, whatever times it was given: no cut brings that back.
         let isLater = stat.identity != disk.stat.identity && stat.identity.birth > disk.stat.changed
         return !isNew && (stat.modified <= disk.stat.modified && !isLater || isEmptied)
+    }
+
+    /// One cut has emptied it and it was taken away then; another gives it back.
+    private func isBackEmpty(_ row: Row, _ entry: Entry, _ stat: Stat) -> Bool {
+        row.condition == .damaged && record.distrustSince != nil && !isHandled(row.path) && entry.content.kind == .file
+            && entry.content.size == 0 && !watch.isChangedSinceBoot(stat)
     }
 
     /// The same file as of the same times or of an earlier one: nobody's write does that, whatever the clock showed before
