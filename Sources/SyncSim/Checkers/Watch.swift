@@ -97,6 +97,17 @@ package final class Watch: Checker {
             let value = disk.value(at: source)
             if isRaced(value, at: source, machine, world) { belowSource[source] = value }
         }
+        if case .move(let staged, to: .tree(let target)) = operation, let home = home(of: staged, machine, world),
+            home != target
+        {
+            belowSource = disk.directoryValues(at: staged, as: home)
+        }
+    }
+
+    /// The path that an exchange has brought something out of.
+    private func home(of staged: Place, _ machine: Int, _ world: World) -> Path? {
+        guard case .stage(let name) = staged else { return nil }
+        return world.machines[machine].store.intents[name]?.path
     }
 
     package func didPerform(_ operation: DiskOperation, error: DiskError?, on machine: Int, in world: World) {
@@ -113,6 +124,13 @@ package final class Watch: Checker {
         if error == nil {
             if case .move(.tree(let source), to: .tree(let target)) = operation {
                 carry(source, target, machine, world)
+            }
+            // A directory whose name a person has taken in the moment in which it was out of its place goes on under another
+            // name, with all that is in it: two directories cannot be one, and a person's file does not make room for it.
+            if case .move(let staged, to: .tree(let target)) = operation, !belowSource.isEmpty,
+                let home = home(of: staged, machine, world)
+            {
+                carry(home, target, machine, world)
             }
             for touch in touched { noteChange(touch, machine, world) }
         } else if error == .mismatch, case .expectAbsent(.tree(let path)) = operation {

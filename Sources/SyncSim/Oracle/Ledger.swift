@@ -53,6 +53,8 @@ package struct Ledger: Sendable {
         var discarded: [(value: Value, time: Int64)] = []
         /// Values that may stand here though nobody wrote them here: a daemon's rename took them along.
         package internal(set) var carried: [Value] = []
+        /// A daemon's rename took along what stood here.
+        package internal(set) var isCarriedAway = false
         /// Where a daemon's rename, or a version that was put back, brought values of this path from.
         var carriedFrom: [(value: Value, path: Path)] = []
         /// What a crash brought back after it had been deleted here: nobody can tell that from a file made anew.
@@ -188,6 +190,7 @@ package struct Ledger: Sendable {
             changed(new, on: machine, from: edit.before, to: value, at: time, isRacing: true)
         }
         pages.update(old) { page in
+            page.isCarriedAway = true
             for index in page.acts.indices where page.acts[index].after == value {
                 page.acts[index].demand = min(page.acts[index].demand, .inTree)
             }

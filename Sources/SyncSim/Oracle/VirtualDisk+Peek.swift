@@ -44,6 +44,14 @@ extension VirtualDisk {
         return result
     }
 
+    /// A directory that is out of its place, and everything in it, as if it stood at `path`.
+    package func directoryValues(at place: Place, as path: Path) -> SortedMap<Path, Value> {
+        guard let key = key(at: VirtualDisk.path(of: place)), inodes[key].isDirectory else { return [:] }
+        var result: SortedMap<Path, Value> = [path: .directory]
+        collect(key, path, into: &result)
+        return result
+    }
+
     /// The whole synced tree, `.syncd` left out.
     package var treeValues: SortedMap<Path, Value> { values(below: .root) }
 
