@@ -403,6 +403,10 @@ package final class Watch: Checker {
         beforeDisaster = nil
         let now = world.machines[machine].disk.atHome.treeValues
         settleLedger(machine, before, now, world) { _, _ in false }
+        world.ledger.setBack(
+            machine, to: world.machines[machine].image?.time ?? world.now, was: Ledger.Holdings(tree: before.tree),
+            is: Ledger.Holdings(tree: now),
+            other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues))
         doubtAbsent(machine, now, world)
         excuseLost(before.all, world)
         announce(.restoredImage, machine, world)

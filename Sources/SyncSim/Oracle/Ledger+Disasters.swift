@@ -98,6 +98,23 @@ extension Ledger {
         }
     }
 
+    /// The folder of `machine` and all that its daemon knew are as they were at `time`. What had been put since where the same had
+    /// stood before shows as if it were that: whoever had seen the earlier may have replaced it, and it is history then.
+    package mutating func setBack(
+        _ machine: Int, to time: Int64, was: Holdings, is now: Holdings, other: Holdings
+    ) {
+        for path in pages.keys {
+            let value = now.value(at: path)
+            guard value.isContent, was.value(at: path) == value, !other.holds(value, near: path) else { continue }
+            pages.update(path) { page in
+                for act in page.acts where act.machine == machine && act.after == value && act.time > time {
+                    guard page.acts.contains(where: { $0.after == value && $0.number < act.number }) else { continue }
+                    page.acts[act.number].demand = min(act.demand, .kept)
+                }
+            }
+        }
+    }
+
     /// Nobody has it any more, and nobody need have.
     package mutating func excuse(_ value: Value, at path: Path) {
         pages.update(path) { page in
