@@ -140,6 +140,13 @@ struct Driver {
         emitted.count { if case .hash(_, let paths) = $0 { paths.contains(path) } else { false } }
     }
 
+    /// How often our log was read from the store to be sent.
+    var logReads: Int {
+        emitted.count { effect in
+            if case .load(_, let queries) = effect, case .log? = queries.first { true } else { false }
+        }
+    }
+
     /// When the node wants to be woken.
     private var wish: UInt64? {
         for case .wake(let time) in emitted.reversed() { return time }

@@ -210,6 +210,29 @@ struct NodeTests {
         #expect(driver.hellos.last?.ownHead == driver.shelf.log.last?.head)
     }
 
+    @Test("an entry is sent without being read back; what was sent over a link that is gone is read once")
+    func ownLogIsNotReadBack() {
+        var driver = Driver.running(files: NodeTests.oneFile())
+        driver.greet()
+        driver.settle()
+        let reads = driver.logReads
+        #expect(driver.sentEntries.count == 1)
+        for number in 0..<3 {
+            driver.files[place("new\(number)")] = .file("text", inode: UInt64(50 + number), modified: NodeTests.old)
+            driver.happen(.noticed([Notice(path: place("new\(number)"), kind: .closed)]))
+            driver.settle()
+        }
+        #expect(driver.sentEntries == driver.shelf.log.map(LogCodec.encode) && driver.sentEntries.count == 4)
+        #expect(driver.logReads == reads)
+
+        // Over the next link it starts where that peer is.
+        driver.happen(.disconnected(Driver.link))
+        driver.greet(known: [driver.shelf.log[1].head])
+        driver.settle()
+        #expect(driver.sentEntries.suffix(2) == driver.shelf.log.suffix(2).map(LogCodec.encode)[...])
+        #expect(driver.sentEntries.count == 6 && driver.logReads == reads + 1)
+    }
+
     @Test("R-01 R-03: the peer's log is acknowledged only when it is stored") func importIsDurable() {
         var peer = PeerLog()
         for name in ["x", "y"] { peer.append(epoch: 1, path: name) }

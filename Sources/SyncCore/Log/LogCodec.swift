@@ -82,9 +82,17 @@ public enum LogCodec {
         _ change: LogRecord.Change, at position: LogPosition, time: HybridTime, after previous: LogHead, node: NodeID,
         digest: SHA256.Function = { SHA256.digest(of: $0) }
     ) -> LogRecord {
-        let open = LogRecord(head: LogHead(position: position, chain: .zero), time: time, change: change)
-        let chain = chain(of: encode(open), at: position, after: previous, node: node, digest: digest)
-        return LogRecord(head: LogHead(position: position, chain: chain), time: time, change: change)
+        write(change, at: position, time: time, after: previous, node: node, digest: digest).record
+    }
+
+    /// The same with its bytes, which the chain is made over.
+    static func write(
+        _ change: LogRecord.Change, at position: LogPosition, time: HybridTime, after previous: LogHead, node: NodeID,
+        digest: SHA256.Function
+    ) -> (record: LogRecord, bytes: [UInt8]) {
+        let bytes = encode(LogRecord(head: LogHead(position: position, chain: .zero), time: time, change: change))
+        let chain = chain(of: bytes, at: position, after: previous, node: node, digest: digest)
+        return (LogRecord(head: LogHead(position: position, chain: chain), time: time, change: change), bytes)
     }
 
     public static func chain(

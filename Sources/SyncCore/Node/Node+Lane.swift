@@ -539,10 +539,11 @@ extension Node {
     mutating func append(
         _ change: LogRecord.Change, at position: LogPosition, _ time: HybridTime, in batch: inout Batch
     ) {
-        let entry = LogCodec.record(
+        let written = LogCodec.write(
             change, at: position, time: time, after: record.ownHead, node: record.id, digest: digest)
-        record.ownHead = entry.head
-        batch.add(.appendLog(entry))
+        logTail.append(written.bytes, as: written.record.head, after: record.ownHead.position)
+        record.ownHead = written.record.head
+        batch.add(.appendLog(written.record))
     }
 
     /// Records that this node's folder now shows `entry` at the row's path, and logs it as a change of ours.

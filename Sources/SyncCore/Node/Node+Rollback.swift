@@ -61,6 +61,7 @@ extension Node {
         batch.add(.dropLog(through: LogPosition(epoch: Epoch(raw: .max), seq: .max)))
         epochHasBegun = true
         record.ownHead = LogHead(position: LogPosition(epoch: renumbering.epoch, seq: 0), chain: .zero)
+        logTail.removeAll()
         // What was before this epoch is not in the log any more: a peer that lacks it gets the rows.
         record.prunedThrough = record.ownHead
         record.acknowledged = .none

@@ -160,11 +160,16 @@ extension Node {
         }
         let window = max(1, limits.importRecordsMax / 2)
         pumpRecordLink(into: &effects)
-        if session.maySendLog, setsAreSent, !session.isReadingLog, !recovery.isRenumbering, mayFillLink,
+        while session.maySendLog, setsAreSent, !session.isReadingLog, !recovery.isRenumbering, mayFillLink,
             session.unacknowledged.count < window, session.sentThrough < stores.durableOwnHead.position, !isEpochEmpty
         {
-            session.isReadingLog = true
-            enqueue(.sendLog)
+            if let entries = logTail.entries(after: session.sentThrough, limit: limits.logRecordsPerFrameMax) {
+                sendLog(entries, into: &effects)
+                logTail.drop(through: session.sentThrough)
+            } else {
+                session.isReadingLog = true
+                enqueue(.sendLog)
+            }
         }
     }
 
@@ -459,14 +464,19 @@ extension Node {
         session.isReadingLog = false
         let entries = answers.log()
         guard session.isLive, session.maySendLog else { return }
+        let unsent = entries.lazy.filter { [sentThrough = session.sentThrough] in $0.head.position > sentThrough }
+        sendLog(unsent.map { LogTail.Entry(head: $0.head, bytes: LogCodec.encode($0)) }, into: &effects)
+    }
+
+    /// As many as a frame takes of those that are durable.
+    private mutating func sendLog(_ entries: some Sequence<LogTail.Entry>, into effects: inout Effects) {
         var frame: [[UInt8]] = []
         var size = 0
-        for entry in entries where entry.head.position > session.sentThrough {
+        for entry in entries {
             guard entry.head.position <= stores.durableOwnHead.position else { break }
-            let bytes = LogCodec.encode(entry)
-            if size + bytes.count > Limits.frameBytesMax / 2 { break }
-            size += bytes.count + 4
-            frame.append(bytes)
+            if size + entry.bytes.count > Limits.frameBytesMax / 2 { break }
+            size += entry.bytes.count + 4
+            frame.append(entry.bytes)
             session.sentThrough = entry.head.position
             session.unacknowledged.append(entry.head)
         }

@@ -40,6 +40,7 @@ public struct Node: Sendable {
 
     var lane = Lane()
     var stores = StoreLine()
+    var logTail = LogTail()
     var watch = WatchState()
     var echoes = EchoState()
     var deletes = DeleteState()
