@@ -34,6 +34,7 @@ extension Database {
             try put(sums, of: directory)
         }
         for directory in staleAsked { try put(try counted(directory, withItself: directory.isRoot), of: directory) }
+        staleAsked = []
     }
 
     private func sums(of directory: Path) throws(StoreError) -> Sums {

@@ -16,6 +16,8 @@ final class Database {
     var prunableBytes: UInt128?
     /// Directories whose sums were asked for and found stale: counted anew with the next batch.
     var staleAsked: Set<Path> = []
+    /// A directory move of ours whose rows still stand at the old place: see `Database+Owed`.
+    var owed: Relocation?
     /// The disk reported an error in a write. What was written since the last good commit cannot be known any more.
     private var writeFault: StoreFault?
 
@@ -37,27 +39,35 @@ final class Database {
         self.connection = connection
         try connection.prepareAll()
         batches = try connection.first(.batches) { $0.integer(0) } ?? 0
+        owed = try notedMove()
     }
 
     func perform(_ batch: StoreBatch) throws(StoreError) {
+        try settleOwed()
+        let entry = batch.ownMove
         try write { () throws(StoreError) in
             batches += 1
-            for operation in batch.operations { try perform(operation) }
-            try settleContents()
-            try settleSums()
-            try forgetChunks()
+            for operation in batch.operations where entry == nil || !operation.isRelocation { try perform(operation) }
+            if let entry { try note(entry) } else { try settleRows() }
             try connection.run(.putBatches, .integer(batches))
         }
+        if case .relocate(let move)? = entry?.change { owed = move }
+    }
+
+    /// What hangs on the rows that have changed.
+    func settleRows() throws(StoreError) {
+        try settleContents()
+        try settleSums()
+        try forgetChunks()
     }
 
     /// Everything that is written is written in here.
-    private func write(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    func write(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         if let writeFault { throw .inputOutput(writeFault) }
         let before = batches
         pending = Pending()
         do throws(StoreError) {
             try connection.transaction(body)
-            staleAsked = []
         } catch {
             batches = before
             recentLists = RecentLists()
@@ -90,6 +100,11 @@ final class Database {
     }
 
     func answer(_ query: StoreQuery) throws(StoreError) -> StoreAnswer {
+        if query.concernsRows { try settleOwed() }
+        return try found(query)
+    }
+
+    private func found(_ query: StoreQuery) throws(StoreError) -> StoreAnswer {
         switch query {
         case .rows(let paths): .rows(try rows(at: paths))
         case .below(let directory, let after, let limit):

@@ -46,7 +46,8 @@ public final class Store: Sendable {
     }
 
     /// Performs a batch in one transaction that is durable when this returns. If it throws, nothing of it has happened;
-    /// only after `.inputOutput` that is not known before the next `open`.
+    /// only after `.inputOutput` that is not known before the next `open`. Of a `StoreBatch.ownMove` the entry is durable
+    /// when this returns, and the rows change when somebody asks for rows: that takes long in a large directory.
     public func perform(_ batch: StoreBatch) throws(StoreError) {
         try with { database throws(StoreError) in try database.perform(batch) }
     }
@@ -59,7 +60,8 @@ public final class Store: Sendable {
     /// deeper is stepped over.
     public func children(of directory: Path, after: Path?, limit: Int) throws(StoreError) -> [Row] {
         try with { database throws(StoreError) in
-            try database.children(of: directory, after: after, limit: limit)
+            try database.settleOwed()
+            return try database.children(of: directory, after: after, limit: limit)
         }
     }
 
@@ -75,7 +77,10 @@ public final class Store: Sendable {
 
     /// What the rows say is on disk, as `.summary(.root)` counts it. Looked up, not counted.
     public func totals() throws(StoreError) -> StoreTotals {
-        try with { database throws(StoreError) in try database.totals() }
+        try with { database throws(StoreError) in
+            try database.settleOwed()
+            return try database.totals()
+        }
     }
 
     /// Brings the journal into state.db and gives the directory free. Every later call throws `.failed`.

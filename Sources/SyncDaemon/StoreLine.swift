@@ -95,6 +95,7 @@ final class StoreLine {
             }
             outcome.durable.forEach(onStored)
             outcome.events.forEach(post)
+            if !outcome.left.isEmpty { waiting.prepend(.requests(outcome.left)) }
             work()
         }
     }
@@ -103,6 +104,8 @@ final class StoreLine {
         var events: [Event] = []
         var durable: [StoreBatch] = []
         var failure: StoreError?
+        /// Not done yet: what comes before it is to be told first.
+        var left: [Request] = []
     }
 
     private static func outcome(of requests: [Request], on store: Store, afterFailure hasFailed: Bool) -> Outcome {
@@ -123,8 +126,15 @@ final class StoreLine {
             if !hasFailed { outcome.durable += together.map(\.batch) }
             together = []
         }
-        for request in requests {
+        for (index, request) in requests.enumerated() {
             switch request {
+            case .store(let job, let batch) where batch.ownMove != nil:
+                // The peer is told of the move while the rows are being changed.
+                settle()
+                together = [(job, batch)]
+                settle()
+                outcome.left = Array(requests[(index + 1)...])
+                return outcome
             case .store(let job, let batch): together.append((job, batch))
             case .load(let job, let queries):
                 settle()

@@ -3,7 +3,10 @@ import SyncModel
 
 extension Draws {
     mutating func batch() -> StoreBatch {
-        StoreBatch((0..<random.range(0...6)).map { _ in operation() })
+        if random.chance(percent: 8) {
+            return StoreBatch(ownMove() + (random.chance(percent: 50) ? [.putNode(node())] : []))
+        }
+        return StoreBatch((0..<random.range(0...6)).map { _ in operation() })
     }
 
     private mutating func operation() -> StoreOperation {
@@ -29,6 +32,15 @@ extension Draws {
         let (from, to) = (path(), path())
         let isSound = from != to && !from.isBelow(to) && !to.isBelow(from)
         return isSound || random.chance(percent: 10) ? .relocate(relocation(from: from, to: to)) : .dropRow(from)
+    }
+
+    /// A directory move as the core writes it down.
+    mutating func ownMove() -> [StoreOperation] {
+        let move = relocation(from: path(), to: path())
+        let entry = LogRecord(
+            head: LogHead(position: position(), chain: digest()), time: HybridTime(raw: number()),
+            change: .relocate(move))
+        return [.appendLog(entry), .relocate(move)]
     }
 
     /// One of each kind.

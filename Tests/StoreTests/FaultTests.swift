@@ -24,6 +24,8 @@ struct FaultTests {
                 try store.perform(batch)
                 before.perform(batch)
             }
+            // What an own move still owes is written with the first question about rows: `OwnMoveTests` has that fail.
+            _ = try store.totals()
             store.close()
             batch = StoreBatch((0..<5).flatMap { _ in draws.batch().operations })
             after = before

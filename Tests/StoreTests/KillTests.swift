@@ -45,9 +45,13 @@ struct KillTests {
 extension Draws {
     /// A batch whose node record carries its number.
     fileprivate mutating func numberedBatch(_ number: UInt64) -> StoreBatch {
-        let operations = (0..<3).flatMap { _ in batch().operations }.filter {
-            if case .putNode = $0 { false } else { true }
-        }
+        let isMove = random.chance(percent: 20)
+        let operations =
+            isMove
+            ? ownMove()
+            : (0..<3).flatMap { _ in batch().operations }.filter {
+                if case .putNode = $0 { false } else { true }
+            }
         var node = node()
         node.nextStage = number
         return StoreBatch(operations + [.putNode(node)])
