@@ -24,7 +24,8 @@ extension Folder {
             watcher?.endScan(request)
         }
         return ScanChunk(
-            differences: join.differences, resume: join.resume, root: rootState, unreadable: join.walk.unreadable)
+            differences: join.differences, resume: join.resume, root: rootState, unreadable: join.walk.unreadable,
+            unsupported: join.walk.unsupported)
     }
 
     private func keptWalk(_ request: ScanRequest, _ ground: ScanWalk.Ground) -> ScanWalk? {

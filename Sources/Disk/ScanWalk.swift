@@ -28,6 +28,8 @@ struct ScanWalk: Sendable {
 
     /// What could not be read: unknown, not absent.
     private(set) var unreadable: [Path] = []
+    /// Of that, what no right to read would help with.
+    private(set) var unsupported: [Path] = []
     private var levels: [Level] = []
     /// Visited already, and not yet compared.
     private var pending: Entry?
@@ -97,6 +99,7 @@ struct ScanWalk: Sendable {
     /// Forgets what has been told, but for what hides the paths that come next.
     mutating func rest(at path: Path) {
         unreadable.removeAll { !(path == $0 || path.isBelow($0)) }
+        unsupported.removeAll { !(path == $0 || path.isBelow($0)) }
     }
 
     /// Whether every listing is still that of the directory which its path leads to.
@@ -128,7 +131,7 @@ struct ScanWalk: Sendable {
             }
             return stat
         } catch {
-            if !error.isAbsence { unreadable.append(path) }
+            note(error, at: path)
             return nil
         }
     }
@@ -141,8 +144,17 @@ struct ScanWalk: Sendable {
         {
             return level.path.appending(name)
         }
-        if unreadable.last != level.path { unreadable.append(level.path) }
+        if unreadable.last != level.path {
+            unreadable.append(level.path)
+            unsupported.append(level.path)
+        }
         return nil
+    }
+
+    private mutating func note(_ error: Failure, at path: Path) {
+        if error.isAbsence { return }
+        unreadable.append(path)
+        if error.error == .crossDevice { unsupported.append(path) }
     }
 
     private mutating func enter(
@@ -152,7 +164,7 @@ struct ScanWalk: Sendable {
             try enter(try parent.descriptor.openChild(CName(name), .list), path, skips: skips, on: ground)
         } catch {
             // Gone since it was looked at: whoever compares what was below looks for itself.
-            if !error.isAbsence { unreadable.append(path) }
+            note(error, at: path)
         }
     }
 

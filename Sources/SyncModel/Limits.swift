@@ -93,4 +93,11 @@ public struct Limits: Sendable, Equatable {
     public var chunking = ChunkerParameters.standard
 
     public init() {}
+
+    /// The pause before the next try of what has failed so often in a row.
+    public func retryPause(afterTries tries: Int) -> UInt64 {
+        var pause = retryFirstMilliseconds
+        for _ in 1..<max(1, tries) where pause < retryLastMilliseconds { pause *= 2 }
+        return min(pause, retryLastMilliseconds)
+    }
 }

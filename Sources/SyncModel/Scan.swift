@@ -36,12 +36,18 @@ public struct ScanChunk: Hashable, Sendable {
     public let root: RootState
     /// Directories that could not be read: everything below is unknown, not absent.
     public let unreadable: [Path]
+    /// Those of them for which nobody's right to read is missing: another disk is mounted there, or what is in them is deeper or
+    /// longer than a path may be.
+    public let unsupported: [Path]
 
-    public init(differences: [Difference], resume: Path?, root: RootState, unreadable: [Path]) {
+    public init(
+        differences: [Difference], resume: Path?, root: RootState, unreadable: [Path], unsupported: [Path] = []
+    ) {
         self.differences = differences
         self.resume = resume
         self.root = root
         self.unreadable = unreadable
+        self.unsupported = unsupported
     }
 }
 

@@ -11,6 +11,7 @@ import Testing
 struct WholeScan {
     var differences: [Difference] = []
     var unreadable: [Path] = []
+    var unsupported: [Path] = []
     var chunks = 0
 
     var told: String {
@@ -32,6 +33,7 @@ struct WholeScan {
             #expect(chunk.root == .healthy)
             differences += chunk.differences
             unreadable += chunk.unreadable.filter { !unreadable.contains($0) }
+            unsupported += chunk.unsupported.filter { !unsupported.contains($0) }
             after = chunk.resume
             chunks += 1
             between()
@@ -152,7 +154,7 @@ struct ScanTests {
         try scratch.unlink("d/e/f")
         Nobody.act {
             let scan = WholeScan(scratch.folder, rows)
-            #expect(scan.unreadable == [at("d/e")])
+            #expect(scan.unreadable == [at("d/e")] && scan.unsupported.isEmpty)
             // Modes of what changed hands are told; nothing is said of d/e/f.
             #expect(!scan.told.contains("d/e/f"))
             #expect(!scan.told.contains("-"))
@@ -173,7 +175,7 @@ struct ScanTests {
         try scratch.write("d/inside")
         let scan = WholeScan(scratch.folder, rows)
         #expect(scan.told == "")
-        #expect(scan.unreadable == [at("d")])
+        #expect(scan.unreadable == [at("d")] && scan.unsupported == [at("d")])
         #expect(
             scratch.folder.inspect([at("d"), at("d/g")]).results == [.failed(.crossDevice), .failed(.crossDevice)])
         let place = Place.tree(at("d/inside"))
@@ -283,7 +285,8 @@ struct ScanTests {
         #expect(whole.differences.count == Limits.pathDepthMax)
         #expect(whole.unreadable.isEmpty)
         try scratch.write(path + "/deeper")
-        #expect(WholeScan(scratch.folder).unreadable == [at(path)])
+        let deeper = WholeScan(scratch.folder)
+        #expect(deeper.unreadable == [at(path)] && deeper.unsupported == [at(path)])
     }
 
     @Test("names of any bytes are told as they are") func oddNames() throws {

@@ -31,6 +31,6 @@ tells alpha '"path.special"' events || fail "nobody says that the socket is left
 (deep "$alpha" 128 && echo deeper >deeper) || fail "no deeper tree"
 echo beside >"$alpha/beside"
 soon "what is too deep holds up the rest" test -s "$beta/beside"
-soon "nobody says that a path is too deep" warns_of alpha path.permission
+soon "nobody says that a path is too deep" warns_of alpha path.unsupported
 rm -r "$beta/sealed"
 soon "a directory nobody may write to does not go" test ! -e "$alpha/sealed"

@@ -26,6 +26,8 @@ struct Driver {
     var silence: Silence = []
     var root = RootState.healthy
     var files = SortedMap<Path, Item>()
+    /// What can be neither looked at nor read.
+    var faults = SortedMap<Path, DiskError>()
     private(set) var milliseconds: UInt64 = 1_000
     /// How far somebody has put the wall clock forward.
     var clockLead: Int64 = 0
@@ -138,6 +140,11 @@ struct Driver {
     /// How often the file was to be read whole.
     func reads(of path: Path) -> Int {
         emitted.count { if case .hash(_, let paths) = $0 { paths.contains(path) } else { false } }
+    }
+
+    /// How often somebody looked at the path.
+    func looks(at path: Path) -> Int {
+        emitted.count { if case .inspect(_, let paths) = $0 { paths.contains(path) } else { false } }
     }
 
     /// How often our log was read from the store to be sent.
@@ -289,7 +296,10 @@ struct Driver {
             shelf.perform(batch)
             return .stored(job)
         case .inspect(let job, let paths):
-            let results = paths.map { path in files[path].map { Inspection.Result.found($0.stat) } ?? .absent }
+            let results = paths.map { path -> Inspection.Result in
+                if let fault = faults[path] { return .failed(fault) }
+                return files[path].map { .found($0.stat) } ?? .absent
+            }
             return .inspected(job, Inspection(root: root, results: results))
         case .scan(let job, let request, _): return .scanned(job, scan(request))
         case .hash(let job, let paths): return .hashed(job, paths.map(hash))

@@ -77,6 +77,25 @@ struct NodeTests {
         }
     }
 
+    @Test("what cannot be looked at is tried again more and more rarely, and at once when somebody tells of it")
+    func failingLooks() {
+        var driver = Driver.running()
+        let (path, notice) = (place("mount"), Notice(path: place("mount"), kind: .touched))
+        driver.faults[path] = .crossDevice
+        driver.happen(.noticed([notice]))
+        driver.settle()
+        let begun = driver.milliseconds
+        while driver.milliseconds < begun + 600_000 { driver.sleep() }
+        // 0.5 s, 1 s, 2 s and so on up to a minute: ten minutes are 7 tries and then 9.
+        #expect((10...20).contains(driver.looks(at: path)))
+
+        driver.faults[path] = nil
+        driver.files[path] = .file("text", inode: 9, modified: NodeTests.old)
+        driver.happen(.noticed([notice]))
+        driver.settle()
+        #expect(driver.shelf.log.count == 1)
+    }
+
     // MARK: INV-24: a folder that is not ours
 
     @Test(

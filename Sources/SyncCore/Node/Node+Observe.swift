@@ -56,6 +56,8 @@ struct WatchState: Sendable {
     var deferred = SortedMap<Path, Bool>()
     /// Files that changed while they were read, and when to try again.
     var changing = SortedMap<Path, UInt64>()
+    /// Paths whose looks fail, and how often in a row.
+    var failing = SortedMap<Path, Int>()
     /// Files found empty that were not, or were not there, and when.
     var emptied = SortedMap<Path, Emptied>()
 
@@ -111,7 +113,7 @@ struct WatchState: Sendable {
         var after: Path?
         var job: JobID?
         var sawAbsence = false
-        var unreadable = SortedMap<Path, Bool>()
+        var unreadable = SortedMap<Path, MessageCode>()
         var isWhole: Bool { directory.isRoot }
     }
 
@@ -125,10 +127,10 @@ struct WatchState: Sendable {
     /// them are dropped, and everything is read once more.
     var rulesBeingRead = 0
     var rulesWereOvertaken = false
-    /// Directories that cannot be read.
-    var unreadable = SortedMap<Path, Bool>()
+    /// Directories that cannot be read, and what is told of them.
+    var unreadable = SortedMap<Path, MessageCode>()
     /// Directories that the first whole scan after a power cut could not read: what is in them is still distrusted.
-    var unseen: SortedMap<Path, Bool>?
+    var unseen: SortedMap<Path, MessageCode>?
 
     static let youngMax = 4_096
     static let clockStretchesMax = 16
@@ -464,8 +466,13 @@ extension Node {
             switch result {
             case .found(let stat): looks.append(Look(path: path, stat: stat))
             case .absent: looks.append(Look(path: path, stat: nil))
-            case .failed: watch.changing[path] = now.monotonicMilliseconds + limits.retryFirstMilliseconds
+            case .failed:
+                let tries = watch.failing.removeValue(forKey: path) ?? 0
+                if watch.failing.count < WatchState.youngMax { watch.failing[path] = tries + 1 }
+                watch.changing[path] = now.monotonicMilliseconds + limits.retryPause(afterTries: tries + 1)
+                continue
             }
+            if !watch.failing.isEmpty { watch.failing[path] = nil }
         }
         looks.removeAll { isEcho($0) }
         if looks.isEmpty { return endInspection() }
@@ -496,7 +503,8 @@ extension Node {
         let looks = chunk.differences.map { Look(path: $0.path, stat: $0.stat) }
         watch.observing += 1
         enqueue(.observe(looks, source: .scan))
-        for path in chunk.unreadable { scan.unreadable[path] = true }
+        for path in chunk.unreadable { scan.unreadable[path] = .pathPermission }
+        for path in chunk.unsupported { scan.unreadable[path] = .pathUnsupported }
         if looks.contains(where: { $0.stat == nil }) { scan.sawAbsence = true }
         if watch.toScan.contains(key: .root) {
             // Asked to begin again: what follows is seen by the new scan.
@@ -517,14 +525,14 @@ extension Node {
 
     /// What could not be read is unknown: told once, and tried again until it can be.
     private mutating func noteUnreadable(_ scan: WatchState.Scan, into effects: inout Effects) {
-        for (path, _) in watch.unreadable where path == scan.directory || path.isBelow(scan.directory) {
-            if scan.unreadable.contains(key: path) { continue }
+        for (path, code) in watch.unreadable where path == scan.directory || path.isBelow(scan.directory) {
+            if scan.unreadable[path] == code { continue }
             watch.unreadable[path] = nil
-            setAlarm(.pathPermission, subject: path.bytes, if: false, into: &effects)
+            setAlarm(code, subject: path.bytes, if: false, into: &effects)
         }
-        for (path, _) in scan.unreadable {
-            watch.unreadable[path] = true
-            setAlarm(.pathPermission, subject: path.bytes, if: true, into: &effects)
+        for (path, code) in scan.unreadable {
+            watch.unreadable[path] = code
+            setAlarm(code, subject: path.bytes, if: true, into: &effects)
         }
     }
 
@@ -669,7 +677,7 @@ extension Node {
         enqueue(.flagBelow(path, after: nil))
     }
 
-    func isBelowOrIn(_ path: Path, _ set: SortedMap<Path, Bool>) -> Bool {
+    func isBelowOrIn<Value>(_ path: Path, _ set: SortedMap<Path, Value>) -> Bool {
         if set.isEmpty { return false }
         return set.contains { entry in path == entry.key || path.isBelow(entry.key) }
     }
@@ -919,7 +927,8 @@ extension Node {
                 watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
             case .failed(let error):
                 wait(&row, Node.reason(for: error))
-                watch.changing[row.path] = now.monotonicMilliseconds + limits.retryFirstMilliseconds
+                let pause = limits.retryPause(afterTries: row.waiting?.tries ?? 1)
+                watch.changing[row.path] = now.monotonicMilliseconds + pause
             }
             put(row, replacing: old, in: &batch, into: &effects)
             if row.isUnsettled { plan.want(row.path) }
@@ -1118,10 +1127,10 @@ extension Node {
     static func reason(for error: DiskError) -> MessageCode {
         switch error {
         case .noSpace: .diskFull
-        case .inputOutput, .readOnly, .crossDevice: .diskError
+        case .inputOutput, .readOnly: .diskError
         case .permission: .pathPermission
         case .busy: .pathBusy
-        case .nameTooLong, .unsupported: .pathUnsupported
+        case .nameTooLong, .unsupported, .crossDevice: .pathUnsupported
         case .notFound, .notDirectory: .waitingParent
         case .notEmpty: .waitingChildren
         case .exists, .isDirectory, .mismatch: .pathBusy
