@@ -3,9 +3,15 @@ import Glibc
 public import SyncModel
 
 extension Folder {
-    /// The root is looked at last: if it is healthy then, it was when the paths were looked at.
+    /// The root is looked at last: if it is healthy then, it was when the paths were looked at. The way to a directory is
+    /// found once for names of it that follow each other; who renames it meanwhile is told of.
     public func inspect(_ paths: [Path]) -> Inspection {
+        ways.beginRun()
+        defer { ways.endRun() }
+        var parent: Path?
         let results = paths.map { path -> Inspection.Result in
+            if path.parent != parent { ways.beginProgram() }
+            parent = path.parent
             do throws(Failure) {
                 if path.isReserved { throw Failure(.unsupported) }
                 return try look(.tree(path)).map { .found($0) } ?? .absent

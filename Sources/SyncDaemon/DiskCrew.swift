@@ -26,6 +26,7 @@ final class DiskCrew {
     /// So many files are worth all threads. For fewer, some stay free for other work, however large the files are.
     private static let pathsForAllThreads = 32
     private static let threadsForFewPaths = 2
+    private static let pathsForTwo = 64
     /// One group is filled while the other is synced.
     private static let groupsMax = 2
     private static let filesPerGroupMax = 256
@@ -45,9 +46,23 @@ final class DiskCrew {
         self.post = post
     }
 
+    /// Two threads look at many paths.
     func inspect(_ job: JobID, _ paths: [Path]) {
         let folder = folder
-        pool.run({ folder.inspect(paths) }) { [post] in post(.inspected(job, $0)) }
+        guard paths.count >= DiskCrew.pathsForTwo else {
+            return pool.run({ folder.inspect(paths) }) { [post] in post(.inspected(job, $0)) }
+        }
+        let middle = paths.count / 2
+        let parts = [Array(paths[..<middle]), Array(paths[middle...])]
+        var seen: [Int: Inspection] = [:]
+        for (index, part) in parts.enumerated() {
+            pool.run({ folder.inspect(part) }) { [post] in
+                seen[index] = $0
+                guard let first = seen[0], let second = seen[1] else { return }
+                let root = first.root == .healthy ? second.root : first.root
+                post(.inspected(job, Inspection(root: root, results: first.results + second.results)))
+            }
+        }
     }
 
     func read(_ job: JobID, _ requests: [ReadRequest]) {
