@@ -35,6 +35,7 @@ extension Daemon {
         journal.say("connected with \(address)")
         feed.tell(.peerConnected(at: now, name: record.peerName, address: address))
         host.post(.connected(LinkID(raw: life)))
+        if host.gate.isClosed { holdBack(true) }
     }
 
     private func disconnected(_ life: UInt64, _ reason: LinkEnd) {
@@ -42,6 +43,12 @@ extension Daemon {
         journal.say("the connection is over: \(reason)")
         feed.tell(.peerDisconnected(at: Clock.wallMilliseconds(), name: record.peerName, reason: nil))
         host.post(.disconnected(LinkID(raw: life)))
+    }
+
+    /// The peer sends faster than what it sends can be taken in.
+    func holdBack(_ isFlooded: Bool) {
+        guard let life = connection.life else { return }
+        if isFlooded { link.pauseReading(life: life) } else { link.resumeReading(life: life) }
     }
 
     /// The core will have no more of this connection.

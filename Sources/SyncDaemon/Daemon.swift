@@ -120,6 +120,7 @@ final class Daemon {
         host.onReport = { [unowned self] in take($0) }
         host.onFinish = { [unowned self] in nodeFinished($0) }
         host.onSend = { [unowned self] in link.send(life: $0.raw, frame: $1) }
+        host.onFlood = { [unowned self] in holdBack($0) }
         host.onClose = { [unowned self] in close($0, because: $1) }
         host.onStored = { [unowned self] in noteStored($0) }
         host.onStoreFailure = { [unowned self] in journal.problem("state.db: \($0). The node stops; files are safe.") }

@@ -8,6 +8,8 @@ final class NodeDriver {
     private var node = Node()
     private var inbox = Deque<Event>()
     private var effects = Effects()
+    /// Frames of the peer that the core has not seen yet, and their bytes.
+    private(set) var unread = FloodGate.Unread()
     /// Performs one effect; set once, before the start.
     var perform: (Effect) -> Void = { _ in }
 
@@ -19,19 +21,32 @@ final class NodeDriver {
 
     func start(_ start: Start) {
         node = Node()
-        inbox = Deque()
+        clear()
         isAlive = true
         post(.started(start))
     }
 
     /// From any callback of the loop; answers of effects of a node that is gone are dropped.
     func post(_ event: Event) {
-        if isAlive { inbox.append(event) }
+        guard isAlive else { return }
+        count(event, 1)
+        inbox.append(event)
     }
 
     func retire() {
         isAlive = false
+        clear()
+    }
+
+    private func clear() {
         inbox = Deque()
+        unread = FloodGate.Unread()
+    }
+
+    private func count(_ event: Event, _ sign: Int) {
+        guard case .received(_, let bytes) = event else { return }
+        unread.frames += sign
+        unread.bytes += sign * bytes.count
     }
 
     /// True if events are left, so that the loop does not wait.
@@ -40,6 +55,7 @@ final class NodeDriver {
         let begun = Clock.monotonicMilliseconds()
         var now = begun
         while let event = inbox.popFirst() {
+            count(event, -1)
             let moment = Moment(monotonicMilliseconds: now, wallMilliseconds: Clock.wallMilliseconds())
             effects.removeAll()
             node.step(event, at: moment, into: &effects)

@@ -33,6 +33,10 @@ final class NodeHost {
     /// A batch is durable.
     var onStored: (StoreBatch) -> Void = { _ in }
 
+    /// The core is this far behind the peer: it should send no more for now. False when it may again.
+    var onFlood: (Bool) -> Void = { _ in }
+    private(set) var gate = FloodGate()
+
     /// Disk work waits more than it computes, so there are more threads than processors on a small machine.
     private static let diskThreads = 4
 
@@ -122,7 +126,10 @@ final class NodeHost {
 
     /// To be called before each poll; true if more is waiting.
     func turn() -> Bool {
-        defer { crew.sendOff() }
+        defer {
+            crew.sendOff()
+            if gate.follow(driver.unread) { onFlood(gate.isClosed) }
+        }
         return driver.turn()
     }
 
