@@ -119,7 +119,7 @@ extension Daemon {
                 VerifyDocument(
                     checked: found.checked, bytes: Int(clamping: found.bytes), damaged: found.damaged.count,
                     repaired: found.repaired, milliseconds: Int(clamping: found.milliseconds),
-                    isComplete: found.isComplete))
+                    isComplete: found.isComplete, young: found.young))
         }
         verifier = running
         asker.client.whenOver { [unowned self] in

@@ -15,6 +15,8 @@ final class Verifier {
     struct Findings {
         var checked = 0
         var bytes: UInt64 = 0
+        /// Files that were left out, because they were changed too short a time ago.
+        var young = 0
         var damaged: [Path] = []
         var repaired = 0
         var milliseconds: UInt64 = 0
@@ -60,7 +62,8 @@ final class Verifier {
     private func readPage() {
         host.page(after: cursor, limit: Verifier.rowsPerPage) { [weak self] rows, next in
             guard let self, !isCancelled else { return }
-            let files = rows.filter(isCalm)
+            let files = rows.filter(isWhole).filter(isCalm)
+            findings.young += rows.count { isWhole($0) && !isCalm($0) }
             host.hash(files.map(\.path)) { [weak self] outcomes in
                 guard let self, !isCancelled else { return }
                 cursor = next
@@ -70,11 +73,13 @@ final class Verifier {
         }
     }
 
-    /// Known whole, and at rest for long enough.
+    private func isWhole(_ row: Row) -> Bool {
+        row.disk?.entry.content.kind == .file && row.condition == .normal
+    }
+
+    /// At rest for long enough.
     private func isCalm(_ row: Row) -> Bool {
-        guard let disk = row.disk, disk.entry.content.kind == .file, row.condition == .normal, !disk.isRacy else {
-            return false
-        }
+        guard let disk = row.disk, !disk.isRacy else { return false }
         return disk.stat.modified.milliseconds < Clock.wallMilliseconds() - Verifier.quietMilliseconds
     }
 

@@ -123,8 +123,8 @@ struct DocumentTests {
         try expect(DoneDocument(text: "Ok.", notes: ["n"]), #"{"done":true,"text":"Ok.","notes":["n"]}"#)
         try expect(MetricsDocument(text: "a 1\n"), #"{"metrics":"a 1\n"}"#)
         try expect(
-            VerifyDocument(checked: 2, bytes: 9, damaged: 1, repaired: 1, milliseconds: 3, isComplete: false),
-            #"{"checked":2,"bytes":9,"damaged":1,"repaired":1,"milliseconds":3,"complete":false}"#)
+            VerifyDocument(checked: 2, bytes: 9, damaged: 1, repaired: 1, milliseconds: 3, isComplete: false, young: 4),
+            #"{"checked":2,"bytes":9,"damaged":1,"repaired":1,"milliseconds":3,"complete":false,"young":4}"#)
         try expect(
             LogVerifyDocument(logs: [.init(node: [0x61], records: 3, isIntact: true, text: "whole")]),
             #"{"intact":true,"logs":[{"node":"a","records":3,"intact":true,"text":"whole"}]}"#)

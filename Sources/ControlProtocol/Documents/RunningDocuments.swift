@@ -35,9 +35,12 @@ public struct VerifyDocument: ControlDocument {
     public var milliseconds: Int
     /// False if the budget was used up before the end.
     public var isComplete: Bool
+    /// Files that were left out, because they were changed too short a time ago to be judged by their times.
+    public var young: Int
 
     public init(
-        checked: Int, bytes: Int, damaged: Int = 0, repaired: Int = 0, milliseconds: Int, isComplete: Bool = true
+        checked: Int, bytes: Int, damaged: Int = 0, repaired: Int = 0, milliseconds: Int, isComplete: Bool = true,
+        young: Int = 0
     ) {
         self.checked = checked
         self.bytes = bytes
@@ -45,6 +48,7 @@ public struct VerifyDocument: ControlDocument {
         self.repaired = repaired
         self.milliseconds = milliseconds
         self.isComplete = isComplete
+        self.young = young
     }
 
     public init(json: JSON) throws(DocumentError) {
@@ -52,13 +56,15 @@ public struct VerifyDocument: ControlDocument {
         self.init(
             checked: try fields.count("checked"), bytes: try fields.count("bytes"),
             damaged: try fields.count("damaged"), repaired: try fields.count("repaired"),
-            milliseconds: try fields.count("milliseconds"), isComplete: try fields.flag("complete"))
+            milliseconds: try fields.count("milliseconds"), isComplete: try fields.flag("complete"),
+            young: try fields.optionalCount("young") ?? 0)
     }
 
     public var json: JSON {
         [
             "checked": .count(checked), "bytes": .count(bytes), "damaged": .count(damaged),
             "repaired": .count(repaired), "milliseconds": .count(milliseconds), "complete": .bool(isComplete),
+            "young": .count(young),
         ]
     }
 }

@@ -16,12 +16,15 @@ extension Command {
         let read = "\(Words.count(found.checked, "file")), \(Words.bytes(found.bytes))"
         let time = Words.duration(milliseconds: Int64(clamping: found.milliseconds))
         let rest = found.isComplete ? "" : " The budget was used up before the end; the next run goes on from there."
-        guard found.damaged > 0 else { return ["Read \(read) in \(time): all as it should be.\(rest)"] }
+        let young =
+            found.young == 0
+            ? [] : ["Left out, because they were changed in the last ten minutes: \(Words.count(found.young, "file"))."]
+        guard found.damaged > 0 else { return ["Read \(read) in \(time): all as it should be.\(rest)"] + young }
         return [
             "Read \(read) in \(time): \(session.style.red(Words.count(found.damaged, "damaged file"))), "
                 + "\(Words.grouped(found.repaired)) repaired.\(rest)",
             "What was found is kept in quarantine: \(session.again("alerts")) and \(session.again("conflicts")).",
-        ]
+        ] + young
     }
 
     static let metrics = Command("metrics", summary: "figures as Prometheus text") { (session) throws(Failure) in
