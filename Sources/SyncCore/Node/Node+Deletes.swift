@@ -434,6 +434,7 @@ extension Node {
             row.disk = nil
             row.condition = .damaged
             row.waiting = nil
+            takeBackFinding(at: row.path)
             put(row, replacing: old, in: &batch, into: &effects)
             plan.want(row.path)
         }

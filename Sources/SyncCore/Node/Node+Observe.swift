@@ -517,6 +517,7 @@ extension Node {
             noteUnreadable(scan, into: &effects)
             if scan.isWhole || scan.sawAbsence { deletes.wantTally(isWhole: scan.isWhole) }
             if scan.isWhole { watch.wholeScanEnded = true }
+            lookAtFindings(below: scan.directory)
             // All that is in it counts as missing if it was not there itself: then it must count as missing too, or nobody would
             // look for the rest when it is back.
             if scan.sawAbsence, !scan.isWhole { look(at: scan.directory) }
@@ -832,7 +833,10 @@ extension Node {
         forgetFinding(at: row.path)
         guard row.disk != nil else {
             if row.condition == .ignored { row.condition = .normal }
-            if row.heads.isEmpty || row.waiting?.reason == .contentChanging { row.waiting = nil }
+            if row.heads.isEmpty || row.waiting?.reason == .contentChanging || waitsForAuthor(row) {
+                row.waiting = nil
+                plan.want(row.path)
+            }
             return false
         }
         // The rules do not cover it any more, and this look at it may be the last before the row is held against them.

@@ -198,6 +198,8 @@ extension Node {
     mutating func adoptRecords(_ number: Int, _ answers: inout Answers, into effects: inout Effects) {
         let rows = answers.rows()
         for row in rows where row.condition == .normal {
+            // It waited for its author, and may have gone while nobody watched.
+            if row.disk == nil, row.heads.isEmpty, row.waiting != nil { look(at: row.path) }
             guard let disk = row.disk, case .file = disk.entry.content, book(of: row.path) == number else { continue }
             if records.books[number].hasSaved(row.path) {
                 // How much of the peer's it shows, nobody knows any more.

@@ -54,9 +54,20 @@ extension Node {
         records.waiting[path] = nil
     }
 
+    /// What was saved there cannot be told of.
+    func waitsForAuthor(_ row: Row) -> Bool {
+        let reasons: [MessageCode] = [.formatCorrupt, .formatZeroLength, .validationRequiredMissing]
+        return row.waiting.map { reasons.contains($0.reason) } == true && book(of: row.path) != nil
+    }
+
     /// Nothing stands at the path now, and nothing that was told of did.
     mutating func forgetFinding(at path: Path) {
         if records.found[path]?.entry.isAbsent == false { takeBackFinding(at: path) }
+    }
+
+    /// A scan says nothing of a file that no row has ever shown and that is gone again.
+    mutating func lookAtFindings(below directory: Path) {
+        for (path, finding) in records.found where !finding.entry.isAbsent && path.isBelow(directory) { look(at: path) }
     }
 
     mutating func pumpRecords(into effects: inout Effects) {
