@@ -5,6 +5,7 @@ import SyncModel
 public struct Differ {
     private let model: Model
     private let view: RecordView
+    private let isUnseen: (RecordID) -> Bool
 
     /// One file that a save touched; nil where it was not, or is no more.
     public struct Save {
@@ -17,10 +18,12 @@ public struct Differ {
         }
     }
 
-    /// `view` is what the author had before the save.
-    public init(model: Model, view: RecordView) {
+    /// `view` is what the author had before the save, but for what was written meanwhile to records that are `unseen`: what
+    /// goes along with a delete goes only if its author can have known that.
+    public init(model: Model, view: RecordView, unseen: @escaping (RecordID) -> Bool = { _ in false }) {
         self.model = model
         self.view = view
+        isUnseen = unseen
     }
 
     /// In an order in which later ones may build on earlier ones: inserts, values, links, deletes.
@@ -77,7 +80,7 @@ public struct Differ {
         while let id = waiting.popLast() {
             if all.updateValue(true, forKey: id) != nil { continue }
             waiting += view.aliases.filter { $0.value == id }.map(\.key)
-            waiting += cascade(from: id).filter { after[$0] == nil }
+            waiting += cascade(from: id).filter { after[$0] == nil && !isUnseen($0) }
         }
         return all.keys.map { Operation($0, .delete) }
     }

@@ -37,6 +37,9 @@ extension Node {
 
     mutating func note(_ path: Path, _ finding: RecordState.Finding) {
         if let old = records.found[path], old.entry == finding.entry, old.stat == finding.stat { return }
+        var finding = finding
+        // What comes while it waits to be told of nobody has seen who saved it.
+        finding.seen = records.known.peer
         if records.dueAt == nil { records.firstFoundAt = now.monotonicMilliseconds }
         records.found[path] = finding
         // Who saves again may have mended what waits with it.
@@ -166,7 +169,7 @@ extension Node {
         }
         clock = ahead
         logSet(set, bytes, of: number, in: &batch)
-        settle(group, rows, in: &batch, into: &effects)
+        settle(group, seeing: set.seen[ownParty.other], rows, in: &batch, into: &effects)
     }
 
     /// True if more may come that makes the group whole.
@@ -194,11 +197,13 @@ extension Node {
 
     /// The rows say what the set says, in one batch with it.
     private mutating func settle(
-        _ group: SaveGroup, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
+        _ group: SaveGroup, seeing seen: LogPosition, _ rows: RowMap, in batch: inout Batch,
+        into effects: inout Effects
     ) {
         for (path, finding) in group.findings {
             records.found[path] = nil
-            records.unshown[path] = nil
+            records.unshown[path] = seen < records.known.peer ? seen : nil
+            if seen < records.known.peer { records.toMatch[path] = true }
             reviseFound(finding, rows[path], at: path, in: &batch, into: &effects)
         }
         refreshRecords(showing: records.known.peer, into: &effects)
@@ -238,9 +243,10 @@ extension Node {
 
     /// By somebody who had the folder before him: what of the peer's sets it did not show yet he has not seen.
     private func changeSet(of group: SaveGroup, _ number: Int, at time: HybridTime) -> ChangeSet {
-        let unshown = group.findings.compactMap { records.unshown[$0.path] }.min()
-        let seen = min(unshown ?? records.known.peer, records.known.peer)
-        return changeSet(group.operations, group.files, of: number, at: time, seeing: seen)
+        let seen = group.findings.map { min($0.finding.seen, records.unshown[$0.path] ?? $0.finding.seen) }.min()
+        let peer = min(seen ?? records.known.peer, records.known.peer)
+        let operations = group.operations(of: ownParty.other, seenThrough: peer)
+        return changeSet(operations, group.files, of: number, at: time, seeing: peer)
     }
 
     func changeSet(

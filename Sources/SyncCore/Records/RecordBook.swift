@@ -17,6 +17,8 @@ struct RecordBook: Sendable {
     private var contents = SortedMap<Path, SortedMap<ContentID, Bool>>()
     /// When a record was last written to, by whomever.
     private var latest = SortedMap<RecordID, Write>()
+    /// Of each record the last set of each author that writes to it.
+    private var writers = SortedMap<RecordID, Applied>()
     /// What is to stand in the folder.
     private(set) var files = SortedMap<Path, File>()
     /// What was to stand there before, and may stand there still.
@@ -105,6 +107,10 @@ struct RecordBook: Sendable {
             .first { $0.content == content }?.bytes
     }
 
+    func isWritten(_ record: RecordID, by author: Party, after position: LogPosition) -> Bool {
+        writers[record].map { $0[author] > position } ?? false
+    }
+
     func lastWrite(to record: RecordID) -> Write? { latest[record] }
 
     /// The file of a record, and what it says there, in quarantine as well.
@@ -143,6 +149,8 @@ struct RecordBook: Sendable {
             if isLatest { saves[file.path, default: Saves()][set.author] = saved }
         }
         for operation in set.operations {
+            let last = writers[operation.record]?[set.author] ?? .none
+            writers[operation.record, default: .none][set.author] = max(last, set.position)
             let write = Write(time: set.time, author: set.author)
             latest[operation.record] = latest[operation.record].map { $0.time < write.time ? write : $0 } ?? write
         }

@@ -72,6 +72,8 @@ struct RecordState: Sendable {
         let isRacy: Bool
         /// It was in the folder before anybody watched: its author cannot be asked to mend it.
         let isOld: Bool
+        /// The last set of the peer that was known when it was found.
+        var seen = LogPosition.none
 
         var mustBeRead: Bool { bytes == nil && entry.content.kind == .file }
     }

@@ -33,8 +33,10 @@ struct SaveGroup {
         return book.document(bytes, at: path)
     }
 
-    var operations: [Operation] {
-        Differ(model: book.model, view: book.view).operations(for: Array(saves.values))
+    /// Of somebody who had seen the sets of `peer` up to there.
+    func operations(of peer: Party, seenThrough seen: LogPosition) -> [Operation] {
+        let differ = Differ(model: book.model, view: book.view) { book.isWritten($0, by: peer, after: seen) }
+        return differ.operations(for: Array(saves.values))
     }
 
     var files: [ChangeSet.SavedFile] {
