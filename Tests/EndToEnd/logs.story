@@ -1,4 +1,4 @@
-# the logs of both nodes can be read on each, and an import is told when it can be seen
+# I26: the logs of both nodes can be read on each, and an import is told when it can be seen
 paired_world
 echo 1 >"$alpha/of-alpha"
 settle

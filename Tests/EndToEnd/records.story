@@ -1,4 +1,4 @@
-# AB-1: both re-point a required one-to-one relation while apart; one schedule is live on both, the other in quarantine, and take swaps them
+# AB-1, I8, I9, I10, I12, I22, I27: both re-point a required one-to-one relation while apart; one schedule is live on both, the other in quarantine, and take swaps them
 new_places
 own_network
 set_up

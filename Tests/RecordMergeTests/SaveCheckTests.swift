@@ -18,7 +18,7 @@ struct SaveCheckTests {
         .insert(.named("A/1")), .insert(.named("B/1")), .link(.named("A/1"), "b", "1"),
     ]
 
-    @Test("a half of a change is told, the whole passes") func halves() throws {
+    @Test("I15: a half of a change is told, the whole passes") func halves() throws {
         let model = try Models.ab()
         #expect(faults(model, both, [.delete(.named("B/1"))]) == ["A/1 needs B/1 by A.b, which is not there"])
         #expect(faults(model, both, [.insert(.named("B/2"))]) == ["B/2 needs somebody by A.b, and nobody is named"])

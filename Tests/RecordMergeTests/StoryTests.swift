@@ -31,7 +31,7 @@ struct StoryTests {
         return pair
     }
 
-    @Test("AB-1, V6: one of both is linked, the other is kept, and both nodes say the same") func ab1() throws {
+    @Test("AB-1, I8, V6: one of both is linked, the other is kept, and both nodes say the same") func ab1() throws {
         var pair = cut(try Models.ab())
         pair.heal()
         #expect(
