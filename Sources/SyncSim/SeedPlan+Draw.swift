@@ -31,6 +31,7 @@ extension SeedPlan {
         seesWriters = false
         writeBackMilliseconds = 30_000
         skippedOperations = SkipList()
+        scene = nil
     }
 
     package init(seed: UInt64) {
@@ -52,6 +53,29 @@ extension SeedPlan {
         drawSettings(&random)
         var chance = SeededRandom(seed: seed, stream: "writers")
         seesWriters = chance.chance(percent: 25)
+    }
+
+    /// A world whose users edit records. Half of them know no disasters but kills: of those everything is asked.
+    package init(recordsOf seed: UInt64) {
+        self.init(seed: seed)
+        var random = SeededRandom(seed: seed, stream: "records")
+        scene = random.pick(RecordScene.allCases)
+        for trait in traits.list where trait.isHabit { turnOff(trait) }
+        // What people lose with a folder, or what their own saves fail with, is no story about records.
+        for trait in [.rootLosses, .versionRestores, .massDeletes, .fullDisks, .diskErrors, .evilPeer] as [Trait] {
+            turnOff(trait)
+        }
+        if random.chance(percent: 50) {
+            for trait in [.powerCuts, .imageRestores, .stateWipes, .failedSyncs] as [Trait] { turnOff(trait) }
+        }
+        // What waits for a person's word on many deletions is another story.
+        let calm = Settings()
+        for index in settings.indices {
+            settings[index].deleteFuseFiles = calm.deleteFuseFiles
+            settings[index].deleteFusePercent = calm.deleteFusePercent
+        }
+        userOperations = [random.range(1...14), random.range(1...14)]
+        userPauseMilliseconds = random.pick([50, 300, 1_500, 4_000]) ?? 300
     }
 
     private mutating func drawSizes(_ random: inout SeededRandom) {

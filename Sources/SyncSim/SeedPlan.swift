@@ -42,6 +42,8 @@ package struct SeedPlan: Sendable {
     package var approvesHeldDeletes: Bool
     /// User operations that are left out, by the number each workload gives to its operations. Filled by the shrinker.
     package var skippedOperations: SkipList
+    /// The users edit records and nothing else, and this is what they are about; nil in all other worlds.
+    package internal(set) var scene: RecordScene?
 
     package func isOn(_ trait: Trait) -> Bool { traits.contains(trait) }
 

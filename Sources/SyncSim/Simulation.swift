@@ -8,8 +8,20 @@ package enum Simulation {
 
     package static func run(plan: SeedPlan, keepsTrace: Bool = false, budget: Budget = Budget()) -> SeedReport {
         let world = World(plan: plan, budget: budget, keepsTrace: keepsTrace)
+        if let scene = plan.scene { return run(scene, world) }
         for agent in Workload.agents(for: plan) { world.add(agent) }
         for checker in Checkers.all(for: plan) { world.add(checker) }
+        world.run()
+        return world.report
+    }
+
+    /// Of a world of records: who judges files by who wrote them last does not know what a merge is.
+    private static func run(_ scene: RecordScene, _ world: World) -> SeedReport {
+        let life = RecordLife(scene)
+        world.install(scene.modelText)
+        for machine in 0..<2 { world.add(RecordUser(world.plan, life, machine: machine)) }
+        world.add(Operator(world.plan))
+        world.add(RecordJudge(life))
         world.run()
         return world.report
     }

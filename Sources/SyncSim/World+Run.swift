@@ -245,6 +245,7 @@ extension World {
             command(machine, plan.approvesHeldDeletes ? .approve : .reject)
         }
         if status.state == .paused { command(machine, .resume) }
+        for agent in agents { agent.attend(status, on: machine, in: self) }
         for pending in status.pending where pending.reason == .pathBusy { makeRoom(pending.path, machine) }
     }
 

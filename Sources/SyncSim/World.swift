@@ -75,6 +75,17 @@ package final class World {
     /// Nothing found so far is wrong; a found violation ends the run.
     package var isClean: Bool { violations.isEmpty }
 
+    /// The text of a model file, for both machines.
+    func install(_ text: String) {
+        let bytes = Array(text.utf8)
+        do {
+            let model = try Model(parsing: bytes, file: "the model")
+            models.append(InstalledModel(model, digest: SHA256.digest(of: bytes)))
+        } catch {
+            preconditionFailure("a model of the simulator has a fault: \(error)")
+        }
+    }
+
     package func add(_ agent: any Agent) { agents.append(agent) }
 
     package func add(_ checker: any Checker) { checkers.append(checker) }
@@ -117,6 +128,12 @@ package protocol Agent: AnyObject {
     func act(in world: World) -> Int?
     /// The faults are over: close what is open and leave things as a person would.
     func rest(_ world: World)
+    /// After the faults: a person reads what the machine waits for.
+    func attend(_ status: Status, on machine: Int, in world: World)
+}
+
+extension Agent {
+    package func attend(_ status: Status, on machine: Int, in world: World) {}
 }
 
 /// Someone who watches. Says `world.violate("INV-…", …)` when something is wrong.

@@ -1,14 +1,19 @@
 /// What was asked of `syncsim` on the command line.
 enum Request: Equatable {
     case help
-    case seed(UInt64, keepsTrace: Bool, shrinks: Bool)
-    case seeds(first: UInt64, count: UInt64, jobs: Int)
-    case traces(first: UInt64, count: UInt64)
+    case seed(UInt64, Worlds, keepsTrace: Bool, shrinks: Bool)
+    case seeds(first: UInt64, count: UInt64, Worlds, jobs: Int)
+    case traces(first: UInt64, count: UInt64, Worlds)
     case exhaustive(part: Int, of: Int)
     case story(pair: Int)
     case planted
     case scenarios(String, rewrites: Bool)
     case bench
+}
+
+/// What the users of the worlds do.
+enum Worlds: Equatable {
+    case files, records
 }
 
 /// A command line that cannot be understood, with what to do about it.
@@ -28,6 +33,8 @@ struct Arguments {
             fail and the rare states that were reached.
         syncsim [--first-seed S] --traces N
             Print "seed hash" for N seeds. Two processes, builds or machines must print the same.
+        --records beside any of these
+            Worlds whose users edit records and nothing else.
         syncsim --exhaustive [--part K/N]
             Every pair of short histories, or the K-th of N parts of them.
         syncsim --case C
@@ -50,13 +57,15 @@ struct Arguments {
     private static let valued = [
         "--seed", "--first-seed", "--seeds", "--jobs", "--traces", "--part", "--case", "--scenarios",
     ]
-    private static let plain = ["--trace", "--shrink", "--exhaustive", "--planted", "--rewrite", "--bench", "--help"]
+    private static let plain = [
+        "--trace", "--shrink", "--exhaustive", "--planted", "--rewrite", "--records", "--bench", "--help",
+    ]
     /// Each asks for something of its own, and what may stand beside it.
     private static let modes: [(option: String, companions: [String])] = [
         ("--help", []),
-        ("--seed", ["--trace", "--shrink"]),
-        ("--seeds", ["--first-seed", "--jobs"]),
-        ("--traces", ["--first-seed"]),
+        ("--seed", ["--trace", "--shrink", "--records"]),
+        ("--seeds", ["--first-seed", "--jobs", "--records"]),
+        ("--traces", ["--first-seed", "--records"]),
         ("--exhaustive", ["--part"]),
         ("--case", []),
         ("--planted", []),
@@ -114,7 +123,8 @@ struct Arguments {
         }
         switch mode.option {
         case "--help": return .help
-        case "--seed": return .seed(try number("--seed", 0), keepsTrace: has("--trace"), shrinks: has("--shrink"))
+        case "--seed":
+            return .seed(try number("--seed", 0), worlds, keepsTrace: has("--trace"), shrinks: has("--shrink"))
         case "--seeds":
             let first = try number("--first-seed", 0)
             let count = try number("--seeds", 0)
@@ -122,12 +132,12 @@ struct Arguments {
             guard count > 0 else { throw UsageError(text: "--seeds 0 runs nothing: ask for 1 or more") }
             guard jobs > 0, jobs <= 256 else { throw UsageError(text: "--jobs \(jobs) is not from 1 to 256") }
             guard !first.addingReportingOverflow(count).overflow else { throw past(first, count) }
-            return .seeds(first: first, count: count, jobs: Int(jobs))
+            return .seeds(first: first, count: count, worlds, jobs: Int(jobs))
         case "--traces":
             let first = try number("--first-seed", 0)
             let count = try number("--traces", 0)
             guard !first.addingReportingOverflow(count).overflow else { throw past(first, count) }
-            return .traces(first: first, count: count)
+            return .traces(first: first, count: count, worlds)
         case "--exhaustive": return try exhaustive()
         case "--case": return .story(pair: Int(clamping: try number("--case", 0)))
         case "--planted": return .planted
@@ -144,6 +154,8 @@ struct Arguments {
         }
         return .exhaustive(part: part, of: count)
     }
+
+    private var worlds: Worlds { has("--records") ? .records : .files }
 
     private func has(_ option: String) -> Bool { values.contains { $0.option == option } }
 

@@ -7,14 +7,14 @@ enum Run {
         case .help:
             System.say(Arguments.help, terminator: "")
             return true
-        case .seed(let seed, let keepsTrace, let shrinks):
-            return Seeds.one(seed, keepsTrace: keepsTrace, shrinks: shrinks)
-        case .seeds(let first, let count, let jobs):
+        case .seed(let seed, let worlds, let keepsTrace, let shrinks):
+            return Seeds.one(worlds.plan(seed), keepsTrace: keepsTrace, shrinks: shrinks)
+        case .seeds(let first, let count, let worlds, let jobs):
             Crash.install()
-            return await Seeds.many(first: first, count: count, jobs: jobs)
-        case .traces(let first, let count):
+            return await Seeds.many(first: first, count: count, worlds, jobs: jobs)
+        case .traces(let first, let count, let worlds):
             Crash.install()
-            Seeds.traces(first: first, count: count)
+            Seeds.traces(first: first, count: count, worlds)
             return true
         case .exhaustive(let part, let count): return Exhaustive.run(part: part, of: count) { System.say($0) }
         case .story(let pair):

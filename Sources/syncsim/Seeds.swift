@@ -4,8 +4,9 @@ import SyncSim
 /// Running seeds: one with its story, or many on all processors.
 enum Seeds {
     /// One seed. True if nothing is wrong with it.
-    static func one(_ seed: UInt64, keepsTrace: Bool, shrinks: Bool) -> Bool {
-        var plan = SeedPlan(seed: seed)
+    static func one(_ given: SeedPlan, keepsTrace: Bool, shrinks: Bool) -> Bool {
+        var plan = given
+        let seed = plan.seed
         if shrinks, let shrunk = shrink(plan) { plan = shrunk }
         System.say(plan.description)
         let report = Crash.announcing(seed: seed) {
@@ -33,8 +34,8 @@ enum Seeds {
     }
 
     /// Many seeds. True if all of them passed.
-    static func many(first: UInt64, count: UInt64, jobs: Int) async -> Bool {
-        var tally = Tally(total: count)
+    static func many(first: UInt64, count: UInt64, _ worlds: Worlds, jobs: Int) async -> Bool {
+        var tally = Tally(total: count, worlds)
         await withTaskGroup(of: [SeedReport].self) { group in
             var next = first
             let end = first + count
@@ -43,7 +44,7 @@ enum Seeds {
                 let stretch = next..<min(end, next + stretchLength)
                 next = stretch.upperBound
                 group.addTask { @concurrent in
-                    stretch.map { seed in Crash.announcing(seed: seed) { Simulation.run(seed: seed) } }
+                    stretch.map { seed in Crash.announcing(seed: seed) { Simulation.run(plan: worlds.plan(seed)) } }
                 }
             }
             for _ in 0..<jobs { add(to: &group) }
@@ -56,9 +57,9 @@ enum Seeds {
         return tally.failures.isEmpty
     }
 
-    static func traces(first: UInt64, count: UInt64) {
+    static func traces(first: UInt64, count: UInt64, _ worlds: Worlds) {
         for seed in first..<(first + count) {
-            let report = Crash.announcing(seed: seed) { Simulation.run(seed: seed) }
+            let report = Crash.announcing(seed: seed) { Simulation.run(plan: worlds.plan(seed)) }
             System.say("\(seed) \(hex(report.traceHash))")
         }
     }
@@ -76,9 +77,19 @@ enum Seeds {
     private static let stretchLength: UInt64 = 8
 }
 
+extension Worlds {
+    func plan(_ seed: UInt64) -> SeedPlan {
+        switch self {
+        case .files: SeedPlan(seed: seed)
+        case .records: SeedPlan(recordsOf: seed)
+        }
+    }
+}
+
 /// What has been found while many seeds run.
 private struct Tally {
     let total: UInt64
+    let worlds: Worlds
     private(set) var failures: [(seed: UInt64, violation: Violation)] = []
     private var passed: UInt64 = 0
     private var rare = RareStates()
@@ -86,8 +97,9 @@ private struct Tally {
     private let began = ContinuousClock.now
     private var lastNote = ContinuousClock.now
 
-    init(total: UInt64) {
+    init(total: UInt64, _ worlds: Worlds) {
         self.total = total
+        self.worlds = worlds
     }
 
     mutating func add(_ report: SeedReport) {
@@ -116,10 +128,12 @@ private struct Tally {
         failures.sort { $0.seed < $1.seed }
         System.note(progress(at: .now) + ", \(steps) steps")
         for (seed, violation) in failures {
-            System.say("\(violation.invariant)  syncsim --seed \(seed) --shrink")
+            System.say(
+                "\(violation.invariant)  syncsim\(worlds == .records ? " --records" : "") --seed \(seed) --shrink")
         }
         System.say("rare states:")
-        for name in Simulation.knownRareStates() where rare[name] == 0 { System.say("  never  \(name)") }
+        let known = worlds == .files ? Simulation.knownRareStates() : []
+        for name in known where rare[name] == 0 { System.say("  never  \(name)") }
         for (name, count) in rare.counts { System.say("  \(count)  \(name)") }
         System.say("\(passed) passed, \(failures.count) failed, 0 skipped")
     }

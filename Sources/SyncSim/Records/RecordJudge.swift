@@ -1,0 +1,94 @@
+import RecordMerge
+import SyncCore
+package import SyncModel
+
+/// What must hold of records once both nodes are quiet: V1, V4, V5 and INV-21 for whole nodes. It reads files as an application
+/// does, and asks the nodes what any person may ask them.
+package final class RecordJudge: Checker {
+    package let rareStates = [
+        "records: a contest", "records: a write kept beside a later one",
+        "records: a save that broke the rules was given up",
+    ]
+    private let life: RecordLife
+
+    init(_ life: RecordLife) {
+        self.life = life
+    }
+
+    package func begin(_ world: World) {}
+    package func willPerform(_ operation: DiskOperation, on machine: Int, in world: World) {}
+    package func didPerform(_ operation: DiskOperation, error: DiskError?, on machine: Int, in world: World) {}
+    package func willStore(_ batch: StoreBatch, on machine: Int, in world: World) {}
+    package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {}
+    package func atPause(_ world: World) {}
+
+    package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
+        switch occurrence {
+        case .powerCut, .imageRestored, .stateWiped: life.disaster(on: machine)
+        case .started, .finished, .killed, .powerOn, .imageSaved: break
+        }
+    }
+
+    package func afterStep(_ step: StepRecord, in world: World) {
+        for tell in step.tells {
+            if case .received = tell.event { life.heard(tell.machine, at: world.now) }
+        }
+    }
+
+    package func atQuiescence(_ world: World) {
+        let folders = world.machines.map { RecordFolder($0.disk) }
+        for path in Set(folders.flatMap(\.files.keys)).sorted() where folders[0].files[path] != folders[1].files[path] {
+            let both = folders.map { $0.files[path].map { Path.escape($0) } ?? "(nothing)" }
+            return world.violate("INV-20", "\(path) differs: \(both[0]) and \(both[1])")
+        }
+        if let path = folders[0].unreadable.first { return world.violate("INV-21", "\(path) cannot be read") }
+        if let fault = life.scene.faults(of: folders[0]).first { return world.violate("INV-21", fault.fault) }
+        let contests = world.machines.indices.map { self.contests(on: $0, world) }
+        for (one, two) in zip(contests[0], contests[1]) where one.group != two.group || one.reason != two.reason {
+            return world.violate("R-15", "contests differ: \(one.group) and \(two.group)")
+        }
+        if contests[0].count != contests[1].count { return world.violate("R-15", "contests differ in number") }
+        if !contests[0].isEmpty { world.rare.hit("records: a contest") }
+        account(folders[0], contests[0], world)
+    }
+
+    private func contests(on machine: Int, _ world: World) -> [Contest] {
+        guard let command = world.command(machine, .contests),
+            case .contests(let contests)? = world.takeAnswer(machine, command)
+        else { return [] }
+        return contests
+    }
+
+    /// Nobody's record and nobody's write is gone.
+    private func account(_ folder: RecordFolder, _ contests: [Contest], _ world: World) {
+        var out: SortedMap<RecordFolder.Name, String> = [:]
+        for version in contests.flatMap(\.versions) where !version.isCurrent {
+            out[RecordFolder.Name(version.record)] = String(decoding: version.bytes, as: UTF8.self)
+        }
+        for record in life.ownedForGood where folder.records[record] == nil && !out.contains(key: record) {
+            return world.violate(
+                "INV-21", "\(record) is neither in the folder nor in quarantine, and nobody deleted it")
+        }
+        for write in life.owed {
+            let shown = folder.records[write.record]?[write.field] ?? out[write.record] ?? ""
+            if shown.contains(write.token) { continue }
+            guard isKept(write, world) else {
+                return world.violate(
+                    "INV-21",
+                    "\(write.token) of \(write.record).\(write.field) is nowhere to be seen; there is \(shown)")
+            }
+            world.rare.hit("records: a write kept beside a later one")
+        }
+    }
+
+    private func isKept(_ write: RecordLife.Write, _ world: World) -> Bool {
+        world.machines.indices.allSatisfy { machine in
+            guard let command = world.command(machine, .explainRecord(write.record.id)),
+                case .explanation(let explanation)? = world.takeAnswer(machine, command)
+            else { return false }
+            return explanation.steps.contains { step in
+                (step.fate == .concurrent || step.fate == .shown) && step.operation.description.contains(write.token)
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import SyncModel
+
+/// What people did with records, and what they could know when they did it: the judge's memory. It knows nothing of change
+/// sets, vectors or clocks of the daemon, only who wrote what where, and when the machine last heard of the other one.
+package final class RecordLife {
+    struct Write {
+        let record: RecordFolder.Name
+        let field: String
+        /// A text that nobody else ever writes.
+        let token: String
+        let machine: Int
+        let time: Int64
+        /// When this machine had last heard anything from the other one.
+        let heardAt: Int64
+        /// A disaster on its machine may have taken it before anybody knew.
+        var isExcused = false
+    }
+
+    struct Removal {
+        let record: RecordFolder.Name
+        let machine: Int
+        let time: Int64
+        let heardAt: Int64
+    }
+
+    let scene: RecordScene
+    private(set) var writes: [Write] = []
+    private(set) var removals: [Removal] = []
+    /// With what token each record was made; by whom and when is in the write.
+    private(set) var births: SortedMap<RecordFolder.Name, Int> = [:]
+    private var heardAt: [Int64] = [-1, -1]
+    private var tokens = 0
+
+    init(_ scene: RecordScene) {
+        self.scene = scene
+    }
+
+    func heard(_ machine: Int, at time: Int64) { heardAt[machine] = time }
+
+    func token(_ machine: Int) -> String {
+        tokens += 1
+        return "w\(machine)x\(tokens)"
+    }
+
+    func wrote(
+        _ token: String, _ field: String, of record: RecordFolder.Name, on machine: Int, at time: Int64,
+        isBirth: Bool = false
+    ) {
+        if isBirth { births[record] = writes.count }
+        writes.append(
+            Write(record: record, field: field, token: token, machine: machine, time: time, heardAt: heardAt[machine]))
+    }
+
+    func removed(_ record: RecordFolder.Name, on machine: Int, at time: Int64) {
+        removals.append(Removal(record: record, machine: machine, time: time, heardAt: heardAt[machine]))
+    }
+
+    /// A power cut, an old image, a lost state: what was written there and is nowhere else may be gone.
+    func disaster(on machine: Int) {
+        for index in writes.indices where writes[index].machine == machine { writes[index].isExcused = true }
+    }
+
+    /// The last write of each machine to each field that nobody can have known who wrote there later, and that no deleter can
+    /// have known: whatever the merge decides, it must still be somewhere to be seen.
+    var owed: [Write] {
+        var last: SortedMap<Key, Write> = [:]
+        for write in writes { last[Key(write.record, write.field, write.machine)] = write }
+        return last.values.filter { write in
+            guard !write.isExcused else { return false }
+            let other = last[Key(write.record, write.field, 1 - write.machine)]
+            if let other, mayKnow(other.machine, other.time, other.heardAt, write) { return false }
+            return !removals.contains { removal in
+                removal.record == write.record && mayKnow(removal.machine, removal.time, removal.heardAt, write)
+            }
+        }
+    }
+
+    private func mayKnow(_ machine: Int, _ time: Int64, _ heardAt: Int64, _ write: Write) -> Bool {
+        machine == write.machine ? time >= write.time : time >= write.time && heardAt >= write.time
+    }
+
+    /// Records that somebody made and nobody took away, without a disaster in between.
+    var ownedForGood: [RecordFolder.Name] {
+        births.filter { record, number in
+            !writes[number].isExcused && !removals.contains { $0.record == record }
+        }.map(\.key)
+    }
+
+    private struct Key: Hashable, Comparable {
+        let record: RecordFolder.Name
+        let field: String
+        let machine: Int
+
+        init(_ record: RecordFolder.Name, _ field: String, _ machine: Int) {
+            (self.record, self.field, self.machine) = (record, field, machine)
+        }
+
+        static func < (left: Key, right: Key) -> Bool {
+            (left.record, left.field, left.machine) < (right.record, right.field, right.machine)
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import SyncModel
+
+/// What a world with records is about: a model, and what its application does with the files. Five of them, from the design's
+/// templates; each says in its own words, apart from the production code, when its records are whole.
+package enum RecordScene: Int, CaseIterable, Sendable {
+    /// An A must have one B and a B one A, and both files say so.
+    case couples
+    /// A B must have an A; an A may have a B.
+    case owners
+    /// A note must lie in a folder; whoever deletes a folder deletes its notes.
+    case folders
+    /// Records without relations: a text that is merged by lines, and settings of which there is one.
+    case notes
+    /// Many records in one document.
+    case friends
+
+    var modelText: String {
+        switch self {
+        case .couples, .owners:
+            RecordScene.model(
+                RecordScene.entity("A", #""b": {"to": "B", "kind": "one", "inverse": "a"\#(isStrict)}"#),
+                RecordScene.entity("B", #""a": {"to": "A", "kind": "one", "inverse": "b", "required": true}"#))
+        case .folders:
+            RecordScene.model(
+                RecordScene.entity(
+                    "F", #""notes": {"to": "N", "kind": "many", "inverse": "f", "onDelete": "cascade"}"#),
+                RecordScene.entity("N", #""f": {"to": "F", "kind": "one", "inverse": "notes", "required": true}"#))
+        case .notes:
+            RecordScene.model(
+                #""N": {"files": "n/*.json", "id": "stem", "fields": {"t": {"type": "string"}, "#
+                    + #""body": {"type": "string", "merge": "lines"}}}"#,
+                #""S": {"files": "s.json", "id": "singleton", "singleton": true, "fields": {"t": {"type": "string"}}}"#)
+        case .friends:
+            RecordScene.model(
+                #""R": {"files": "*.list.json", "at": "/all", "id": "/id", "fields": {"t": {"type": "string"}}}"#)
+        }
+    }
+
+    private var isStrict: String { self == .couples ? #", "required": true"# : "" }
+
+    private static func model(_ entities: String...) -> String {
+        #"{"model": "scene", "version": 1, "root": "d", "entities": {\#(entities.joined(separator: ", "))}}"#
+    }
+
+    private static func entity(_ name: String, _ relation: String) -> String {
+        #""\#(name)": {"files": "\#(name.lowercased())/*.json", "id": "stem", "#
+            + #""fields": {"t": {"type": "string"}}, "relations": {\#(relation)}}"#
+    }
+
+    /// Who breaks the model's rules in a folder, and how.
+    func faults(of folder: RecordFolder) -> [(record: RecordFolder.Name, fault: String)] {
+        folder.records.compactMap { name, record in
+            fault(of: name, record, in: folder).map { (name, "\(name) \($0)") }
+        }
+    }
+
+    private func fault(of name: RecordFolder.Name, _ record: RecordFolder.Members, in folder: RecordFolder) -> String? {
+        switch self {
+        case .couples, .owners:
+            let (own, other, its) = name.entity == "A" ? ("b", "B", "a") : ("a", "A", "b")
+            guard let key = record[own] else {
+                return self == .couples || name.entity == "B" ? "has no \(own)" : nil
+            }
+            let partner = RecordFolder.Name(entity: other, key: key)
+            return folder.records[partner]?[its] == name.key ? nil : "has \(partner), which is not there or has another"
+        case .folders:
+            guard name.entity == "N" else { return nil }
+            let holder = RecordFolder.Name(entity: "F", key: record["f"] ?? "")
+            return folder.records[holder] == nil ? "lies in \(holder), which is not there" : nil
+        case .notes, .friends: return nil
+        }
+    }
+}
+
+/// The record files of one folder as an application reads them: flat members, all of them text.
+package struct RecordFolder {
+    package struct Name: Hashable, Comparable, Sendable, CustomStringConvertible {
+        package let entity: String
+        package let key: String
+
+        package static func < (left: Name, right: Name) -> Bool { (left.entity, left.key) < (right.entity, right.key) }
+        package var description: String { "\(entity)/\(key)" }
+    }
+
+    typealias Members = SortedMap<String, String>
+
+    private(set) var records: SortedMap<Name, Members> = [:]
+    private(set) var places: SortedMap<Name, Path> = [:]
+    private(set) var files: SortedMap<Path, [UInt8]> = [:]
+    private(set) var unreadable: [Path] = []
+
+    static let root = Path(root: "d")
+
+    init(_ disk: VirtualDisk) {
+        for (path, _) in disk.values(below: RecordFolder.root) {
+            guard let bytes = disk.peekBytes(path), let name = path.name, name.bytes.suffix(5) == Array(".json".utf8)
+            else { continue }
+            files[path] = bytes
+            read(bytes, at: path)
+        }
+    }
+
+    private mutating func read(_ bytes: [UInt8], at path: Path) {
+        guard let found = FlatJSON.objects(in: bytes) else { return unreadable.append(path) }
+        for members in found {
+            guard let name = RecordFolder.name(of: members, at: path) else { continue }
+            records[name] = members
+            places[name] = path
+        }
+    }
+
+    private static func name(of members: Members, at path: Path) -> Name? {
+        let words = path.bytes.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
+        guard let last = words.last else { return nil }
+        let stem = String(last.dropLast(5))
+        if words.count == 2 {
+            return members["id"].map { Name(entity: "R", key: $0) } ?? Name(entity: "S", key: "singleton:S")
+        }
+        return Name(entity: words[1].uppercased(), key: stem)
+    }
+}
+
+/// What the applications of these worlds write: objects of texts, alone or as the list `all`. Nothing else is understood.
+enum FlatJSON {
+    static func text(_ members: [(String, String)]) -> [UInt8] { Array(object(members).utf8) }
+
+    static func list(_ all: [[(String, String)]]) -> [UInt8] {
+        Array(("{\"all\": [\n  " + all.map(object).joined(separator: ",\n  ") + "\n]}\n").utf8)
+    }
+
+    private static func object(_ members: [(String, String)]) -> String {
+        "{" + members.map { "\"\($0.0)\": \"\($0.1)\"" }.joined(separator: ", ") + "}"
+    }
+
+    /// Every innermost object; nil for what is cut off, or is no object at all.
+    static func objects(in bytes: [UInt8]) -> [RecordFolder.Members]? {
+        var stack: [RecordFolder.Members?] = []
+        var found: [RecordFolder.Members] = []
+        var texts: [String] = []
+        var text: [UInt8]?
+        for byte in bytes {
+            if let open = text {
+                if byte == UInt8(ascii: "\"") {
+                    texts.append(String(decoding: open, as: UTF8.self))
+                    text = nil
+                    if texts.count == 2, let members = stack.last {
+                        stack[stack.count - 1] = (members ?? [:]).merging(texts[0], texts[1])
+                        texts = []
+                    }
+                } else {
+                    text?.append(byte)
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): text = []
+            case UInt8(ascii: "{"):
+                stack.append(nil)
+                texts = []
+            case UInt8(ascii: "}"):
+                guard let last = stack.popLast() else { return nil }
+                if let members = last { found.append(members) }
+                texts = []
+            case UInt8(ascii: ","):
+                // What is no text, `null`, is as good as not there.
+                texts = []
+            default: continue
+            }
+        }
+        let isWhole = text == nil && stack.isEmpty && bytes.first == UInt8(ascii: "{")
+        return isWhole ? found : nil
+    }
+}
+
+extension SortedMap where Key == String, Value == String {
+    fileprivate func merging(_ key: String, _ value: String) -> Self {
+        var copy = self
+        copy[key] = value
+        return copy
+    }
+}
+
+extension Path {
+    /// A path that is written down in the program.
+    init(root text: String) {
+        self = Path(text) ?? .root
+    }
+}
