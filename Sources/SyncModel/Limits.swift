@@ -81,6 +81,8 @@ public struct Limits: Sendable, Equatable {
     public var invalidPatienceMilliseconds: UInt64 = 5_000
     /// A guarded file that is found empty or corrupt may be in the middle of a save for so long.
     public var brokenPatienceMilliseconds: UInt64 = 2_000
+    /// So many change sets of records more than are needed are held in memory at least.
+    public var setsForgottenMin = 256
     public var pingMilliseconds: UInt64 = 1_500
     public var deadPeerMilliseconds: UInt64 = 4_500
     public var helloMilliseconds: UInt64 = 10_000

@@ -76,6 +76,7 @@ extension SeedPlan {
         }
         userOperations = [random.range(1...14), random.range(1...14)]
         userPauseMilliseconds = random.pick([50, 300, 1_500, 4_000]) ?? 300
+        for index in limits.indices { limits[index].setsForgottenMin = random.pick([1, 4, 256]) ?? 256 }
     }
 
     private mutating func drawSizes(_ random: inout SeededRandom) {

@@ -583,6 +583,7 @@ extension Frame {
         case .changeSet(let piece): "change set \(piece.author) \(piece.position.summary) from \(piece.offset)"
         case .setsTaken(let position): "sets taken \(position.summary)"
         case .formats(let formats): "formats \(formats.map { "\($0.versions)" }.joined(separator: " "))"
+        case .setsShown(let position): "sets shown \(position.summary)"
         case .ping: "ping"
         case .pong: "pong"
         case .halt(let code): "halt \(code)"

@@ -63,7 +63,7 @@ struct HistoryMaker {
 
     // MARK: - Models
 
-    private mutating func model() throws -> Model {
+    mutating func model() throws -> Model {
         var sides: [[String]] = [[], [], []]
         for number in 0..<random.range(1...4) { relate(number, &sides) }
         let parts = HistoryMaker.names.indices.map { number in
@@ -113,7 +113,7 @@ struct HistoryMaker {
         RecordID(entity, Array("x\(random.below(4))".utf8))
     }
 
-    private mutating func act(_ model: Model) -> [Operation] {
+    mutating func act(_ model: Model) -> [Operation] {
         guard let entity = random.pick(model.entities) else { return [] }
         let id = id(entity.name)
         switch random.below(10) {

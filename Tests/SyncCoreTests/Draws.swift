@@ -104,7 +104,7 @@ extension SeededRandom {
             wallMilliseconds: Int64(bitPattern: next()), ownHead: drawHead(), known: drawList(4) { $0.drawHead() })
     }
 
-    /// A frame of the type with this number, one of 1 to 23.
+    /// A frame of the type with this number, one of 1 to 24.
     mutating func drawFrame(type: UInt8) -> Frame {
         switch type {
         case 1: return .hello(drawHello())
@@ -159,6 +159,7 @@ extension SeededRandom {
                     total: offset + UInt32(bytes.count + below(1_000)), offset: offset, bytes: bytes))
         case 23: return .setsTaken(drawPosition())
         case 24: return .formats(drawList(3) { $0.drawSupport() })
+        case 25: return .setsShown(drawPosition())
         case let other: return .unknown(other)
         }
     }

@@ -112,8 +112,8 @@ struct Driver {
         case .acknowledge(let acknowledgement):
             if acknowledgement.head.position > record.importedHead.position { broken.append("\(acknowledgement)") }
         case .rows, .rowsEnd, .want, .wantChanged, .chunkList, .changedList, .wantChunks, .chunks, .contents, .gone,
-            .later, .rolledBack, .expand, .expansion, .ping, .pong, .records, .changeSet, .setsTaken, .formats,
-            .halt, .unknown:
+            .later, .rolledBack, .expand, .expansion, .ping, .pong, .records, .changeSet, .setsTaken, .setsShown,
+            .formats, .halt, .unknown:
             break
         }
     }

@@ -145,6 +145,7 @@ struct VectorsTests {
             .formats([
                 FormatSupport(model: Array("org.example.app".utf8), name: Array("notes".utf8), rule: 7, versions: 1...3)
             ]),
+            .setsShown(theirs),
         ]
     }
 
@@ -177,6 +178,6 @@ struct VectorsTests {
         }
         // No type is without its vector.
         let types = Set(groups.map { $0.lines[0][4] })
-        #expect(types.isSuperset(of: 1...23))
+        #expect(types.isSuperset(of: 1...24))
     }
 }

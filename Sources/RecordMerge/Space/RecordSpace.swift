@@ -83,6 +83,9 @@ public struct RecordSpace: Sendable {
     /// All that it has taken and not forgotten, each set once.
     public var history: [ChangeSet] { Array(sets.values) }
 
+    /// How many sets that is.
+    public var count: Int { sets.count }
+
     /// Writes the files of the view; made without a walk over its records.
     public var renderer: RecordRenderer { RecordRenderer(model: model, view: view, files: files) }
 

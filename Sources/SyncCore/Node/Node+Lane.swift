@@ -35,6 +35,7 @@ enum Transaction: Sendable {
 
     // Records
     case loadRecords
+    case reloadRecords
     case adoptRecords(Int, after: Path?)
     case tellRecords([Path])
     case matchRecords([Path])
@@ -357,7 +358,7 @@ extension Node {
             let paths =
                 findings.placed.map(\.path) + findings.taken.map(\.path) + findings.taken.compactMap(\.moved?.path)
             return paths.isEmpty ? [] : [.rows(paths)]
-        case .loadRecords:
+        case .loadRecords, .reloadRecords:
             return [.changeSets(nil, after: .none, limit: .max)]
         case .adoptRecords(let number, let after):
             return [.below(records.books[number].root, after: after, limit: limits.batchPathsMax)]
@@ -400,6 +401,7 @@ extension Node {
         case .deleteMissing(_, let pass): deleteMissing(pass, &answers, into: &effects)
         case .rejectMissing: rejectMissing(&answers, into: &effects)
         case .loadRecords: loadRecords(&answers, into: &effects)
+        case .reloadRecords: reloadRecords(&answers, into: &effects)
         case .adoptRecords(let number, _): adoptRecords(number, &answers, into: &effects)
         case .tellRecords(let paths): tellRecords(paths, &answers, into: &effects)
         case .matchRecords(let paths): matchRecords(paths, &answers, into: &effects)

@@ -67,6 +67,12 @@ struct SessionState: Sendable {
     var setsComing: [StoredChangeSet] = []
     var isTakingSets = false
     var setsAcknowledged = LogPosition.none
+    /// Whatever the peer still makes has seen so much of our own; and what we have told it of that.
+    var setsShown = LogPosition.none
+    var setsShownToPeer = LogPosition.none
+    /// The last of our own sets that it had when it said so. We have asked for what we have lost of them.
+    var peerKnows = LogPosition.none
+    var askedForLost = false
 
     // Formats (`Node+FormatAlarms`)
     var peerTellsFormats = false
@@ -301,6 +307,9 @@ extension Node {
         case .expansion(let position, let states, let isLast): return takeExpansion(position, states, isLast: isLast)
         case .records(let hello): return greetRecords(hello, into: &effects)
         case .changeSet(let piece): return take(piece)
+        case .setsShown(let position):
+            session.setsShown = position
+            return true
         case .setsTaken(let position):
             noteSetsTaken(position)
             return true

@@ -111,6 +111,8 @@ public struct Node: Sendable {
         } while pumpLane(into: &effects)
         pumpAcknowledgement(into: &effects)
         acknowledgeSets(into: &effects)
+        acknowledgeShown(into: &effects)
+        forgetRecords()
         pumpAlarms(into: &effects)
         pumpStop(into: &effects)
         setWake(into: &effects)

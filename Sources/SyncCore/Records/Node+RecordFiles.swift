@@ -185,6 +185,7 @@ extension Node {
     mutating func loadRecords(_ answers: inout Answers, into effects: inout Effects) {
         for stored in answers.changeSets() {
             records.known[stored.author] = max(records.known[stored.author], stored.position)
+            if stored.author == .own { records.noteOwn(stored.position) }
             noteStored(stored)
         }
         records.durable = records.known
@@ -192,6 +193,21 @@ extension Node {
         refreshRecords(showing: nil, into: &effects)
         records.isLoaded = true
         for number in records.books.indices { enqueue(.adoptRecords(number, after: nil)) }
+    }
+
+    /// The sets in their order, and all of them: what a node had lost has come back, or somebody has not seen what was forgotten.
+    mutating func reloadRecords(_ answers: inout Answers, into effects: inout Effects) {
+        let old = records.books
+        records.books = old.map { RecordBook(InstalledModel($0.model, digest: $0.digest), chunking: limits.chunking) }
+        records.heldSets = 0
+        for stored in answers.changeSets() { noteStored(stored) }
+        for number in records.books.indices {
+            for path in records.books[number].succeed(old[number]) {
+                records.toMatch[path] = true
+                if !records.unshown.contains(key: path) { records.unshown[path] = records.known.peer }
+            }
+        }
+        watchContests(into: &effects)
     }
 
     /// What was in the folder before the model came, or before there was a peer, becomes change sets of this node.
@@ -212,6 +228,10 @@ extension Node {
                 RecordState.Finding(
                     entry: disk.entry, stat: disk.stat, bytes: nil, isRacy: disk.isRacy, isOld: true))
         }
-        if rows.count == limits.batchPathsMax, let last = rows.last { enqueue(.adoptRecords(number, after: last.path)) }
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueue(.adoptRecords(number, after: last.path))
+        } else if number == records.books.count - 1 {
+            records.isAdopted = true
+        }
     }
 }

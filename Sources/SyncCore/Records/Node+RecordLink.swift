@@ -21,11 +21,14 @@ extension Node {
     }
 
     mutating func greetRecords(_ hello: RecordsHello, into effects: inout Effects) -> Bool {
-        guard keepsRecords, session.peerSets == nil else { return true }
-        session.peerSets = hello.own
-        if hello.before < records.durable.peer, hello.own != records.durable.peer {
+        guard keepsRecords else { return true }
+        guard session.peerSets == nil else {
+            // It has found that we have more of its sets than it has itself.
             session.giveBackAfter = hello.before
+            return true
         }
+        session.peerSets = hello.own
+        session.peerKnows = hello.known
         session.setsSent = hello.known
         session.setsTaken = hello.known
         session.sharesRecords = hello.models == recordsHello.models
@@ -53,12 +56,22 @@ extension Node {
             session.saidRecords = true
             send(.records(recordsHello), into: &effects)
         }
+        // Its own past comes first: once the peer has what was written since, nobody would know any more what is lost.
+        let isWhole = !records.lacks(session.peerKnows)
+        if !isWhole, !session.askedForLost {
+            session.askedForLost = true
+            send(
+                .records(
+                    RecordsHello(
+                        models: [], own: records.durable.own, before: records.lastOwn(through: session.peerKnows),
+                        known: records.durable.peer)), into: &effects)
+        }
         guard let sent = session.setsSent, !session.isReadingSets, mayFillLink else { return }
-        if sent < records.durable.own {
+        if sent < records.durable.own, isWhole {
             session.isReadingSets = true
             enqueue(.sendSets(.own, after: sent))
         } else if let position = session.giveBackAfter {
-            // They may have been set back: what they wrote is here.
+            // They were set back: what they wrote is here.
             session.isReadingSets = true
             enqueue(.sendSets(.peer, after: position))
         }
@@ -98,6 +111,7 @@ extension Node {
         session.setsComing = []
         let seen = records.known.peer
         var batch = Batch()
+        var isInOrder = true
         for stored in coming where isNews(stored) {
             if stored.author == .peer, !stored.position.follows(records.known.peer) {
                 reject(.peerProtocolViolation, into: &effects)
@@ -105,18 +119,26 @@ extension Node {
             }
             batch.add(.putChangeSet(stored))
             records.known[stored.author] = max(records.known[stored.author], stored.position)
-            noteStored(stored)
+            if stored.author == .own { records.noteOwn(stored.position) }
+            isInOrder = isInOrder && stored.author == .peer && !isBehindForgotten(stored)
+            if isInOrder { noteStored(stored) }
         }
         guard !batch.isEmpty else { return }
         store(&batch, into: &effects)
-        refreshRecords(showing: seen, into: &effects)
+        if isInOrder { refreshRecords(showing: seen, into: &effects) } else { enqueue(.reloadRecords) }
+    }
+
+    /// Its author was set back: what both had forgotten he has not seen, and it is weighed against all there was.
+    private func isBehindForgotten(_ stored: StoredChangeSet) -> Bool {
+        guard let prologue = ChangeSetCodec.prologue(of: stored.bytes) else { return false }
+        return records.books.contains { $0.needs == prologue.needs && $0.hasForgotten(beyond: prologue.seen) }
     }
 
     /// Of our own only what this state has lost, and the peer gives back.
     private func isNews(_ stored: StoredChangeSet) -> Bool {
         switch stored.author {
         case .peer: stored.position > records.known.peer
-        case .own: stored.position > records.before && stored.position.epoch != records.known.own.epoch
+        case .own: records.lacks(stored.position)
         }
     }
 
@@ -131,6 +153,31 @@ extension Node {
         else { return }
         session.setsAcknowledged = records.durable.peer
         send(.setsTaken(records.durable.peer), into: &effects)
+    }
+
+    /// What every set that is still to come from here will have seen; all that are made have gone out before this.
+    mutating func acknowledgeShown(into effects: inout Effects) {
+        guard keepsRecords, session.isLive, session.saidRecords, session.peerKeepsRecords, records.isAdopted,
+            let sent = session.setsSent, sent >= records.known.own
+        else { return }
+        let shown = min(records.shown, records.durable.peer)
+        guard shown > session.setsShownToPeer else { return }
+        session.setsShownToPeer = shown
+        send(.setsShown(shown), into: &effects)
+    }
+
+    /// What both nodes have, and will have seen in whatever they still write, is kept for what it comes to.
+    mutating func forgetRecords() {
+        guard keepsRecords, session.isLive, session.sharesRecords, records.isAdopted, records.heldSets == 0,
+            session.giveBackAfter == nil, !records.lacks(session.peerKnows), session.setsShown != .none
+        else { return }
+        var applied = Applied.none
+        applied[ownParty] = min(session.setsShown, records.durable.own)
+        applied[ownParty.other] = min(records.shown, records.durable.peer)
+        for number in records.books.indices
+        where records.books[number].isWorthForgetting(atLeast: limits.setsForgottenMin) {
+            records.books[number].forget(applied)
+        }
     }
 
     /// Nothing is waiting to be told, to be taken or to be shown.

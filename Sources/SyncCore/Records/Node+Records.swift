@@ -75,9 +75,10 @@ extension Node {
 
     mutating func pumpRecords(into effects: inout Effects) {
         guard phase == .running, keepsRecords, records.isLoaded else { return }
-        readFindings(into: &effects)
         matchNext()
         endAlarms(into: &effects)
+        guard knowsItsPast else { return }
+        readFindings(into: &effects)
         guard let due = records.dueAt, due <= now.monotonicMilliseconds, !records.isTelling else { return }
         let paths = records.toTell
         guard !paths.isEmpty else {
@@ -87,6 +88,12 @@ extension Node {
         guard paths.allSatisfy({ records.found[$0]?.mustBeRead == false }) else { return }
         records.isTelling = true
         enqueue(.tellRecords(paths))
+    }
+
+    /// A state that knows of no set may have been lost whole: its peer knows where its log ended. What is written to it before
+    /// that would stand before what the peer has.
+    private var knowsItsPast: Bool {
+        records.known.own != .none || session.peerSets != nil || session.isLive && !session.peerKeepsRecords
     }
 
     private mutating func readFindings(into effects: inout Effects) {
@@ -238,6 +245,7 @@ extension Node {
         batch.add(.putChangeSet(StoredChangeSet(.own, set.position, bytes)))
         records.epochHasBegun = true
         records.known.own = set.position
+        records.noteOwn(set.position)
         records.books[number].note(set)
     }
 
@@ -266,6 +274,9 @@ extension Node {
         if records.epochHasBegun { return LogPosition(epoch: last.epoch, seq: last.seq + 1) }
         // Later than any that a node which was set back may have used before.
         let seconds = UInt32(clamping: now.wallMilliseconds / 1_000)
-        return LogPosition(epoch: Epoch(number: max(last.epoch.number &+ 1, seconds), nonce: nonce), seq: 1)
+        return LogPosition(
+            epoch: Epoch(
+                number: max(last.epoch.number &+ 1, session.peerKnows.epoch.number &+ 1, seconds), nonce: nonce), seq: 1
+        )
     }
 }

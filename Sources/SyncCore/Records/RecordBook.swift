@@ -136,13 +136,62 @@ struct RecordBook: Sendable {
 
     mutating func forgetOlder(at path: Path) { older[path] = nil }
 
+    // MARK: Forgetting
+
+    /// Sets in memory, and how many there were after the last forgetting.
+    private var setsAtForget = 0
+
+    /// Since the last time as many sets have come as were left then: all forgetting together costs little more than the last.
+    func isWorthForgetting(atLeast count: Int) -> Bool { space.count >= setsAtForget + max(count, setsAtForget) }
+
+    /// True if there may be less here than somebody must know who has seen no more than that.
+    func hasForgotten(beyond seen: Applied) -> Bool {
+        space.forgotten.first > seen.first || space.forgotten.second > seen.second
+    }
+
+    /// What both nodes have, and whoever still writes will have seen, is kept for what it comes to (`Compaction`). The store has
+    /// all of it still.
+    mutating func forget(_ applied: Applied) {
+        guard news.isEmpty else { return }
+        let stable = applied.stable(in: space.history)
+        space.forget(stable)
+        setsAtForget = space.count
+        contents = [:]
+        for set in space.history {
+            for file in set.files { noteContent(of: file) }
+        }
+        for (_, saves) in saves {
+            for saved in [saves.first, saves.second] { if let saved { noteContent(of: saved.file) } }
+        }
+    }
+
+    /// Instead of another book of the same sets, which had them in another order or has forgotten some. The paths at which
+    /// something else is to stand now.
+    mutating func succeed(_ old: RecordBook) -> [Path] {
+        _ = refresh()
+        older = old.older
+        var paths: [Path] = []
+        for (path, file) in files where old.files[path]?.entry != file.entry { paths.append(path) }
+        for (path, _) in old.files where !files.contains(key: path) { paths.append(path) }
+        for path in paths {
+            if let file = old.files[path] {
+                older[path] = Array(((older[path] ?? []) + [file]).suffix(RecordBook.olderMax))
+            }
+        }
+        return paths
+    }
+
+    private mutating func noteContent(of file: ChangeSet.SavedFile) {
+        if let content = file.content { contents[file.path, default: [:]][content] = true }
+    }
+
     // MARK: Taking change sets in
 
     /// What follows from it is known after the next `refresh`.
     mutating func note(_ set: ChangeSet) {
         for file in set.files {
-            guard let content = file.content else { continue }
-            contents[file.path, default: [:]][content] = true
+            guard file.content != nil else { continue }
+            noteContent(of: file)
             let saved = Saved(position: set.position, time: set.time, file: file)
             // (What a node that was set back had lost comes after what it has written since.)
             let isLatest = saves[file.path]?[set.author].map { $0.position < saved.position } ?? true

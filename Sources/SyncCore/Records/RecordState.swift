@@ -12,6 +12,8 @@ struct RecordState: Sendable {
     var books: [RecordBook] = []
     /// The change sets that the store has are in the books.
     var isLoaded = false
+    /// All rows have been gone through since: `unshown` says of every file what it does not show.
+    var isAdopted = false
 
     /// What was saved and is not in a change set yet.
     var found = SortedMap<Path, Finding>()
@@ -46,6 +48,8 @@ struct RecordState: Sendable {
     var epochHasBegun = false
     /// The last of this node's own that the process before this one wrote.
     var before = LogPosition.none
+    /// The last of this node's own in each epoch.
+    var ownEnds = SortedMap<Epoch, UInt64>()
     /// Sets that are stored and cannot be read here.
     var heldSets = 0
 
@@ -59,6 +63,23 @@ struct RecordState: Sendable {
             paths.append(path)
         }
         return paths
+    }
+
+    /// What every save that is still to be told of will have seen of the peer's sets.
+    var shown: LogPosition { min(unshown.map(\.value).min() ?? known.peer, known.peer) }
+
+    /// A set of this node's own that its state has lost: it was set back.
+    func lacks(_ position: LogPosition) -> Bool {
+        position != .none && position.seq > ownEnds[position.epoch] ?? 0
+    }
+
+    /// The last of this node's own up to there: what is between was lost.
+    func lastOwn(through position: LogPosition) -> LogPosition {
+        ownEnds.map { LogPosition(epoch: $0.key, seq: $0.value) }.last { $0 <= position } ?? .none
+    }
+
+    mutating func noteOwn(_ position: LogPosition) {
+        ownEnds[position.epoch] = max(position.seq, ownEnds[position.epoch] ?? 0)
     }
 
     var dead: [RecordID] { books.flatMap(\.view.dead) }

@@ -42,6 +42,8 @@ public enum Frame: Hashable, Sendable {
     case setsTaken(LogPosition)
     /// Which versions of which formats the sender's programs understand.
     case formats([FormatSupport])
+    /// Whatever the sender still makes will have seen the receiver's change sets up to here, and all that it has made has been sent.
+    case setsShown(LogPosition)
     /// The sender will not go on, and why.
     case halt(MessageCode)
     /// A frame of a type this program does not know; skipped.

@@ -34,6 +34,7 @@ public import SyncModel
 /// 22 change set   1 author (0 own, 1 peer) · 16 position · 4 length of the whole · 4 offset · 4 length, bytes
 /// 23 sets taken   16 position
 /// 24 formats      2 n, n × (4 length, model · 4 length, name · 4 rule · 4 lowest · 4 highest version)
+/// 25 sets shown   16 position
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
@@ -99,6 +100,7 @@ public enum FrameCodec {
         case .changeSet: 22
         case .setsTaken: 23
         case .formats: 24
+        case .setsShown: 25
         case .unknown(let type): type
         }
     }
@@ -155,7 +157,7 @@ public enum FrameCodec {
             }
         case .gone(let content), .later(let content):
             writer.put(content.digest)
-        case .rolledBack(let position), .expand(let position), .setsTaken(let position):
+        case .rolledBack(let position), .expand(let position), .setsTaken(let position), .setsShown(let position):
             LogCodec.put(position, into: &writer)
         case .records(let hello):
             put(hello, into: &writer)
@@ -289,6 +291,7 @@ public enum FrameCodec {
         case 22: return setPiece(from: &reader).map { .changeSet($0) }
         case 23: return LogCodec.position(from: &reader).map { .setsTaken($0) }
         case 24: return formats(from: &reader).map { .formats($0) }
+        case 25: return LogCodec.position(from: &reader).map { .setsShown($0) }
         case let other: return .unknown(other)
         }
     }
