@@ -58,8 +58,8 @@ extension StoreQuery {
     /// The answer depends on rows, or on what hangs on them.
     var concernsRows: Bool {
         switch self {
-        case .rows, .below, .unsettled, .identities, .contents, .ignoreFiles, .conflictCopies, .summary, .chunkList,
-            .chunkSources:
+        case .rows, .below, .unsettled, .identities, .contents, .ignoreFiles, .conflictCopies, .guarded, .summary,
+            .chunkList, .chunkSources:
             true
         case .log, .logRecord, .intents, .versions, .versionsKept, .prunable, .changeSets: false
         }
