@@ -123,7 +123,7 @@ struct DamageTests {
             var draws = Draws(seed: random.next())
             for query in draws.queries() + [.below(.root, after: nil, limit: .max), .versions(nil, limit: .max)] {
                 let answer = try store.answer(query)
-                if !answer.isPart(of: virtual.answer(query)) { Issue.record("\(query) is answered with something new") }
+                if !answer.isPart(of: virtual.answer(query.whole)) { Issue.record("\(query) is answered with something new") }
             }
             try store.perform(draws.batch())
             return false
@@ -135,6 +135,18 @@ struct DamageTests {
                 Issue.record("\(error)")
                 return false
             }
+        }
+    }
+}
+
+extension StoreQuery {
+    /// Where some are hidden, those that come after them are among the first so many.
+    fileprivate var whole: StoreQuery {
+        switch self {
+        case .guarded(let after, _): .guarded(after: after, limit: .max)
+        case .conflictCopies: .conflictCopies(limit: .max)
+        case .unsettled(let cursor, let ascending, _): .unsettled(cursor: cursor, ascending: ascending, limit: .max)
+        default: self
         }
     }
 }
