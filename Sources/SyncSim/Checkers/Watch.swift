@@ -389,7 +389,9 @@ package final class Watch: Checker {
         let now = world.machines[machine].disk.atHome.treeValues
         let cut = PowerCut(machine: machine, was: before.tree, now: now, safe: before.safe)
         judge(world) { $0.see(cut, &$1) }
+        let duties = world.ledger.duties
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
+        excuseUnsynced(of: duties, before, world)
         let left = world.machines[machine].disk.atHome.allValues
         world.ledger.strandLateWrites(
             on: machine, isInTree: { value in now.contains { $0.value == value } },
@@ -446,6 +448,19 @@ package final class Watch: Checker {
         var left: SortedMap<Value, Bool> = [:]
         for machine in world.machines { for value in machine.disk.allValues { left[value] = true } }
         for duty in world.ledger.duties where left[duty.value] == nil && owed[duty.path]?.contains(duty.value) != true {
+            world.ledger.excuse(duty.value, at: duty.path)
+        }
+    }
+
+    /// On the other machine a person had written over it without looking, and here, where it was still in the folder, nobody had synced
+    /// it. (What a daemon places or sets aside it has to sync.)
+    private func excuseUnsynced(of duties: [Ledger.Duty], _ before: Disaster, _ world: World) {
+        for duty in duties where duty.demand == .kept && world.ledger.wasOverwrittenBlindly(duty.value, at: duty.path) {
+            let places = before.tree.filter { $0.value == duty.value }.map(\.key)
+            let isSetAside = before.all.count { $0 == duty.value } > places.count
+            guard !places.isEmpty, !isSetAside, !places.contains(where: { before.safe[$0] == duty.value }),
+                !world.machines.contains(where: { $0.disk.atHome.allValues.contains(duty.value) })
+            else { continue }
             world.ledger.excuse(duty.value, at: duty.path)
         }
     }

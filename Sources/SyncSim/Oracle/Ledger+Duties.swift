@@ -30,6 +30,11 @@ extension Ledger {
         pages[path]?.acts.contains { $0.before == value && $0.isUndone == isUndone } ?? false
     }
 
+    /// A person wrote over this value in place without having looked: his folder has nothing of it any more.
+    package func wasOverwrittenBlindly(_ value: Value, at path: Path) -> Bool {
+        pages[path]?.acts.contains { $0.before == value && $0.isBlind && !$0.isUndone } ?? false
+    }
+
     /// What went with many others came back, and a person at the same machine deleted it again by itself.
     package func wentAgain(_ path: Path, since burst: Burst) -> Bool {
         pages[path]?.acts.contains {
