@@ -15,6 +15,8 @@ struct SeedTests {
             33_228,
             // (The judge was wrong.) What had been put back from a version after the image was taken had stood there before.
             31_832,
+            // (The judge was wrong.) Lost with one cut, written once more by somebody else and lost with another.
+            51_430,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

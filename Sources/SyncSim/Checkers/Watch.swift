@@ -441,14 +441,16 @@ package final class Watch: Checker {
     }
 
     /// What nobody was owed before is owed again where a disaster took back its removal. But a person who wrote over it in
-    /// place has left nothing of it, and the disaster brings that no more back than any daemon.
+    /// place has left nothing of it, and the disaster brings that no more back than any daemon. (Owed then to who wrote the same once
+    /// more is not owed to who wrote it first.)
     private func excuseGone(besides duties: [Ledger.Duty], _ world: World) {
-        var owed: SortedMap<Path, [Value]> = [:]
-        for duty in duties { owed[duty.path, default: []].append(duty.value) }
+        var owed: SortedMap<Path, [Ledger.Duty]> = [:]
+        for duty in duties { owed[duty.path, default: []].append(duty) }
         var left: SortedMap<Value, Bool> = [:]
         for machine in world.machines { for value in machine.disk.allValues { left[value] = true } }
-        for duty in world.ledger.duties where left[duty.value] == nil && owed[duty.path]?.contains(duty.value) != true {
-            world.ledger.excuse(duty.value, at: duty.path)
+        for duty in world.ledger.duties where left[duty.value] == nil {
+            let wasOwed = owed[duty.path]?.contains { $0.value == duty.value && $0.machine == duty.machine } ?? false
+            if !wasOwed { world.ledger.excuse(duty.value, at: duty.path) }
         }
     }
 
