@@ -17,6 +17,8 @@ struct SeedTests {
             31_832,
             // (The judge was wrong.) Lost with one cut, written once more by somebody else and lost with another.
             51_430,
+            // What the last process had placed had got another mode since, after a power cut.
+            51_751,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

@@ -225,11 +225,14 @@ extension Node {
     }
 
     /// The file we staged stands in its place, but somebody has written to it since, or set its time: he did that to what we
-    /// put there. What differs is for the next look to see. (After a power cut nobody can tell a write from damage.)
+    /// put there. What differs is for the next look to see. (After a power cut nobody can tell a write from damage; but another mode
+    /// is neither.)
     private func placed(by intent: Intent, changedSince stat: Stat) -> RecoveryState.Placed? {
         guard let shown = intent.shown, case .place(let identity, let entry) = intent.action, identity == stat.identity,
-            identity != intent.expected?.identity, case .file(_, let size) = entry.content, record.distrustSince == nil
+            identity != intent.expected?.identity, case .file(_, let size) = entry.content
         else { return nil }
+        let isUnwritten = stat.size == size && stat.modified.mayStand(for: entry.modified)
+        guard record.distrustSince == nil || isUnwritten else { return nil }
         var stat = stat
         stat.size = size
         stat.mode = entry.mode
