@@ -97,6 +97,11 @@ extension Node {
             guard let number = book(of: path), !records.found.contains(key: path),
                 !records.awaited.contains(key: path)
             else { continue }
+            if apply.touches(path) {
+                // What comes of that is not known yet.
+                records.awaited[path] = now.monotonicMilliseconds + limits.saveQuietMilliseconds
+                continue
+            }
             match(path, to: recordEntry(at: path, number), &rows, in: &batch, into: &effects)
         }
         if !batch.isEmpty { store(&batch, into: &effects) }

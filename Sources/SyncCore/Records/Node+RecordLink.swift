@@ -55,6 +55,7 @@ extension Node {
         if !session.saidRecords {
             session.saidRecords = true
             send(.records(recordsHello), into: &effects)
+            session.setsAcknowledged = records.durable.peer
         }
         // Its own past comes first: once the peer has what was written since, nobody would know any more what is lost.
         let isWhole = !records.lacks(session.peerKnows)
