@@ -18,6 +18,7 @@ package enum Simulation {
     /// Of a world of records: who judges files by who wrote them last does not know what a merge is.
     private static func run(_ scene: RecordScene, _ world: World) -> SeedReport {
         let life = RecordLife(scene)
+        world.life = life
         world.install(scene.modelText)
         for machine in 0..<2 { world.add(RecordUser(world.plan, life, machine: machine)) }
         world.add(Operator(world.plan))

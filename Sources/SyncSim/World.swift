@@ -42,6 +42,8 @@ package final class World {
     package var trace: Trace
     package var ledger: Ledger
     package var rare = RareStates()
+    /// What people did with records, in a world that is about these.
+    var life: RecordLife?
     /// Changes what a node is told or asks for: this is how bugs are planted.
     package var saboteur: (any Saboteur)?
     /// Holds an end of the wire instead of a node, when `network.ghost` says so.

@@ -19,7 +19,6 @@ package final class RecordJudge: Checker {
     package func willPerform(_ operation: DiskOperation, on machine: Int, in world: World) {}
     package func didPerform(_ operation: DiskOperation, error: DiskError?, on machine: Int, in world: World) {}
     package func willStore(_ batch: StoreBatch, on machine: Int, in world: World) {}
-    package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {}
     package func atPause(_ world: World) {}
 
     package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
@@ -27,6 +26,10 @@ package final class RecordJudge: Checker {
         case .powerCut, .imageRestored, .stateWiped: life.disaster(on: machine)
         case .started, .finished, .killed, .powerOn, .imageSaved: break
         }
+    }
+
+    package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
+        if occurrence == .started { life.recovers(machine, at: world.now) }
     }
 
     package func afterStep(_ step: StepRecord, in world: World) {

@@ -29,6 +29,8 @@ package final class RecordLife {
     /// With what token each record was made; by whom and when is in the write.
     private(set) var births: SortedMap<RecordFolder.Name, Int> = [:]
     private var heardAt: [Int64] = [-1, -1]
+    /// Until then what is written on a machine may count as what a disaster has left.
+    private var shakyUntil: [Int64] = [.min, .min]
     private var tokens = 0
 
     init(_ scene: RecordScene) {
@@ -48,15 +50,30 @@ package final class RecordLife {
     ) {
         if isBirth { births[record] = writes.count }
         writes.append(
-            Write(record: record, field: field, token: token, machine: machine, time: time, heardAt: heardAt[machine]))
+            Write(
+                record: record, field: field, token: token, machine: machine, time: time, heardAt: heardAt[machine],
+                isExcused: time < shakyUntil[machine]))
     }
 
     func removed(_ record: RecordFolder.Name, on machine: Int, at time: Int64) {
         removals.append(Removal(record: record, machine: machine, time: time, heardAt: heardAt[machine]))
     }
 
+    /// Whoever saved did not look at what he saved over.
+    func overwroteBlindly(_ record: RecordFolder.Name) {
+        for index in writes.indices where writes[index].record == record { writes[index].isExcused = true }
+    }
+
+    /// A process runs again; until it has looked round it distrusts what is younger than the disaster, by whatever clock.
+    func recovers(_ machine: Int, at time: Int64) {
+        if shakyUntil[machine] == .max { shakyUntil[machine] = time + RecordLife.recoveryMilliseconds }
+    }
+
+    private static let recoveryMilliseconds: Int64 = 15_000
+
     /// A power cut, an old image, a lost state: what was written there and is nowhere else may be gone.
     func disaster(on machine: Int) {
+        shakyUntil[machine] = .max
         for index in writes.indices where writes[index].machine == machine { writes[index].isExcused = true }
     }
 

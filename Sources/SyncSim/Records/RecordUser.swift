@@ -14,6 +14,8 @@ package final class RecordUser: Agent {
     private var random: SeededRandom
     /// Numbers of the operations still to do, last first.
     private var numbers: [Int]
+    /// The files as they were when the operation at hand was thought out.
+    private var read: SortedMap<Path, [UInt8]> = [:]
     /// So often has a save been seen to wait.
     private var looks = 0
     /// What is still to be saved of the operation at hand, last first.
@@ -70,6 +72,14 @@ package final class RecordUser: Agent {
     private func save(_ world: World) {
         guard let next = saves.popLast() else { return }
         let hands = hands(world)
+        let stands = world.machines[machine].disk.peekBytes(next.path)
+        if stands != read[next.path] {
+            // It writes back what it has made of another state: only a lock could have kept it from that.
+            for (record, place) in RecordFolder(world.machines[machine].disk).places where place == next.path {
+                life.overwroteBlindly(record)
+            }
+        }
+        read[next.path] = next.bytes
         world.trace.tell(
             "\(world.now) \(name): \(next.path) \(next.bytes.map { Path.escape($0) } ?? "goes")")
         guard let bytes = next.bytes else {
@@ -136,6 +146,7 @@ package final class RecordUser: Agent {
 
     private func begin(_ world: World, isFirst: Bool = false) {
         let folder = RecordFolder(world.machines[machine].disk)
+        read = folder.files
         switch life.scene {
         case .couples, .owners: actOnCouples(folder, world, isFirst)
         case .folders: actOnFolders(folder, world, isFirst)
@@ -293,6 +304,7 @@ extension RecordUser {
         guard looks > 30 else { return }
         looks = 0
         let folder = RecordFolder(world.machines[machine].disk)
+        read = folder.files
         for path in stuck.map(\.path) where folder.files.contains(key: path) {
             for (record, place) in folder.places where place == path { note(removalOf: record, world) }
             put(path, nil)

@@ -168,12 +168,15 @@ extension Operator {
             world.restoreImage(machine)
         case 2:
             world.rare.hit("operator: only the state was put back")
+            world.life?.disaster(on: machine)
             world.kill(machine)
             world.machines[machine].store = image.store
             world.watch?.forget(machine, world)
             world.watch?.announce(.restoredState, machine, world)
         default:
             world.rare.hit("operator: only the folder was put back")
+            // Whatever was written since, by whomever, it takes away.
+            for machine in 0..<2 { world.life?.disaster(on: machine) }
             restoreFolder(machine, image, world)
         }
     }
