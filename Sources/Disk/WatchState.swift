@@ -126,7 +126,12 @@ struct WatchState {
             if !directory.isRoot { news.note(directory, .touched) }
             return
         }
-        guard let path = directory.child(event.name), !path.isReserved else { return }
+        guard let path = directory.child(event.name) else {
+            // Deeper or longer than a path may be: the directory is what can be told of.
+            if directory.mayRefuseChild { news.note(directory, .touched) }
+            return
+        }
+        guard !path.isReserved else { return }
         news.note(path, event.kind)
         let isUnwatched = table.child(event.name, of: event.watch) == nil
         if event.has(IN_ISDIR), event.isAboutName || isUnwatched {

@@ -58,6 +58,11 @@ public struct Path: Hashable, Comparable, Sendable {
 
     public var isRoot: Bool { bytes.isEmpty }
 
+    /// There are names that make no path below this one: it would be too deep or too long.
+    public var mayRefuseChild: Bool {
+        depth >= Limits.pathDepthMax || bytes.count + 1 + Limits.nameBytesMax > Limits.pathBytesMax
+    }
+
     public var depth: Int {
         if bytes.isEmpty { return 0 }
         var count = 1

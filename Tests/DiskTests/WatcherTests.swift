@@ -283,6 +283,19 @@ struct WatcherTests {
         #expect(Set(notices.map(\.path.bytes)) == Set(names))
     }
 
+    @Test("of what is deeper than a path may be its directory is told", arguments: Scratch.watchings) func tooDeep(
+        isWhole: Bool
+    ) throws {
+        let scratch = try Scratch(isWhole: isWhole)
+        var path = ""
+        for _ in 0..<Limits.pathDepthMax {
+            path += path.isEmpty ? "d" : "/d"
+            try scratch.makeDirectory(path)
+        }
+        let notices = try told(scratch) { try $0.write(path + "/deeper") }
+        #expect(Set(notices.map(\.path)) == [at(path)])
+    }
+
     @Test("a root that is moved away is told as a loss", arguments: Scratch.watchings) func rootMoved(isWhole: Bool)
         throws
     {

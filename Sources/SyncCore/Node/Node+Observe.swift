@@ -275,7 +275,9 @@ extension Node {
         for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
             noteHandled(notice)
             noteWriting(notice)
-            if notice.kind == .touched, watch.young.removeValue(forKey: notice.path) != nil { rescan(notice.path) }
+            let isFirst = notice.kind == .touched && watch.young.removeValue(forKey: notice.path) != nil
+            // What cannot be named below it is found by a scan only.
+            if isFirst || notice.path.mayRefuseChild { rescan(notice.path) }
             if notice.kind == .closed { noteClose(notice.path) }
             if notice.kind == .writing, !apply.touches(notice.path) {
                 // Wait for the close; a program that never closes is looked at after a pause all the same.
