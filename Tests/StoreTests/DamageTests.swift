@@ -123,7 +123,9 @@ struct DamageTests {
             var draws = Draws(seed: random.next())
             for query in draws.queries() + [.below(.root, after: nil, limit: .max), .versions(nil, limit: .max)] {
                 let answer = try store.answer(query)
-                if !answer.isPart(of: virtual.answer(query.whole)) { Issue.record("\(query) is answered with something new") }
+                if !answer.isPart(of: virtual.answer(query.whole)) {
+                    Issue.record("\(query) is answered with something new")
+                }
             }
             try store.perform(draws.batch())
             return false

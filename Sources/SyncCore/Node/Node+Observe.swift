@@ -126,6 +126,8 @@ struct WatchState: Sendable {
     /// Jobs that read rule files. If one began before another had ended, nobody knows whose answer is the older: all of
     /// them are dropped, and everything is read once more.
     var rulesBeingRead = 0
+    /// Ignore files that rules cover, perhaps their own, as they were when they were read last.
+    var rulesRead = SortedMap<Path, Stat>()
     var rulesWereOvertaken = false
     /// Directories that cannot be read, and what is told of them.
     var unreadable = SortedMap<Path, MessageCode>()
@@ -600,7 +602,10 @@ extension Node {
             if look.stat.map({ $0.kind != .file || $0.size != 0 }) ?? true { watch.emptied[look.path] = nil }
             if isLeftOut != false, isIgnored(row) {
                 // Another name of the same file may be synced, and nobody tells of that one.
-                if let stat = look.stat, stat.kind == .file { lookAtNamesakes(of: look.path, stat, namesakes) }
+                if let stat = look.stat, stat.kind == .file {
+                    lookAtNamesakes(of: look.path, stat, namesakes)
+                    followRules(of: row, stat, into: &effects)
+                }
                 ignore(&row)
             } else if let stat = look.stat, stat.kind != .special, isLeftOut == false {
                 found(stat, at: &row, wasClosed: wasClosed, namesakes: namesakes, in: &batch)

@@ -21,6 +21,16 @@ extension Node {
         readRules([row.path], into: &effects)
     }
 
+    /// An ignore file that rules cover has changed: they may have been its own, and nobody reads it to tell of it.
+    mutating func followRules(of row: Row, _ stat: Stat, into effects: inout Effects) {
+        guard row.path.name?.bytes == Node.ignoreFileName, row.disk?.isStill(stat) != true,
+            watch.rulesRead[row.path] != stat
+        else { return }
+        if watch.rulesRead.count >= WatchState.youngMax { watch.rulesRead.removeAll() }
+        watch.rulesRead[row.path] = stat
+        readRules([row.path], into: &effects)
+    }
+
     /// Also when an ignore file came, changed or went.
     mutating func readRules(_ files: [Path], areAll: Bool = false, into effects: inout Effects) {
         watch.observing += 1
