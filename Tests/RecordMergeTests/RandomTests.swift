@@ -6,7 +6,8 @@ import Testing
 
 @Suite("random histories over random models")
 struct RandomTests {
-    @Test("I7, I29, V1, V2, V4, V5: alike in any order, valid, complete, and as the oracle says") func everything() throws {
+    @Test("I7, I29, V1, V2, V4, V5: alike in any order, valid, complete, and as the oracle says")
+    func everything() throws {
         try judge(0..<Effort.times(100), actsMax: 12) { Judge.complaints($0) }
     }
 
