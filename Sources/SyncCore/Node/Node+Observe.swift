@@ -1101,8 +1101,12 @@ extension Node {
     ) -> Bool {
         guard stat.identity != known.identity else { return false }
         var changes = namesakes[stat.identity].compactMap { $0.path == path ? nil : $0.disk?.stat.changed }
-        // (Where it was known may have been found empty by now.)
-        if let stray = watch.strays[stat.identity], stray.path != path { changes.append(stray.changed) }
+        // Where it was known may have been found empty by now. (A coarse stamp may stand for both, that change and its renaming.)
+        if let stray = watch.strays[stat.identity], stray.path != path,
+            stray.changed != stat.changed || !stat.isCoarse
+        {
+            changes.append(stray.changed)
+        }
         return changes.isEmpty ? stat.modified < known.modified || isSwept : changes.contains(stat.changed)
     }
 
