@@ -130,6 +130,7 @@ package final class Watch: Checker {
             if case .move(let staged, to: .tree(let target)) = operation, !belowSource.isEmpty,
                 let home = home(of: staged, machine, world)
             {
+                for (path, _) in belowSource { world.ledger.carriedAway(from: path) }
                 carry(home, target, machine, world)
             }
             for touch in touched { noteChange(touch, machine, world) }

@@ -53,7 +53,7 @@ package struct Ledger: Sendable {
         var discarded: [(value: Value, time: Int64)] = []
         /// Values that may stand here though nobody wrote them here: a daemon's rename took them along.
         package internal(set) var carried: [Value] = []
-        /// A daemon's rename took along what stood here.
+        /// What stood here goes on under a conflict name, with the directory it was in.
         package internal(set) var isCarriedAway = false
         /// Where a daemon's rename, or a version that was put back, brought values of this path from.
         var carriedFrom: [(value: Value, path: Path)] = []
@@ -190,11 +190,15 @@ package struct Ledger: Sendable {
             changed(new, on: machine, from: edit.before, to: value, at: time, isRacing: true)
         }
         pages.update(old) { page in
-            page.isCarriedAway = true
             for index in page.acts.indices where page.acts[index].after == value {
                 page.acts[index].demand = min(page.acts[index].demand, .inTree)
             }
         }
+    }
+
+    /// A daemon had to give the directory above another name: whoever looks finds nothing here.
+    package mutating func carriedAway(from path: Path) {
+        pages.update(path) { $0.isCarriedAway = true }
     }
 
     /// A daemon's rename of a directory came just after a person had removed something below it: whoever did that let go of
