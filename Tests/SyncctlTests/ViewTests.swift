@@ -211,7 +211,7 @@ struct ViewTests {
               passed on byte for byte, and this node never changes, merges, moves or deletes
               it; other files go on.
 
-              version found: 2, understood here: 1, written by beta
+              version found: 2, understood: 1, written by beta
 
             What to do:
               Upgrade the program or the models on this node; the message goes by itself
