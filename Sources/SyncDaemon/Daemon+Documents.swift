@@ -33,7 +33,7 @@ extension Daemon {
             alerts: Daemon.alertCounts(alerts),
             conflicts: tally.conflicts + status.contests, quarantined: quarantine.count + status.quarantinedRecords,
             held: status.heldSets + (status.heldDeletes == nil ? 0 : 1),
-            locks: 0,
+            locks: status.locks,
             progress: progress.take(status, bytesPerSecond: traffic.bytesPerSecond(at: now)),
             heldDeletes: status.heldDeletes.map {
                 .init(id: String($0.id), files: $0.files, sinceMilliseconds: $0.sinceMilliseconds)

@@ -35,7 +35,9 @@ extension Daemon {
         case .log(let count, let follows, let node): log(count, follows: follows, node, asker)
         case .logVerify: verifyLog(asker)
         case .events(let follows): events(follows: follows, asker)
-        case .locks: asker.finish(LocksDocument(locks: []))
+        case .lock(let request): lock(request, asker)
+        case .unlock(let paths): unlock(paths, asker)
+        case .locks: listLocks(asker)
         case .pause: tell(.pause, asker)
         case .resume: tell(.resume, asker)
         case .rescan(let path): rescan(path, asker)
@@ -49,8 +51,6 @@ extension Daemon {
         case .verify(let budget): verify(budget, asker)
         case .documentCheck(let files): checkDocuments(files, asker)
         case .documentShow(let path): showDocument(path, asker)
-        case .lock, .unlock:
-            asker.refuse(ControlError(.requestUnsupported))
         }
     }
 
@@ -179,7 +179,7 @@ extension Daemon {
         host.ask(command) { answer in
             switch answer {
             case .refused(let code): asker.refuse(ControlError(code))
-            case .done, .status, .history, .contests, .records, .explanation: asker.finish(DoneDocument())
+            case .done, .status, .history, .contests, .records, .explanation, .claims: asker.finish(DoneDocument())
             }
         }
     }

@@ -61,6 +61,10 @@ final class Daemon {
     private var afterFinish = AfterFinish.endProcess
     /// As they were when the process was started: nothing outside of the folder and the state is opened later.
     let models: ModelShelf
+    /// The number of the last lock that was asked for. It begins with the time, so that no process gives one twice.
+    var lastLock = UInt64(clamping: Clock.wallMilliseconds()) << 16
+    /// Those that are held until `unlock`.
+    var standingLocks: Set<UInt64> = []
     private(set) var exit = Refusal.Exit.stopped
     private var isStopping = false
     private var isReady = false

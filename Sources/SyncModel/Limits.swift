@@ -24,6 +24,9 @@ public struct Limits: Sendable, Equatable {
     public static let changeSetBytesMax = 256 << 20
     public static let modelsMax = 64
     public static let formatsMax = 256
+    public static let holderBytesMax = 256
+    /// Of one lock.
+    public static let claimedPathsMax = 1_024
 
     /// Paths looked at together: one inspect, one load, one store.
     public var batchPathsMax = 256
@@ -81,6 +84,8 @@ public struct Limits: Sendable, Equatable {
     public var invalidPatienceMilliseconds: UInt64 = 5_000
     /// A guarded file that is found empty or corrupt may be in the middle of a save for so long.
     public var brokenPatienceMilliseconds: UInt64 = 2_000
+    /// A guarded file that goes may come back, as another, within this: it was saved then and not deleted.
+    public var guardedDeleteMilliseconds: UInt64 = 1_000
     /// So many change sets of records more than are needed are held in memory at least.
     public var setsForgottenMin = 256
     public var pingMilliseconds: UInt64 = 1_500

@@ -220,6 +220,14 @@ extension ScenarioRunner {
         case "pause": command = .pause
         case "resume": command = .resume
         case "rescan": command = .rescan(words.isEmpty ? .root : try words.path())
+        case "lock":
+            // What becomes of it, `locks` tells: it may wait.
+            let claim = try claim(&words)
+            try words.end()
+            world.command(machine, .claim(claim, timeoutMilliseconds: nil))
+            return []
+        case "unlock": command = .endClaims([UInt64(try words.number("the number of a lock"))])
+        case "locks": command = .listClaims
         default: return nil
         }
         try words.end()
@@ -232,9 +240,23 @@ extension ScenarioRunner {
         return ["no answer"]
     }
 
+    private func claim(_ words: inout ScenarioWords) throws(ScenarioError) -> Claim {
+        let (id, path) = (UInt64(try words.number("a number")), try words.path())
+        let (isRead, name) = (try words.text("read or write") == "read", try words.text("a mode"))
+        guard let mode = Claim.Mode.allCases.first(where: { "\($0)" == name }) else {
+            throw ScenarioError(text: "\(name) is none of local, pair, strict")
+        }
+        return Claim(id: id, paths: [path], isRead: isRead, mode: mode, holder: [], process: 1)
+    }
+
     private func describe(_ answer: Answer) -> [String] {
         switch answer {
         case .done, .contests, .records, .explanation: []
+        case .claims(let claims):
+            claims.map { claim in
+                "\(claim.isHeld ? "held" : "waits") \(claim.id) by \(claim.node), \(claim.mode), "
+                    + "\(claim.isRead ? "reading" : "writing") \(claim.paths.map(\.description).joined(separator: " "))"
+            }
         case .refused(let code): ["refused: \(code)"]
         case .status(let status): describe(status)
         case .history(let versions):

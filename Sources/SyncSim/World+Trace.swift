@@ -321,6 +321,7 @@ extension Answer {
         case .contests(let contests): "\(contests.count) contests"
         case .records(let records): "\(records.count) records"
         case .explanation: "explanation"
+        case .claims(let claims): "\(claims.count) claims"
         }
     }
 }
@@ -584,6 +585,9 @@ extension Frame {
         case .setsTaken(let position): "sets taken \(position.summary)"
         case .formats(let formats): "formats \(formats.map { "\($0.versions)" }.joined(separator: " "))"
         case .setsShown(let position): "sets shown \(position.summary)"
+        case .claim(let claim): "claim \(claim.id)\(claim.isRead ? " to read" : "")\(claim.isHeld ? ", held" : "")"
+        case .claimAnswer(let id, let isGranted): "claim \(id) \(isGranted ? "granted" : "waits")"
+        case .releaseClaim(let id): "claim \(id) released"
         case .ping: "ping"
         case .pong: "pong"
         case .halt(let code): "halt \(code)"

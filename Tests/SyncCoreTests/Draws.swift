@@ -160,6 +160,14 @@ extension SeededRandom {
         case 23: return .setsTaken(drawPosition())
         case 24: return .formats(drawList(3) { $0.drawSupport() })
         case 25: return .setsShown(drawPosition())
+        case 26:
+            return .claim(
+                PeerClaim(
+                    id: next(), isRead: chance(percent: 50), isHeld: chance(percent: 50),
+                    process: UInt32(truncatingIfNeeded: next()), holder: bytes(below(60)),
+                    paths: drawList(3) { $0.drawPath() }))
+        case 27: return .claimAnswer(next(), isGranted: chance(percent: 50))
+        case 28: return .releaseClaim(next())
         case let other: return .unknown(other)
         }
     }

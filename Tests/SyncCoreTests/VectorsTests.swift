@@ -146,6 +146,11 @@ struct VectorsTests {
                 FormatSupport(model: Array("org.example.app".utf8), name: Array("notes".utf8), rule: 7, versions: 1...3)
             ]),
             .setsShown(theirs),
+            .claim(
+                PeerClaim(
+                    id: 7, isRead: true, isHeld: false, process: 42, holder: Array("vi".utf8),
+                    paths: [Path("a"), Path("b/c")].compactMap(\.self))),
+            .claimAnswer(7, isGranted: true), .releaseClaim(7),
         ]
     }
 

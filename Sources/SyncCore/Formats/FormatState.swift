@@ -10,6 +10,8 @@ struct FormatState: Sendable {
     var headers = SortedMap<Path, FormatMark>()
     /// Since when a file is empty or corrupt that was not: who saves may not be done yet.
     var brokenSince = SortedMap<Path, UInt64>()
+    /// Since when a guarded file is missing: who deletes it and makes it anew in one breath saves it.
+    var missingSince = SortedMap<Path, UInt64>()
     /// Rows are to be gone through, for what the peer understands or for rules that are new.
     var mustReview = false
     var review: Review?

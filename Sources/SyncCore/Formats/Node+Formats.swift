@@ -56,6 +56,7 @@ extension Node {
 
     /// The header belongs to what the row says stands there. What stands there only until it has made room does not count.
     mutating func noteFormat(_ row: inout Row) {
+        formats.missingSince[row.path] = nil
         let header = formats.headers.removeValue(forKey: row.path)
         guard let rule = formats.rules.reader(of: row.path) else {
             row.format = nil
@@ -68,6 +69,24 @@ extension Node {
     }
 
     // MARK: What is saved here
+
+    /// A guarded file that has just gone may be back in a moment, in another version. (Not if it was moved, nor if the directory
+    /// above went with it.)
+    mutating func withoutUnfinishedSaves(_ missing: [Row]) -> [Row] {
+        guard guardsFormats else { return missing }
+        let gone = SortedMap(missing.map { ($0.path, true) })
+        let time = now.monotonicMilliseconds
+        return missing.filter { row in
+            guard let format = row.format, !format.reading.isBroken, deletes.movedTo[row.path] == nil,
+                row.path.parent.map({ gone.contains(key: $0) }) != true
+            else { return true }
+            let since = formats.missingSince[row.path] ?? time
+            let isOver = time >= since + limits.guardedDeleteMilliseconds
+            formats.missingSince[row.path] = isOver ? nil : since
+            if !isOver { watch.changing[row.path] = time + limits.changingRetryMilliseconds }
+            return isOver
+        }
+    }
 
     /// True if the save is not to become a state of the path.
     mutating func holdsDowngrade(_ row: inout Row, _ entry: Entry, _ stat: Stat, isRacy: Bool, in batch: inout Batch)

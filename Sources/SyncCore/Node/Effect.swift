@@ -108,6 +108,7 @@ public enum Answer: Hashable, Sendable {
     case contests([Contest])
     case records([RecordID])
     case explanation(Explanation)
+    case claims([Claim])
 }
 
 /// The effects of one step, in the order in which they are to be performed.

@@ -149,6 +149,12 @@ public enum Command: Hashable, Sendable {
     case settleContest(ContestChoice, RecordID)
     /// Why a record is where it is.
     case explainRecord(RecordID)
+    /// Answered by `.claims` with the one that is granted, when it is.
+    case claim(Claim, timeoutMilliseconds: UInt64?)
+    /// By their numbers, waiting or granted.
+    case endClaims([UInt64])
+    /// All that are known here.
+    case listClaims
     /// The administrator has changed his mind.
     case configure(Settings)
 }

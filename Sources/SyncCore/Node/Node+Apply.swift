@@ -176,6 +176,10 @@ extension Node {
             else {
                 continue
             }
+            if claims.holds(path) || task.adoptedFrom.map({ claims.holds($0.path) }) == true {
+                forget(task)
+                continue
+            }
             if !mayApply(task, row, &rows, in: &store, into: &effects) { continue }
             if isInsideExchange(path, in: running) { continue }
             guard task.step.isRemoval || task.step == .adjust || hasParent(path, parents, in: running),

@@ -40,6 +40,13 @@ extension Node {
             enqueue(.settleContest(id, choice, record))
         case .explainRecord(let record):
             effects.add(.answer(id, explanation(of: record).map { .explanation($0) } ?? .refused(.requestNotFound)))
+        case .claim(let claim, let timeout):
+            self.claim(claim, timeoutMilliseconds: timeout, id, into: &effects)
+        case .endClaims(let ids):
+            endClaims(ids, into: &effects)
+            effects.add(.answer(id, .done))
+        case .listClaims:
+            effects.add(.answer(id, .claims(claims.entries.map(\.claim))))
         case .configure(let chosen):
             settings = chosen
             effects.add(.answer(id, .done))
@@ -92,6 +99,7 @@ extension Node {
                 sinceMilliseconds: row.waiting?.sinceMilliseconds ?? now.wallMilliseconds)
         }
         status.alerts = alarms.raised.map(\.value)
+        status.locks = claims.entries.count { $0.claim.isHeld }
         status.heldDeletes = record.held
         status.quarantinedRecords = records.quarantinedCount
         status.contests = records.contested.count

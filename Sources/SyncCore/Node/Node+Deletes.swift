@@ -232,7 +232,7 @@ extension Node {
             return
         }
         var tally = DeleteTally(isWhole: false)
-        let rows = answers.rows().filter { $0.condition == .missing }
+        let rows = withoutUnfinishedSaves(answers.rows().filter { $0.condition == .missing })
         if rows.isEmpty { return }
         for row in rows { tally.count(row) }
         if record.held != nil || tally.files + recentDeletes() > settings.deleteFuseFiles {

@@ -244,7 +244,8 @@ extension Node {
             target.ownLatest <= move.seenPeer, rows[move.to]?.disk == nil, rows[move.to]?.isUnsettled != true,
             (rows[move.to]?.version.own ?? .none) <= move.seenPeer,
             parent.isRoot || rows[parent]?.disk?.entry.content.isDirectory == true,
-            !watch.rules.isIgnored(move.to.bytes, isDirectory: true), apply.isIdle, isWorking, !record.isPaused
+            !watch.rules.isIgnored(move.to.bytes, isDirectory: true), apply.isIdle, isWorking, !record.isPaused,
+            !claims.holds(move.from), !claims.holds(move.to)
         else {
             askForExpansion(entry)
             return

@@ -237,6 +237,11 @@ extension Node {
         }
         let wanted = resolution(of: row)
         let step = reconciler.step(from: row, to: wanted)
+        if step != .agree, claims.holds(row.path) {
+            wait(&row, .lockHeld)
+            plan.someWait = true
+            return
+        }
         if step.isDisplacing, row.disk?.isRacy == true {
             // Read in the breath of its last change: one more that does not show would be put aside under the wrong name.
             plan.afterLook[row.path] = true

@@ -86,6 +86,7 @@ extension Node {
 
     mutating func connect(_ link: LinkID) {
         guard phase == .running || phase == .recovering else { return }
+        if session.isLive { loseLinkOfClaims() }
         session = SessionState()
         session.link = link
         session.helloDeadline = now.monotonicMilliseconds + limits.helloMilliseconds
@@ -98,6 +99,7 @@ extension Node {
 
     mutating func disconnect(_ link: LinkID, into effects: inout Effects) {
         guard session.link == link else { return }
+        if session.isLive { loseLinkOfClaims() }
         session = SessionState()
         serve = ServeState()
     }
@@ -307,6 +309,13 @@ extension Node {
         case .expansion(let position, let states, let isLast): return takeExpansion(position, states, isLast: isLast)
         case .records(let hello): return greetRecords(hello, into: &effects)
         case .changeSet(let piece): return take(piece)
+        case .claim(let claim): return take(claim, into: &effects)
+        case .claimAnswer(let id, let isGranted):
+            takeClaimAnswer(id, isGranted: isGranted, into: &effects)
+            return true
+        case .releaseClaim(let id):
+            takeRelease(of: id)
+            return true
         case .setsShown(let position):
             session.setsShown = position
             return true

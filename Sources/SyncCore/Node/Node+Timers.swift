@@ -154,6 +154,7 @@ extension Node {
             if quiet > now.monotonicMilliseconds { consider(quiet) }
         }
         consider(session.helloDeadline)
+        consider(claims.nextDue(isConnected: session.isLive))
         consider(apply.late.first?.dueMilliseconds)
         if !records.isTelling { consider(records.dueAt) }
         for (_, due) in records.awaited { consider(due) }

@@ -53,6 +53,7 @@ public struct Node: Sendable {
     var recovery = RecoveryState()
     var records = RecordState()
     var formats = FormatState()
+    var claims = ClaimQueue()
     var alarms = AlarmState()
     var timers = TimerState()
 
@@ -106,6 +107,7 @@ public struct Node: Sendable {
             pumpApply(into: &effects)
             pumpRecords(into: &effects)
             pumpFormats(into: &effects)
+            pumpClaims(into: &effects)
             pumpSession(into: &effects)
             pumpServe(into: &effects)
         } while pumpLane(into: &effects)

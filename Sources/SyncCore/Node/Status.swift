@@ -41,6 +41,8 @@ public struct Status: Hashable, Sendable {
     /// Change sets of the peer that wait for a model or a program that can read them.
     public var heldSets = 0
     public var heldDeletes: NodeRecord.HeldDeletes?
+    /// Claims that are granted.
+    public var locks = 0
 
     public init() {}
 }

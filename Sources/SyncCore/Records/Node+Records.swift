@@ -80,6 +80,11 @@ extension Node {
         guard knowsItsPast else { return }
         readFindings(into: &effects)
         guard let due = records.dueAt, due <= now.monotonicMilliseconds, !records.isTelling else { return }
+        // What is saved under one lock is one save.
+        if !claims.isEmpty, records.found.contains(where: { claims.isWrittenUnderClaim($0.key) }) {
+            records.dueAt = now.monotonicMilliseconds + limits.savePatienceMilliseconds
+            return
+        }
         let paths = records.toTell
         guard !paths.isEmpty else {
             records.dueAt = nil

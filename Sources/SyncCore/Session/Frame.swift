@@ -44,6 +44,11 @@ public enum Frame: Hashable, Sendable {
     case formats([FormatSupport])
     /// Whatever the sender still makes will have seen the receiver's change sets up to here, and all that it has made has been sent.
     case setsShown(LogPosition)
+    /// To the arbiter: a program of the sender wants to hold paths still, or does.
+    case claim(PeerClaim)
+    /// By the arbiter: it waits with others, or it is granted.
+    case claimAnswer(UInt64, isGranted: Bool)
+    case releaseClaim(UInt64)
     /// The sender will not go on, and why.
     case halt(MessageCode)
     /// A frame of a type this program does not know; skipped.

@@ -35,6 +35,9 @@ public import SyncModel
 /// 23 sets taken   16 position
 /// 24 formats      2 n, n × (4 length, model · 4 length, name · 4 rule · 4 lowest · 4 highest version)
 /// 25 sets shown   16 position
+/// 26 claim        8 number · 1 read · 1 held · 4 process · 4 length, holder · 2 n, n × (4 length, path)
+/// 27 claim answer 8 number · 1 granted
+/// 28 release      8 number
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
@@ -101,6 +104,9 @@ public enum FrameCodec {
         case .setsTaken: 23
         case .formats: 24
         case .setsShown: 25
+        case .claim: 26
+        case .claimAnswer: 27
+        case .releaseClaim: 28
         case .unknown(let type): type
         }
     }
@@ -167,6 +173,13 @@ public enum FrameCodec {
             writer.put(piece.total)
             writer.put(piece.offset)
             writer.putCounted(piece.bytes)
+        case .claim(let claim):
+            put(claim, into: &writer)
+        case .claimAnswer(let id, let isGranted):
+            writer.put(id)
+            writer.put(isGranted)
+        case .releaseClaim(let id):
+            writer.put(id)
         case .formats(let formats):
             writer.put(UInt16(formats.count))
             for format in formats {
@@ -292,6 +305,11 @@ public enum FrameCodec {
         case 23: return LogCodec.position(from: &reader).map { .setsTaken($0) }
         case 24: return formats(from: &reader).map { .formats($0) }
         case 25: return LogCodec.position(from: &reader).map { .setsShown($0) }
+        case 26: return claim(from: &reader).map { .claim($0) }
+        case 27:
+            guard let id = reader.uint64(), let isGranted = reader.bool() else { return nil }
+            return .claimAnswer(id, isGranted: isGranted)
+        case 28: return reader.uint64().map { .releaseClaim($0) }
         case let other: return .unknown(other)
         }
     }
@@ -344,6 +362,29 @@ public enum FrameCodec {
             let known = LogCodec.position(from: &reader)
         else { return nil }
         return RecordsHello(models: models, own: own, before: before, known: known)
+    }
+
+    private static func put(_ claim: PeerClaim, into writer: inout ByteWriter) {
+        writer.put(claim.id)
+        writer.put(claim.isRead)
+        writer.put(claim.isHeld)
+        writer.put(claim.process)
+        writer.putCounted(claim.holder)
+        writer.put(UInt16(claim.paths.count))
+        for path in claim.paths { writer.putCounted(path.bytes) }
+    }
+
+    private static func claim(from reader: inout ByteReader) -> PeerClaim? {
+        guard let id = reader.uint64(), let isRead = reader.bool(), let isHeld = reader.bool(),
+            let process = reader.uint32(), let holder = reader.counted(max: Limits.holderBytesMax),
+            let count = reader.uint16(), Int(count) <= Limits.claimedPathsMax
+        else { return nil }
+        var paths: [Path] = []
+        for _ in 0..<count {
+            guard let bytes = reader.counted(max: Limits.pathBytesMax), let path = Path(bytes) else { return nil }
+            paths.append(path)
+        }
+        return PeerClaim(id: id, isRead: isRead, isHeld: isHeld, process: process, holder: holder, paths: paths)
     }
 
     private static func formats(from reader: inout ByteReader) -> [FormatSupport]? {

@@ -1,0 +1,61 @@
+# locks hold paths still on both nodes: commands under one run one after the other, files wait with a reason, and a lock ends however its command does
+paired_world
+mkdir "$alpha/d"
+echo 0 >"$alpha/d/count"
+settle
+
+# The exit code is the command's, and the lock ends with it.
+ended=0
+ctl alpha lock "$alpha/d" -- sh -c 'exit 7' || ended=$?
+[ "$ended" = 7 ] || fail "the exit code of the command is $ended"
+[ "$(ctl alpha --json locks)" = '{"locks":[]}' ] || fail "a lock outlived its command: $(ctl alpha --json locks)"
+
+# Ten on one node add one each under a lock, and none is lost.
+for turn in 1 2 3 4 5 6 7 8 9 10; do
+    ctl alpha lock "$alpha/d/count" -- sh -c "n=\$(cat '$alpha/d/count'); sleep 0.05; echo \$((n + 1)) >'$alpha/d/count'" \
+        2>"$world/lock-$turn" &
+done
+soon "additions under a lock are lost: $(cat "$alpha/d/count")" grep -qx 10 "$alpha/d/count"
+settle
+
+# While a program of beta holds the file, nothing is put there, with a reason; then it comes.
+ctl beta lock "$beta/d" >"$world/locked" || fail "no lock: $(cat "$world/locked")"
+tells beta '"locks":1' status || fail "the status does not count the lock"
+tells beta '"mode":"pair"' locks || fail "the lock is not listed: $(cat "$world/told")"
+echo 11 >"$alpha/d/count"
+soon "no reason is shown" waits_for beta lock.held
+grep -qx 10 "$beta/d/count" || fail "a held file was changed"
+
+# A lock of both nodes waits for it on the other one as well, and one of this node alone does not.
+ended=0
+ctl alpha lock "$alpha/d/count" --timeout 0.5 -- true 2>"$world/refused" || ended=$?
+[ "$ended" = 2 ] || fail "alpha was given what beta holds ($ended): $(cat "$world/refused")"
+ctl alpha lock "$alpha/d/count" --mode local -- true || fail "a lock of this node alone waits for the other"
+ctl beta unlock "$beta/d" >"$world/unlocked" || fail "unlock: $(cat "$world/unlocked")"
+soon "what waited for the lock does not come" grep -qx 11 "$beta/d/count"
+settle
+
+# Readers share, writers do not; kill -9 gives a lock back.
+ctl beta lock "$beta/d/count" --read || fail "no lock to read"
+ctl alpha lock "$alpha/d/count" --read --timeout 5 -- true || fail "two readers do not share"
+ended=0
+ctl alpha lock "$alpha/d/count" --timeout 0.5 -- true 2>"$world/refused" || ended=$?
+[ "$ended" = 2 ] || fail "a writer was let in beside a reader ($ended)"
+ctl beta unlock
+"$programs/syncctl" --config "$world/alpha/syncd.conf" lock "$alpha/d/count" -- sleep 9 &
+holder=$!
+soon "the lock is not held" tells alpha '"holder":"sleep"' locks
+kill -9 "$holder"
+ctl beta lock "$beta/d/count" --timeout 5 -- true || fail "a lock of a killed program is held for ever"
+
+# With the link cut, strict refuses at once, and what is asked of the folder only works.
+down alpha
+ended=0
+ctl beta lock "$beta/d" --mode strict -- true 2>"$world/refused" || ended=$?
+[ "$ended" = 1 ] && grep -q "peer.away\|away" "$world/refused" || fail "strict does not refuse ($ended): $(cat "$world/refused")"
+ctl beta lock "$beta/d" --mode local -- true || fail "a local lock needs the peer"
+ended=0
+ctl beta lock "$world/elsewhere" -- true 2>"$world/refused" || ended=$?
+[ "$ended" = 1 ] || fail "a path outside of the folder was locked ($ended)"
+up alpha
+settle
