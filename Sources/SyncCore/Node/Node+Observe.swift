@@ -840,10 +840,8 @@ extension Node {
         forgetFinding(at: row.path)
         guard row.disk != nil else {
             if row.condition == .ignored { row.condition = .normal }
-            if row.heads.isEmpty || row.waiting?.reason == .contentChanging || waitsForAuthor(row) {
-                row.waiting = nil
-                plan.want(row.path)
-            }
+            if waitsForAuthor(row) { plan.want(row.path) }
+            if row.heads.isEmpty || row.waiting?.reason == .contentChanging || waitsForAuthor(row) { row.waiting = nil }
             return false
         }
         // The rules do not cover it any more, and this look at it may be the last before the row is held against them.
