@@ -15,6 +15,15 @@ supports alpha 2
 supports beta 1
 up alpha
 up beta
+# Without a peer nothing could be put back.
+printf '%%NOTE-2\n' >"$alpha/alone.note"
+known() { ctl alpha --json explain alone.note | grep -q 'its header here: version'; }
+soon "the first state is not taken in" known
+printf '%%NOTE-1\n' >"$alpha/alone.note"
+none_waits() { tells alpha '"pending":[]' status; }
+sleep 0.5
+soon "an older save waits although there is no other node" none_waits
+rm "$alpha/alone.note"
 pair
 settle
 

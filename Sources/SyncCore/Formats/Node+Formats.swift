@@ -92,7 +92,8 @@ extension Node {
     mutating func holdsDowngrade(_ row: inout Row, _ entry: Entry, _ stat: Stat, isRacy: Bool, in batch: inout Batch)
         -> Bool
     {
-        guard let rule = formats.rules.rule(for: row.path), book(of: row.path) == nil,
+        // Without a peer nobody else has what was there.
+        guard record.peer != nil, let rule = formats.rules.rule(for: row.path), book(of: row.path) == nil,
             row.condition == .normal || row.condition == .missing, row.disk != nil,
             case .file(let content, _) = entry.content, let header = formats.headers[row.path],
             header.content == content, let known = row.format, known.rule == rule.fingerprint,
