@@ -9,9 +9,12 @@ extension Daemon {
     func lock(_ request: LockRequest, _ asker: Asker) {
         let paths = request.paths.compactMap { path(of: $0) }
         guard paths.count == request.paths.count else { return asker.refuse(ControlError(.requestOutside)) }
-        guard paths.count <= Limits.claimedPathsMax else {
-            return asker.refuse(
-                ControlError(.requestRefused, text: "a lock has \(Limits.claimedPathsMax) paths at most"))
+        guard paths.count <= Limits.claimedPathsMax,
+            paths.reduce(0, { $0 + $1.bytes.count }) <= Limits.claimedBytesMax
+        else {
+            let text =
+                "a lock has \(Limits.claimedPathsMax) paths at most, of \(Limits.claimedBytesMax >> 10) KiB together"
+            return asker.refuse(ControlError(.requestRefused, text: text))
         }
         lastLock += 1
         let id = lastLock

@@ -27,6 +27,8 @@ public struct Limits: Sendable, Equatable {
     public static let holderBytesMax = 256
     /// Of one lock.
     public static let claimedPathsMax = 1_024
+    /// Of all of them together: they travel in one frame.
+    public static let claimedBytesMax = 512 << 10
 
     /// Paths looked at together: one inspect, one load, one store.
     public var batchPathsMax = 256

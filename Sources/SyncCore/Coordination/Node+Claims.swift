@@ -25,7 +25,7 @@ extension Node {
             guard let index = claims.entries.firstIndex(where: { $0.claim.id == id && $0.claim.node == .own }) else {
                 continue
             }
-            drop(at: index, into: &effects)
+            refuse(index, .requestRefused, into: &effects)
         }
     }
 
@@ -84,6 +84,7 @@ extension Node {
         }
     }
 
+    /// Answers whoever still waits for it.
     private mutating func refuse(_ index: Int, _ code: MessageCode, into effects: inout Effects) {
         if let command = claims.entries[index].command { effects.add(.answer(command, .refused(code))) }
         drop(at: index, into: &effects)
@@ -91,7 +92,8 @@ extension Node {
 
     private mutating func askArbiter(into effects: inout Effects) {
         let time = now.monotonicMilliseconds
-        for index in claims.entries.indices.reversed() {
+        var unheard: [Int] = []
+        for index in claims.entries.indices {
             let entry = claims.entries[index]
             switch entry.arbiter {
             case .toAsk where session.isLive, .alone where session.isLive:
@@ -103,13 +105,14 @@ extension Node {
                 if mayGoOn || entry.claim.isHeld { claims.entries[index].arbiter = .alone }
             case .asked(let since) where time >= since + ClaimQueue.silenceMilliseconds:
                 if entry.claim.mode == .strict {
-                    refuse(index, .peerIncompatible, into: &effects)
+                    unheard.append(index)
                 } else {
                     claims.entries[index].arbiter = .notNeeded
                 }
             case .asked, .waits, .granted, .notNeeded, .alone: break
             }
         }
+        for index in unheard.reversed() { refuse(index, .peerIncompatible, into: &effects) }
     }
 
     // MARK: The other node
