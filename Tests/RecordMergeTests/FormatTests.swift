@@ -120,6 +120,10 @@ struct FormatTests {
     }
 
     static let faults: [(String, String)] = [
+        (
+            #"{"model": "m", "formats": [{"name": "\#(String(repeating: "n", count: 256))", "files": "x", "version": {"json": "/v"}, "supports": [1, 1]}]}"#,
+            "/formats/0/name: a name has 255 bytes at most"
+        ),
         (#"{"model": "m", "formats": []}"#, "/formats: a list with something in it is expected"),
         (
             #"{"formats": [{"name": "n", "files": "x", "version": {"json": "/v"}, "supports": [1, 1]}]}"#,

@@ -3,14 +3,8 @@ import SyncModel
 
 extension FormatRules {
     public init(parsing bytes: [UInt8], file: String) throws(ModelRefusal) {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(parsing: bytes)
-        } catch {
-            throw ModelRefusal(faults: [ModelFault(file: file, pointer: .root, reason: error.description)])
-        }
-        var members = MemberReader(.root, of: document, at: .root, file: file)
-        let model = members.string("model", isRequired: true) ?? []
+        var members = try MemberReader(parsing: bytes, file: file)
+        let model = members.name("model")
         var rules: [FormatRule] = []
         for reader in members.objects(inList: "formats") {
             var reader = reader
@@ -23,7 +17,7 @@ extension FormatRules {
     }
 
     private static func rule(of model: [UInt8], from reader: inout MemberReader) -> FormatRule? {
-        let name = reader.string("name", isRequired: true) ?? []
+        let name = reader.name("name")
         let files = reader.string("files", isRequired: true)
         let pattern = files.flatMap { PathPattern($0) }
         if files != nil, pattern == nil {

@@ -1,3 +1,5 @@
+import SyncModel
+
 /// Reads the members of one object of a model file, and says what is wrong with each. Members that nobody asked for are
 /// faults, because a name that was mistyped must not be passed over in silence.
 struct MemberReader {
@@ -15,6 +17,15 @@ struct MemberReader {
         self.pointer = pointer
         self.file = file
         if document.kind(of: place) != .object { fault(nil, "an object is expected") }
+    }
+
+    /// The members of a whole file. What is no JSON has none, and only that is told of it.
+    init(parsing bytes: [UInt8], file: String) throws(ModelRefusal) {
+        do throws(JSONFault) {
+            self.init(.root, of: try JSONDocument(parsing: bytes), at: .root, file: file)
+        } catch {
+            throw ModelRefusal(faults: [ModelFault(file: file, pointer: .root, reason: error.description)])
+        }
     }
 
     mutating func fault(_ name: String?, _ reason: String) {
@@ -39,6 +50,13 @@ struct MemberReader {
             fault(name, "a string that is not empty is expected")
             return nil
         }
+        return text
+    }
+
+    /// What a thing is called, also on the link: with a bound.
+    mutating func name(_ name: String) -> [UInt8] {
+        let text = string(name, isRequired: true) ?? []
+        if text.count > Limits.nameBytesMax { fault(name, "a name has \(Limits.nameBytesMax) bytes at most") }
         return text
     }
 

@@ -4,13 +4,7 @@ import SyncModel
 
 extension Model {
     public init(parsing bytes: [UInt8], file: String) throws(ModelRefusal) {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(parsing: bytes)
-        } catch {
-            throw ModelRefusal(faults: [ModelFault(file: file, pointer: .root, reason: error.description)])
-        }
-        var reader = ModelReader(MemberReader(.root, of: document, at: .root, file: file))
+        var reader = ModelReader(try MemberReader(parsing: bytes, file: file))
         let model = reader.model()
         guard reader.faults.isEmpty else { throw ModelRefusal(faults: reader.faults) }
         self = model
@@ -28,10 +22,7 @@ struct ModelReader {
 
     /// To be used only if there are no faults.
     mutating func model() -> Model {
-        let name = members.string("model", isRequired: true) ?? []
-        if name.count > Limits.nameBytesMax {
-            members.fault("model", "a name has \(Limits.nameBytesMax) bytes at most")
-        }
+        let name = members.name("model")
         let version = members.count("version", isRequired: true) ?? 1
         let reads = members.counts("reads")
         if !reads.isEmpty, !reads.contains(version) { members.fault("reads", "the model's own version is missing") }
