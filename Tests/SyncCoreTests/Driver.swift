@@ -337,13 +337,20 @@ struct Driver {
 
 extension Driver.Item {
     /// A file of one chunk with these bytes.
-    static func file(_ text: String, inode: UInt64, modified: Timestamp) -> Driver.Item {
+    static func file(_ text: String, inode: UInt64, modified: Timestamp, birth: Timestamp = .zero) -> Driver.Item {
         let bytes = Array(text.utf8)
         let id = ContentID(ContentHasher.chunks(of: bytes).contentID)
         let stat = Stat(
-            identity: FileIdentity(device: 1, inode: inode, birth: .zero), kind: .file, mode: 0o644,
+            identity: FileIdentity(device: 1, inode: inode, birth: birth), kind: .file, mode: 0o644,
             size: UInt64(bytes.count), modified: modified, changed: modified)
         return Driver.Item(stat: stat, content: .file(id, size: UInt64(bytes.count)))
+    }
+
+    static func directory(inode: UInt64, modified: Timestamp) -> Driver.Item {
+        let stat = Stat(
+            identity: FileIdentity(device: 1, inode: inode, birth: .zero), kind: .directory, mode: 0o755, size: 0,
+            modified: modified, changed: modified)
+        return Driver.Item(stat: stat, content: .directory)
     }
 
     /// The same, as if it had so many bytes.

@@ -148,15 +148,25 @@ struct NodeTests {
         case foundFirst
     }
 
-    private static func crowd() -> SortedMap<Path, Driver.Item> {
-        SortedMap((0..<100).map { (place("a\($0)"), .file("text \($0)", inode: 100 + $0, modified: old)) })
+    private static let fineBirth = Timestamp(seconds: 1_790_000_000, nanoseconds: 123_456_789)
+
+    private static func crowd(birth: Timestamp = .zero) -> SortedMap<Path, Driver.Item> {
+        SortedMap(
+            (0..<100).map { (place("a\($0)"), .file("text \($0)", inode: 100 + $0, modified: old, birth: birth)) })
     }
 
-    private static func rename(_ numbers: Range<Int>, in driver: inout Driver, told halves: Halves) {
+    /// Some of the crowd get other names; an edit just before changes what they hold and when it was modified.
+    private static func rename(
+        _ numbers: Range<Int>, in driver: inout Driver, told halves: Halves, edit: String? = nil
+    ) {
         var (gone, found): ([Notice], [Notice]) = ([], [])
         for number in numbers {
             let (from, to) = (place("a\(number)"), place("b\(number)"))
             driver.files[to] = driver.files.removeValue(forKey: from)?.renamed(at: Driver.wallStart)
+            if let edit, let birth = driver.files[to]?.stat.identity.birth {
+                let now = Timestamp(milliseconds: Driver.wallStart)
+                driver.files[to] = .file(edit, inode: UInt64(100 + number), modified: now, birth: birth)
+            }
             gone.append(Notice(path: from, kind: .gone))
             found.append(Notice(path: to, kind: .touched))
         }
@@ -206,6 +216,29 @@ struct NodeTests {
         NodeTests.rename(60..<70, in: &driver, told: .together)
         #expect(driver.alerts == [.fuseDeletes])
         #expect((0..<60).allSatisfy { driver.shelf.rows[place("a\($0)")]?.condition == .missing })
+    }
+
+    @Test("INV-24: a directory that goes after files were renamed is not held for them") func directoryAfterRenames() {
+        var files = NodeTests.crowd(birth: NodeTests.fineBirth)
+        files[place("d")] = .directory(inode: 90, modified: NodeTests.old)
+        var driver = Driver.running(files: files)
+        NodeTests.rename(0..<60, in: &driver, told: .goneFirst, edit: "more")
+        #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
+        driver.files[place("d")] = nil
+        driver.happen(.command(CommandID(raw: 1), .rescan(.root)))
+        driver.settle()
+        #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
+        #expect(driver.shelf.rows[place("d")]?.disk == nil)
+    }
+
+    @Test("INV-24: what is held is let go when it turns up edited under other names, and counts as nothing lost")
+    func editedAndRenamed() {
+        var driver = Driver.running(files: NodeTests.crowd(birth: NodeTests.fineBirth))
+        NodeTests.rename(0..<60, in: &driver, told: .goneFirst, edit: "more")
+        #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
+        #expect((0..<60).allSatisfy { driver.shelf.rows[place("a\($0)")]?.disk == nil })
+        NodeTests.remove((60..<100).map { "a\($0)" }, in: &driver)
+        #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
     }
 
     // MARK: Durable before promised

@@ -157,11 +157,14 @@ struct DeleteTally: Sendable {
 struct DeletePass: Sendable {
     /// A person has agreed to everything.
     var isApproved = false
+    /// Everything that is judged stands under another name: none of it is lost, however soon more goes.
+    var isRename = false
     /// The last row that was passed over.
     private(set) var skipped: Path?
 
-    init(isApproved: Bool = false) {
+    init(isApproved: Bool = false, isRename: Bool = false) {
         self.isApproved = isApproved
+        self.isRename = isRename
     }
 
     mutating func covers(_ path: Path, markedSince: SortedMap<Path, Bool>?) -> Bool {
@@ -252,7 +255,7 @@ extension Node {
         for row in rows where row.condition == .missing { tally.count(row) }
         let next = rows.count == limits.batchPathsMax ? rows.last?.path : nil
         let files = rows.filter { $0.condition == .missing }.compactMap(GoneFile.init)
-        if files.isEmpty {
+        if files.isEmpty && deletes.recent.isEmpty {
             finishTally(tally, next: next, into: &effects)
         } else {
             enqueue(.findRenamed(tally, files, next: next))
@@ -296,13 +299,17 @@ extension Node {
         let total = answers.summary()
         let recent = recentDeletes()
         let files = tally.lost + recent
+        // What was believed before is gone; directories that go after it, and names that files have left, are no loss to hold.
         var isTooMuch =
-            files > settings.deleteFuseFiles && files * 100 > settings.deleteFusePercent * (total.files + recent)
+            tally.lost > 0 && files > settings.deleteFuseFiles
+            && files * 100 > settings.deleteFusePercent * (total.files + recent)
         for (top, count) in tally.lostTops {
             let gone = deletes.recentFiles(below: top)
             let below = answers.summary().files + gone
             let missing = count + gone
-            if missing > settings.deleteFuseFiles && missing * 100 > settings.deleteFusePercent * below {
+            if count > 0 && missing > settings.deleteFuseFiles
+                && missing * 100 > settings.deleteFusePercent * below
+            {
                 isTooMuch = true
             }
         }
@@ -316,17 +323,17 @@ extension Node {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
             deletes.endJudgement()
         } else if let paths = tally.paths {
-            enqueue(.deleteJudged(paths))
+            enqueue(.deleteJudged(paths, isRename: tally.lost == 0))
         } else {
-            enqueue(.deleteMissing(before: nil, DeletePass()))
+            enqueue(.deleteMissing(before: nil, DeletePass(isRename: tally.lost == 0)))
         }
     }
 
     /// So much of what is held has only been renamed that the rest would not have been held.
     private func isExplained(_ tally: DeleteTally, files: Int) -> Bool {
-        guard tally.paths == nil, tally.renamed > 0 else { return false }
+        guard tally.paths == nil else { return false }
         let isEmptied = alarms.raised.contains(key: AlertKey(code: .rootEmptied, subject: []))
-        return tally.lost == 0 || !isEmptied && files <= settings.deleteFuseFiles
+        return tally.lost == 0 || tally.renamed > 0 && !isEmptied && files <= settings.deleteFuseFiles
     }
 
     private mutating func hold(_ tally: DeleteTally, code: MessageCode, into effects: inout Effects) {
@@ -351,10 +358,12 @@ extension Node {
     }
 
     /// What is held by now waits with the rest.
-    mutating func deleteJudged(_ answers: inout Answers, into effects: inout Effects) {
+    mutating func deleteJudged(isRename: Bool, _ answers: inout Answers, into effects: inout Effects) {
         deletes.endJudgement()
         let rows = answers.rows()
-        if record.held == nil { delete(rows.filter { $0.condition == .missing }, into: &effects) }
+        if record.held == nil {
+            delete(rows.filter { $0.condition == .missing }, isRename: isRename, into: &effects)
+        }
     }
 
     /// Deletes what is marked missing and was judged; what has been marked since is judged anew.
@@ -364,7 +373,7 @@ extension Node {
         var pass = pass
         let marked = deletes.markedSince
         let judged = rows.filter { $0.condition == .missing && pass.covers($0.path, markedSince: marked) }
-        delete(judged, into: &effects)
+        delete(judged, isRename: pass.isRename, into: &effects)
         if rows.count == limits.batchPathsMax, let last = rows.last {
             enqueue(.deleteMissing(before: last.path, pass))
             return
@@ -373,7 +382,7 @@ extension Node {
         if pass.skipped != nil { deletes.wantTally(isWhole: false) }
     }
 
-    private mutating func delete(_ rows: [Row], into effects: inout Effects) {
+    private mutating func delete(_ rows: [Row], isRename: Bool = false, into effects: inout Effects) {
         guard !rows.isEmpty else { return }
         var batch = Batch()
         var files: [GoneFile] = []
@@ -394,7 +403,7 @@ extension Node {
             revise(&row, to: gone, stat: nil, movedTo: target, in: &batch)
             cancel(row.path)
             put(row, replacing: old, in: &batch, into: &effects)
-            if target == nil, let file = GoneFile(old) { files.append(file) }
+            if target == nil, !isRename, let file = GoneFile(old) { files.append(file) }
         }
         deletes.noteDeleted(files, atMilliseconds: now.monotonicMilliseconds)
         store(&batch, into: &effects)

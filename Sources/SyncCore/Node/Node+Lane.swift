@@ -29,7 +29,7 @@ enum Transaction: Sendable {
     case findRenamed(DeleteTally, [GoneFile], next: Path?)
     case judgeWithSums(DeleteTally)
     case tallyMissing(after: Path?, DeleteTally)
-    case deleteJudged([Path])
+    case deleteJudged([Path], isRename: Bool)
     case deleteMissing(before: Path?, DeletePass)
     case rejectMissing(after: Path?)
 
@@ -266,7 +266,7 @@ extension Node {
             return [.ignoreFiles, .conflictCopies(limit: 1_000)]
         case .reconsiderIgnored(_, let after):
             return [.below(.root, after: after, limit: limits.batchPathsMax)]
-        case .judge(let paths), .deleteJudged(let paths):
+        case .judge(let paths), .deleteJudged(let paths, _):
             return [.rows(paths)]
         case .findRenamed(_, let files, _):
             let recent = deletes.recent.flatMap { $0.files.map(\.identity) }
@@ -397,7 +397,7 @@ extension Node {
             findRenamed(tally, files, next: next, &answers, into: &effects)
         case .judgeWithSums(let tally): judge(tally, &answers, into: &effects)
         case .tallyMissing(_, let tally): tallyMissing(tally, &answers, into: &effects)
-        case .deleteJudged: deleteJudged(&answers, into: &effects)
+        case .deleteJudged(_, let isRename): deleteJudged(isRename: isRename, &answers, into: &effects)
         case .deleteMissing(_, let pass): deleteMissing(pass, &answers, into: &effects)
         case .rejectMissing: rejectMissing(&answers, into: &effects)
         case .loadRecords: loadRecords(&answers, into: &effects)

@@ -998,12 +998,12 @@ extension Node {
         }
         if leaveToRecords(&row, entry, stat, isRacy: isRacy) { return }
         if holdsDowngrade(&row, entry, stat, isRacy: isRacy, in: &batch) { return }
-        let source = namesakes[stat.identity].first { other in
-            other.path != row.path && other.condition == .missing && other.disk?.entry.content == content
-        }
-        if let source {
-            deletes.movedTo[source.path] = row.path
-            if record.held != nil || deletes.isJudging { deletes.mustRecount = true }
+        let missing = namesakes[stat.identity].filter { $0.path != row.path && $0.condition == .missing }
+        let source = missing.first { $0.disk?.entry.content == content }
+        if let source { deletes.movedTo[source.path] = row.path }
+        // One that was edited and renamed is not lost either.
+        if source != nil || stat.identity.isUnique && !missing.isEmpty, record.held != nil || deletes.isJudging {
+            deletes.mustRecount = true
         }
         if let disk = row.disk, row.condition != .damaged, disk.stat.identity != stat.identity {
             noteStray(disk.stat, disk.entry.content, row.path)
