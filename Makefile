@@ -5,7 +5,7 @@ SCRATCH ?= .build
 export SEEDS SCRATCH
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ab test build sim bench sanitize lint format clean
+.PHONY: help run demo-ab test build sim bench sanitize lint docs format clean
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,10 @@ lint: ## formatting and house rules
 	@.ci/packages
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
 	swift test --scratch-path $(SCRATCH) --disable-xctest --filter '^Tidy\.'
+
+docs: ## write the manual page of the messages and the table in the README anew
+	@.ci/packages
+	SYNCD_WRITE_DOCS=1 swift test --scratch-path $(SCRATCH) --disable-xctest --filter '^Tidy\.MessageDocumentsTests'
 
 format: ## rewrite the sources as the formatter wants them
 	swift format --in-place --parallel --recursive Package.swift Sources Tests

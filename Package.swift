@@ -88,6 +88,6 @@ let package = Package(
             name: "SyncDaemonTests",
             dependencies: ["SyncDaemon", "ControlProtocol", "Store", "EventLoop", "SyncCore", "SyncModel"],
             swiftSettings: rules),
-        .testTarget(name: "Tidy", path: "Tests/Tidy", swiftSettings: rules),
+        .testTarget(name: "Tidy", dependencies: ["SyncModel"], path: "Tests/Tidy", swiftSettings: rules),
     ]
 )

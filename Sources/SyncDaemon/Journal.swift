@@ -45,6 +45,12 @@ final class Journal {
         line(text(), priority: level == .problems ? 3 : level == .decisions ? 6 : 7)
     }
 
+    /// Why the process ends.
+    func refuse(_ refusal: Refusal) {
+        guard let code = refusal.code else { return say(refusal.text) }
+        line("\(code.rawValue): \(refusal.text)", priority: 3)
+    }
+
     /// Something is wrong with the program's own means.
     func problem(_ text: String) { line(text, priority: 3) }
 

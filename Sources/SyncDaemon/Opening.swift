@@ -42,8 +42,10 @@ struct Opening {
     private func finish(_ key: IdentityKey, _ store: Store, _ setAside: [UInt8]?) throws(Refusal) -> Opened {
         let stored = try stored { () throws(StoreError) in try store.node() }
         let pin = try self.stored { () throws(StoreError) in try store.value(Fact.peerPin) }
+        let id = try nodeID(key, stored)
         let folder = try openFolder(stored, pin, store)
-        var record = try record(stored, key, folder)
+        var record = stored ?? NodeRecord(id: id, name: [], folder: folder.id)
+        record.name = Array(configuration.node.name.utf8)
         let lastPeer = try self.stored { () throws(StoreError) in try store.value(Fact.lastPeer) }
         let powerWasLost = try noteBoot(store, &record, isFirst: stored == nil)
         return Opened(
@@ -115,7 +117,7 @@ struct Opening {
         switch error {
         case .newer(let found, let supported):
             return Refusal(
-                exit: .refusedData,
+                exit: .refusedData, code: .statedbNewer,
                 text: """
                     \(place) was written by a newer syncd (format \(found); this one knows up to \(supported)). \
                     Nothing was touched. Upgrade syncd on this machine.
@@ -195,14 +197,14 @@ struct Opening {
             )
         case .missing, .notSetUp, .notDirectory:
             return Refusal(
-                exit: .configuration,
+                exit: .configuration, code: .rootMissing,
                 text: """
                     \(place) is not there or not set up: \(error). If it lies on a disk that is not mounted, mount it; \
                     if it is new, run syncctl init. Nothing was touched, and nothing counts as deleted.
                     """)
         case .replaced:
             return Refusal(
-                exit: .configuration,
+                exit: .configuration, code: .rootReplaced,
                 text: """
                     \(place) is another folder than the one this node was set up with. If a disk is not mounted, mount \
                     it. Nothing was touched, and nothing counts as deleted.
@@ -214,24 +216,19 @@ struct Opening {
 
     // MARK: Record
 
-    private func record(_ stored: NodeRecord?, _ key: IdentityKey, _ folder: Folder) throws(Refusal) -> NodeRecord {
+    /// Whose state this is, before anything else is looked at.
+    private func nodeID(_ key: IdentityKey, _ stored: NodeRecord?) throws(Refusal) -> NodeID {
         guard let digest = Digest(bytes: key.fingerprint) else {
             throw Refusal(exit: .configuration, text: "the key in \"\(shownKeyPath)\" has no fingerprint of 32 bytes")
         }
         let id = NodeID(digest)
-        guard var record = stored else {
-            return NodeRecord(id: id, name: Array(configuration.node.name.utf8), folder: folder.id)
-        }
-        guard record.id == id else {
-            throw Refusal(
-                exit: .refusedData,
-                text: """
-                    the state in "\(shownState)" belongs to another key than "\(shownKeyPath)". Put the right key \
-                    back, or give this node a state directory of its own. Nothing was touched.
-                    """)
-        }
-        record.name = Array(configuration.node.name.utf8)
-        return record
+        guard let stored, stored.id != id else { return id }
+        throw Refusal(
+            exit: .refusedData,
+            text: """
+                the state in "\(shownState)" belongs to another key than "\(shownKeyPath)". Put the right key back, or \
+                give this node a state directory of its own. Nothing was touched.
+                """)
     }
 
     /// True if the machine was started anew since the last time. That something may be damaged is on record before this boot is:

@@ -1,3 +1,5 @@
+import SyncModel
+
 /// Why the program cannot start or go on: what to tell, and how the process ends. The numbers are the contract of `syncd`.
 struct Refusal: Error, Hashable {
     enum Exit: Int32 {
@@ -13,6 +15,24 @@ struct Refusal: Error, Hashable {
     }
 
     let exit: Exit
+    /// Nil where nothing is wrong.
+    let code: MessageCode?
     /// A whole sentence: what happened, what is safe, what to do.
     let text: String
+
+    init(exit: Exit, code: MessageCode? = nil, text: String) {
+        self.exit = exit
+        self.code = code ?? Refusal.usualCode(for: exit)
+        self.text = text
+    }
+
+    private static func usualCode(for exit: Exit) -> MessageCode? {
+        switch exit {
+        case .stopped: nil
+        case .usage, .configuration: .configInvalid
+        case .refusedData: .stateForeign
+        case .storage, .permission: .startFailed
+        case .inUse: .startInUse
+        }
+    }
 }

@@ -35,7 +35,7 @@ public enum SyncDaemon {
             guard !options.onlyChecks else { return Refusal.Exit.stopped.rawValue }
             return try serve(configuration, path, journal).rawValue
         } catch {
-            if error.exit == .stopped { journal.say(error.text) } else { journal.problem(error.text) }
+            journal.refuse(error)
             return error.exit.rawValue
         }
     }

@@ -5,7 +5,7 @@ import SyncModel
 /// Performs the commands of a transcript in a calm world, one after the other.
 ///
 /// Of the world: `model "…"` (the text of a model file, for both machines), `start`, `settle`, `run 5s`, `step 20`, `cut`, `part`, `one-way alpha`, `heal`, `show`, `alerts`,
-/// `expect alpha "a/  b=2"`, and `trace`, every event and effect since the last `trace`, for whoever looks for a cause.
+/// `notes` (what the nodes have told people since the last `notes`), `expect alpha "a/  b=2"`, and `trace`, every event and effect since the last `trace`, for whoever looks for a cause.
 /// Of a machine, after its name. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
 /// The node: `status history restore approve reject pause resume rescan`.
 /// The process: `start stop kill power-cut [model] crash-at N`. The operator: `image save|restore`, `wipe-state`,
@@ -16,6 +16,7 @@ package final class ScenarioRunner {
     /// Files that somebody keeps open, by the path they were opened at.
     private var handles: SortedMap<Path, (machine: Int, handle: VirtualDisk.Handle, offset: UInt64)> = [:]
     private var linesTraced = 0
+    private var linesNoted = 0
 
     package init(seed: UInt64) {
         world = World(plan: SeedPlan(calm: seed), keepsTrace: true)
@@ -88,6 +89,9 @@ package final class ScenarioRunner {
         case "trace":
             defer { linesTraced = world.trace.lines.count }
             return Array(world.trace.lines[linesTraced...])
+        case "notes":
+            defer { linesNoted = world.trace.lines.count }
+            return world.trace.lines[linesNoted...].compactMap(told)
         case "alerts": return world.machines.flatMap { alerts(of: $0) }
         case "expect":
             let name = try words.text("a machine")
@@ -105,6 +109,15 @@ package final class ScenarioRunner {
 
     private func padded(_ machine: Int) -> String {
         machine == 0 ? "alpha  " : "beta   "
+    }
+
+    /// What a line of the trace tells people, if it is a report.
+    private func told(_ line: String) -> String? {
+        guard let machine = Machine.names.indices.first(where: { line.contains(" \(Machine.names[$0]) > ") }),
+            let report = line.split(separator: " > ", maxSplits: 1).last,
+            ["note ", "alert ", "cleared "].contains(where: { report.hasPrefix($0) })
+        else { return nil }
+        return padded(machine) + (report.hasSuffix(" ") ? report.dropLast() : report)
     }
 
     private func alerts(of machine: Machine) -> [String] {

@@ -5,26 +5,67 @@ expect() {
     "$@" >"$world/out" 2>"$world/err" || got=$?
     [ "$got" -eq "$wanted" ] || fail "$* ended with $got instead of $wanted: $(cat "$world/out" "$world/err")"
 }
+# says CODE: the last one that was expected named this code.
+says() { cat "$world/out" "$world/err" | grep -qF "$1" || fail "$1 is not named: $(cat "$world/out" "$world/err")"; }
 new_world
 expect 64 "$programs/syncd" --nonsense
-expect 0 "$programs/syncd" --config "$world/alpha/syncd.conf" --check-config
-expect 78 "$programs/syncd" --config "$world/none.conf"
+expect 0 timeout 20 "$programs/syncd" --config "$world/alpha/syncd.conf" --check-config
+expect 78 timeout 20 "$programs/syncd" --config "$world/none.conf"
 printf '[node]\nname = x\nnonsense = 1\n' >"$world/bad.conf"
-expect 78 "$programs/syncd" --config "$world/bad.conf" --check-config
-grep -q "bad.conf:3" "$world/err" || fail "the line is not named: $(cat "$world/err")"
+expect 78 timeout 20 "$programs/syncd" --config "$world/bad.conf" --check-config
+says "bad.conf:3"
+says config.invalid
 expect 3 ctl alpha status
+says control.not-running
 expect 1 ctl alpha init --name alpha --folder "$alpha"
+says setup.exists
 expect 64 ctl alpha nonsense
 up alpha
 up beta
-expect 75 "$programs/syncd" --config "$world/alpha/syncd.conf"
+expect 75 timeout 20 "$programs/syncd" --config "$world/alpha/syncd.conf"
+says start.in-use
 expect 2 ctl alpha status
+expect 1 ctl beta unpair
+says pairing.none
 expect 1 ctl beta join syncd1-nonsense
+says pairing.failed
 expect 2 ctl alpha wait --for in-sync --timeout 1
 pair
 settle
 expect 1 ctl alpha invite --no-wait
+says pairing.exists
+if [ "$(id -u)" -eq 0 ] && id nobody >/dev/null 2>&1; then
+    # Who may not use the socket is not told anything through it; who may read may not change.
+    chmod 755 "$world" "$world/alpha"
+    chmod 666 "$world/alpha/control"
+    expect 1 setpriv --reuid nobody --regid nogroup --clear-groups "$programs/syncctl" --socket "$world/alpha/control" pause
+    says control.permission
+fi
 expect 0 ctl alpha status
 down alpha
 [ "$ended" -eq 0 ] || fail "SIGTERM ended alpha with $ended"
 expect 2 ctl beta status
+
+# State that is not for this program: it is refused, and not one byte of it changes.
+sum_of() { sha256sum "$world/alpha/state/state.db" | cut -d' ' -f1; }
+cp "$world/alpha/state/state.db" "$world/state.db"
+printf '\0\0\0\143' | dd of="$world/alpha/state/state.db" bs=1 seek=60 conv=notrunc 2>/dev/null
+before=$(sum_of)
+expect 65 timeout 20 "$programs/syncd" --config "$world/alpha/syncd.conf"
+says statedb.newer
+[ "$(sum_of)" = "$before" ] || fail "state of a newer program was touched"
+down beta
+cp "$world/beta/state/state.db" "$world/alpha/state/state.db"
+before=$(sum_of)
+expect 65 timeout 20 "$programs/syncd" --config "$world/alpha/syncd.conf"
+says state.foreign
+[ "$(sum_of)" = "$before" ] || fail "state of another node was touched"
+head -c 5000 /dev/urandom | dd of="$world/state.db" bs=1 seek=4096 conv=notrunc 2>/dev/null
+cp "$world/state.db" "$world/alpha/state/state.db"
+up beta
+up alpha
+tells alpha state.damaged alerts || fail "nobody is told that the state was damaged: $(cat "$world/told")"
+down alpha
+sed -i "s|^control = .*|control = /proc/none/control|" "$world/alpha/syncd.conf"
+expect 77 timeout 20 "$programs/syncd" --config "$world/alpha/syncd.conf"
+says start.failed

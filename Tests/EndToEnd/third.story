@@ -19,5 +19,15 @@ ctl gamma join "$token" >"$world/out" 2>&1 || status=$?
 [ "$status" -eq 1 ] && grep -q "belongs to a pair with another node" "$world/out" || fail "another node took the place of the old peer ($status): $(cat "$world/out")"
 [ "$(($(milliseconds) - begun))" -lt 20000 ] || fail "the refusal took its time"
 pair
+# Who calls with another key than that of the pair is sent away, and the administrator hears of it until the two meet again.
+if command -v openssl >/dev/null; then
+    down beta
+    openssl req -x509 -newkey ed25519 -nodes -subj /CN=stranger -days 2 -keyout "$world/key" -out "$world/cert" 2>/dev/null
+    timeout 10 openssl s_client -connect "127.0.0.1:$port" -key "$world/key" -cert "$world/cert" </dev/null >/dev/null 2>&1
+    soon "nobody is told of the stranger" tells alpha peer.rejected alerts
+    up beta
+    settle
+    ctl alpha alerts | grep -q peer.rejected && fail "the alert stands though the two have met"
+fi
 echo again >"$beta/g"
 settle

@@ -246,6 +246,22 @@ struct Driver {
         return raised.map(\.key.code)
     }
 
+    /// What was told and is over with that, by its code.
+    var notes: [MessageCode] {
+        emitted.compactMap { effect in
+            if case .report(.note(let note)) = effect { return note.code }
+            return nil
+        }
+    }
+
+    /// Why commands were refused.
+    var refusals: [MessageCode] {
+        emitted.compactMap { effect in
+            if case .answer(_, .refused(let code)) = effect { return code }
+            return nil
+        }
+    }
+
     var closings: [MessageCode] {
         emitted.compactMap { effect in
             if case .close(_, let code) = effect { return code }
@@ -438,14 +454,16 @@ struct PeerLog {
     private(set) var entries: [[UInt8]] = []
     private(set) var heads: [LogHead] = []
 
-    mutating func append(epoch number: UInt32, path: String, aheadMilliseconds: Int64 = 0) {
+    mutating func append(
+        epoch number: UInt32, path: String, entry: Entry = .absent, aheadMilliseconds: Int64 = 0
+    ) {
         let previous = heads.last ?? .none
         let epoch = Epoch(number: number, nonce: 3)
         let isNext = previous.position.epoch == epoch
         let position = LogPosition(epoch: epoch, seq: isNext ? previous.position.seq + 1 : 1)
         let time = Driver.wallStart + Int64(heads.count) + aheadMilliseconds
         let origin = Origin(author: .own, position: position, time: HybridTime(wallMilliseconds: time))
-        let revision = Revision(origin: origin, seen: .none, entry: .absent, origins: Origins(all: origin))
+        let revision = Revision(origin: origin, seen: .none, entry: entry, origins: Origins(all: origin))
         let record = LogCodec.record(
             .put(place(path), revision), at: position, time: origin.time, after: previous, node: Driver.peer)
         entries.append(LogCodec.encode(record))

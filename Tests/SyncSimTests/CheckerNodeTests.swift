@@ -112,7 +112,7 @@ extension CheckerTests {
         },
         Trial(EqualAlerts.self, "what one node tells concerns both", says: "is known to one node only") {
             isBad, court in
-            EqualAlerts().see(alerted(isBad ? .conflictSlot : .pathIgnored), &court)
+            EqualAlerts().see(alerted(isBad ? .conflictSlot : .pathSpecial), &court)
         },
         Trial(EqualAlerts.self, "the rules keep the conflict from neither node", says: "is known to one node only") {
             isBad, court in

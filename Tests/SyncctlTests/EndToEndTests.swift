@@ -1,6 +1,9 @@
 import ControlProtocol
+import Glibc
 import SyncModel
 import Testing
+
+@testable import syncctl
 
 /// The real program against a daemon that is played: what it asks, what it prints, and how it exits.
 @Suite(.serialized) struct EndToEndTests {
@@ -100,6 +103,17 @@ import Testing
             #expect(outcome.code == 1)
             #expect(try json(outcome)["error"]?["code"] == .string(code))
         }
+    }
+
+    @Test("a daemon that takes the question and says nothing is told as that, in time") func silent() throws {
+        let scratch = try Scratch()
+        let listener = try Play.silence(in: scratch)
+        defer { close(listener) }
+        let client = try ControlClient(socket: Array(scratch.socket.utf8))
+        let error = #expect(throws: ControlError.self) {
+            try client.ask(.status(watch: false), patienceMilliseconds: 50)
+        }
+        #expect(error?.code.known == .controlSilent)
     }
 
     @Test("an answer to another request is passed over") func otherAnswer() throws {

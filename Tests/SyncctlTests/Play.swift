@@ -40,6 +40,13 @@ struct Play {
         return play.outcome
     }
 
+    /// A socket that takes connections and never says a word; whoever asks for it closes it.
+    static func silence(in directory: Scratch) throws -> Int32 {
+        var play = Play(directory: directory, script: nil)
+        try play.listen()
+        return play.listener
+    }
+
     /// Answers every request with one document.
     static func answering(_ json: JSON) -> (ControlCall) -> [Action] {
         { [.reply(.result($0.id, json))] }

@@ -81,6 +81,12 @@ public enum ChangeSetCodec {
         return .broken
     }
 
+    /// Made by a program that knows more.
+    public static func isBeyondUs(_ bytes: [UInt8]) -> Bool {
+        guard let reader = ChangeSetReader(bytes) else { return false }
+        return reader.version > version || !reader.prologue.needs.features.allSatisfy(knownFeatures.contains)
+    }
+
     /// Whose it is and what it touches, whatever its body holds. Nil if not even that can be read.
     public static func prologue(of bytes: [UInt8]) -> Prologue? { ChangeSetReader(bytes)?.prologue }
 }

@@ -31,6 +31,13 @@ extension Node {
         setAlarm(.diskFull, if: false, into: &effects)
     }
 
+    /// The two folders have met: what the other node had when they did is here. It is written down with whatever comes next.
+    mutating func noteInitialImport(into effects: inout Effects) {
+        guard !record.initialImportDone, isInSync else { return }
+        record.initialImportDone = true
+        effects.add(.report(.note(Note(code: .initialMerged))))
+    }
+
     /// A conflict is open as long as its copy lies in the folder, so both nodes list the same ones.
     mutating func watchConflictCopy(_ row: Row, before: Row?, into effects: inout Effects) {
         guard (row.disk == nil) != (before?.disk == nil), ConflictName.isConflictCopy(row.path) else { return }

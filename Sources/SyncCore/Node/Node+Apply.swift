@@ -1005,6 +1005,9 @@ extension Node {
             batch.add(.putVersion(version))
             expectLateWriter(of: version)
             effects.add(.report(.note(Note(code: version.reason, subject: version.path.bytes))))
+            if version.isQuarantined {
+                effects.add(.report(.note(Note(code: .itemRestored, subject: version.path.bytes))))
+            }
         case .conflictCopy(let path)?:
             guard let old, let stat else {
                 look(afterBatch: path)

@@ -265,9 +265,10 @@ extension Node {
         effects.add(.disk(newJob(.pruning(past.map(\.id))), past.map { DiskProgram([.discard($0.place)]) }))
     }
 
-    mutating func finishPruning(_ versions: [VersionID], _ results: [DiskResult]) {
+    mutating func finishPruning(_ versions: [VersionID], _ results: [DiskResult], into effects: inout Effects) {
         let gone = zip(versions, results).filter { $1.failure == nil || $1.failure?.error == .notFound }.map(\.0)
         if gone.isEmpty { return }
+        effects.add(.report(.note(Note(code: .versionPruned))))
         enqueue(.dropVersions(gone))
         // There may be more where these came from.
         enqueue(.prune)

@@ -39,31 +39,33 @@ struct ImportState: Sendable {
 extension Node {
     // MARK: Taking entries in
 
-    /// Entries as they came; false if they break the log.
-    mutating func accept(_ entries: [[UInt8]]) -> Bool {
-        guard let peer = record.peer, !incoming.isBeyondUs, incoming.aheadOfUs == nil else { return true }
+    /// Entries as they came; what is wrong with them, if they break the log.
+    mutating func accept(_ entries: [[UInt8]], into effects: inout Effects) -> MessageCode? {
+        guard let peer = record.peer, !incoming.isBeyondUs, incoming.aheadOfUs == nil else { return nil }
         for bytes in entries {
-            guard incoming.queue.count < limits.importRecordsMax else { return false }
+            guard incoming.queue.count < limits.importRecordsMax else { return .peerProtocolViolation }
             switch LogCodec.decode(bytes, after: incoming.cursor, node: peer, digest: digest) {
             case .broken:
-                return false
+                return .logCorrupt
             case .beyondUs:
+                // It stays with its author, who is not told that it has arrived.
                 incoming.isBeyondUs = true
-                return true
+                setAlarm(.logNewer, if: true, into: &effects)
+                return nil
             case .record(let entry):
                 if entry.head.position <= incoming.cursor.position { continue }
                 let time = latestTime(of: entry)
                 guard entry.head.position.follows(incoming.cursor.position), isCredible(entry), isOfAClock(time)
-                else { return false }
+                else { return .peerProtocolViolation }
                 if !isInTime(time) {
                     incoming.aheadOfUs = time
-                    return true
+                    return nil
                 }
                 incoming.cursor = entry.head
                 incoming.queue.append(entry)
             }
         }
-        return true
+        return nil
     }
 
     /// A peer cannot have seen entries of ours that we have not written.

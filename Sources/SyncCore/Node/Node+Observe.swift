@@ -141,26 +141,29 @@ struct WatchState: Sendable {
     /// When this machine was started (wall milliseconds), as far as the clock could be trusted then.
     var bootMilliseconds: Int64 { clockStretches.first?.lowerBound ?? 0 }
 
-    mutating func followClock(at now: Moment, _ limits: Limits) {
+    /// True if somebody has set it, by more than clocks may differ.
+    mutating func followClock(at now: Moment, _ limits: Limits) -> Bool {
         let wall = now.wallMilliseconds
         let before = clockSeen
         clockSeen = now
         guard let last = clockStretches.popLast() else {
             let boot = wall - Int64(clamping: now.monotonicMilliseconds)
             clockStretches = [min(boot, wall)...wall]
-            return
+            return false
         }
         let elapsed = Int64(clamping: now.monotonicMilliseconds) - Int64(clamping: before.monotonicMilliseconds)
         // A clock that stands still for a while is not set; nor is one that was put back to a time of this stretch.
         let latest = before.wallMilliseconds + elapsed + Int64(clamping: limits.clockSkewMilliseconds)
         let isSet = wall < last.lowerBound || wall > latest
+        let isStepped = wall > latest || wall < before.wallMilliseconds - Int64(clamping: limits.clockSkewMilliseconds)
         guard isSet, clockStretches.count + 1 < WatchState.clockStretchesMax else {
             clockStretches.append(min(last.lowerBound, wall)...max(last.upperBound, wall))
-            return
+            return isStepped
         }
         // Nobody knows when in the meantime it was set.
         clockStretches.append(last.lowerBound...max(last.upperBound, before.wallMilliseconds + elapsed))
         clockStretches.append(min(wall - elapsed, wall)...wall)
+        return isStepped
     }
 
     /// By one of the clocks since the machine was started. (From the first to the last of them may be years.) A coarse stamp

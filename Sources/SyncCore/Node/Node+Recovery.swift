@@ -10,6 +10,10 @@ struct RecoveryState: Sendable {
     var isLooking = false
     /// Nothing is known of what lies in the stage: the state is new, or was wiped.
     var isFirstStart = false
+    /// The process before this one did not stop in order.
+    var isAfterCrash = false
+    /// Temporary files of ours were in the stage that nothing tells of.
+    var hasSwept = false
     /// Looks that failed are taken again, and when: an intent that cannot be dealt with now keeps a file out of the history
     /// until the next start.
     var looks = 0
@@ -87,6 +91,7 @@ extension Node {
             record.nextVersion = UInt64(nonce) << 20 + 1
             recovery.isFirstStart = true
         }
+        recovery.isAfterCrash = !recovery.isFirstStart && !record.stoppedCleanly
         phase = .recovering
         record.stoppedCleanly = false
         if record.isForked { setAlarm(.logForked, if: true, into: &effects) }
@@ -206,6 +211,7 @@ extension Node {
         }
         for file in staged where !claimed.contains(key: file.name) {
             repairs.append(DiskProgram(sweeping(file)))
+            if !recovery.isFirstStart { recovery.hasSwept = true }
             findings.owners.append(nil)
         }
         recovery.findings = findings
@@ -470,6 +476,8 @@ extension Node {
             expectLateWriter(of: version)
         }
         store(&batch, into: &effects)
+        if recovery.hasSwept { effects.add(.report(.note(Note(code: .stageSwept)))) }
+        if recovery.isAfterCrash { effects.add(.report(.note(Note(code: .recoveryFinished)))) }
         recovery = RecoveryState()
         if phase == .recovering { phase = .running }
         for path in findings.looks + findings.rescued { look(at: path) }
@@ -560,7 +568,7 @@ extension Node {
         case .lateVerify(let version, let stage): finishLateVerify(version, stage, results, into: &effects)
         case .lateRescue(let path, let version, let intent):
             finishLateRescue(path, version, intent, results, into: &effects)
-        case .pruning(let versions): finishPruning(versions, results)
+        case .pruning(let versions): finishPruning(versions, results, into: &effects)
         case .keepingNewer(let version, let past, let stage):
             finishKeepingNewer(version, past: past, stage, results, into: &effects)
         case .restoring(let command, let kept, let path, let old, let intent):

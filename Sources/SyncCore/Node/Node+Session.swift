@@ -37,6 +37,9 @@ struct SessionState: Sendable {
         var untaken = 0
     }
 
+    /// The peer tells its rows instead of its log, and somebody has been told so.
+    var toldOfRows = false
+
     var lastAcknowledgement: Acknowledgement?
     /// The peer showed all we had at this head.
     var peerIsSettled = false
@@ -243,7 +246,10 @@ extension Node {
         switch frame {
         case .hello: return false
         case .log(let entries):
-            guard accept(entries) else { return false }
+            if let fault = accept(entries, into: &effects) {
+                reject(fault, into: &effects)
+                return true
+            }
             if incoming.aheadOfUs != nil { waitForClock(into: &effects) }
             return true
         case .acknowledge(let acknowledgement): return take(acknowledgement, into: &effects)
@@ -255,6 +261,10 @@ extension Node {
                 waitForClock(into: &effects)
             }
             guard incoming.aheadOfUs == nil else { return true }
+            if !session.toldOfRows {
+                session.toldOfRows = true
+                effects.add(.report(.note(Note(code: .logMissing))))
+            }
             incoming.pages += 1
             enqueue(.importPage(states))
             return incoming.pages <= SessionState.earlyMax
@@ -263,6 +273,7 @@ extension Node {
             guard head.position >= incoming.cursor.position, incoming.aheadOfUs == nil else { return true }
             incoming.cursor = head
             incoming.ends += 1
+            setAlarm(.logNewer, if: records.holdsNewer, into: &effects)
             enqueue(.finishRows(head))
             return true
         case .want(let contents): return noteWishes(contents.map { .content($0, base: nil) })
@@ -362,6 +373,7 @@ extension Node {
         }
         setAlarm(.wireDisjoint, if: false, into: &effects)
         setAlarm(.peerProtocolViolation, if: false, into: &effects)
+        setAlarm(.logCorrupt, if: false, into: &effects)
         setAlarm(.peerAway, if: false, into: &effects)
         judgeClock(of: hello.wallMilliseconds, into: &effects)
         record.peerName = hello.name

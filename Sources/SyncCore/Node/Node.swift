@@ -67,7 +67,7 @@ public struct Node: Sendable {
     public mutating func step(_ event: Event, at moment: Moment, into effects: inout Effects) {
         guard phase != .finished else { return }
         now = moment
-        watch.followClock(at: moment, limits)
+        if watch.followClock(at: moment, limits) { effects.add(.report(.note(Note(code: .clockStepped)))) }
         switch event {
         case .started(let start): begin(start, into: &effects)
         case .stopRequested: requestStop()
@@ -116,6 +116,7 @@ public struct Node: Sendable {
         acknowledgeShown(into: &effects)
         forgetRecords()
         pumpAlarms(into: &effects)
+        noteInitialImport(into: &effects)
         pumpStop(into: &effects)
         setWake(into: &effects)
     }

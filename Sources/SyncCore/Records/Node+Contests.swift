@@ -6,6 +6,7 @@ extension Node {
     var contests: [Contest] { records.books.flatMap { $0.contests(ownParty) } }
 
     mutating func watchContests(into effects: inout Effects) {
+        if records.holdsNewer { setAlarm(.logNewer, if: true, into: &effects) }
         let open = SortedMap(records.books.flatMap { $0.groups.map { ($0, true) } })
         let over = alarms.raised.map(\.key).filter { records.contested.contains(key: $0) && !open.contains(key: $0) }
         records.contested = open

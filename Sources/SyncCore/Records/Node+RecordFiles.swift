@@ -172,6 +172,7 @@ extension Node {
     mutating func noteStored(_ stored: StoredChangeSet) {
         guard let (number, set) = decoded(stored) else {
             records.heldSets += 1
+            records.holdsNewer = records.holdsNewer || ChangeSetCodec.isBeyondUs(stored.bytes)
             return
         }
         clock.witness(set.time)
@@ -205,6 +206,7 @@ extension Node {
         let old = records.books
         records.books = old.map { RecordBook(InstalledModel($0.model, digest: $0.digest), chunking: limits.chunking) }
         records.heldSets = 0
+        records.holdsNewer = false
         for stored in answers.changeSets() { noteStored(stored) }
         for number in records.books.indices {
             for path in records.books[number].succeed(old[number]) {

@@ -52,6 +52,8 @@ struct RecordState: Sendable {
     var ownEnds = SortedMap<Epoch, UInt64>()
     /// Sets that are stored and cannot be read here.
     var heldSets = 0
+    /// Some of them were made by a newer program than this one.
+    var holdsNewer = false
 
     /// What was found and does not wait for its author; as much of it as one change set may hold.
     var toTell: [Path] {

@@ -112,20 +112,6 @@ extension MessageRegistry {
                 """,
             cure: "Nothing is to be done; close the program if it should come sooner."),
         MessageKind(
-            .pathIgnored, .info, healsItself: true, retry: .onChange,
-            meaning: """
-                A rule in a .syncignore file leaves this path out. It is not sent, and what the other node has there \
-                is not touched.
-                """,
-            cure: "Nothing is to be done; change the rule if the path should be synced."),
-        MessageKind(
-            .pathInvalid, .warning, healsItself: false,
-            meaning: """
-                The other node named a path that may not exist in a synced folder, such as one that leads out of it. \
-                Nothing was written there.
-                """,
-            cure: "Upgrade both nodes to the same version; if it returns, report it with the text of this message."),
-        MessageKind(
             .pathPermission, .warning, healsItself: true, retry: .patiently,
             meaning: """
                 This node may not read or write here. The path is left as it is on both nodes; everything else goes \

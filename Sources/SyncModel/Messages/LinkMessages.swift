@@ -22,12 +22,13 @@ extension MessageRegistry {
         MessageKind(
             .logCorrupt, .serious, healsItself: true, retry: .onReconnect,
             meaning: """
-                An entry of a change log does not match its checksum; the text names the first one. Entries before \
-                it are in use, and none from there on. No file was changed because of it.
+                An entry of the other node's change log cannot be read, or does not go with the one before it. The \
+                connection was closed; what came before the entry is in use, and nothing from there on. No file was \
+                changed because of it.
                 """,
             cure: """
-                Nothing, if both nodes are up: the damaged part is fetched again or found by a scan. If it returns, \
-                check the disk that holds the state directory.
+                It is asked for again with each connection. If it stays, check the disk that holds the state directory \
+                of the other node, and run syncctl log verify there.
                 """),
         MessageKind(
             .logForked, .serious, healsItself: false,
@@ -40,17 +41,17 @@ extension MessageRegistry {
                 syncctl join.
                 """),
         MessageKind(
-            .logMissing, .info, healsItself: true, retry: .patiently,
+            .logMissing, .info, healsItself: true,
             meaning: """
-                A part of the other node's change log has not arrived yet. What came after it is stored and waits; \
-                files are left as they are until then.
+                The other node no longer keeps the part of its change log that this node has not seen. It tells the \
+                present state of every path instead, so nothing is missed; only the order of what happened is not known.
                 """,
-            cure: "Nothing is to be done: the part is asked for again until it comes."),
+            cure: "Nothing is to be done."),
         MessageKind(
-            .logNewer, .warning, healsItself: true, retry: .onChange,
+            .logNewer, .warning, healsItself: true, retry: .onReconnect,
             meaning: """
-                The other node sent changes that need a newer version of this program. They are stored complete and \
-                wait, with those that build on them; everything else goes on.
+                The other node made changes that need a newer version of this program. They wait, complete, and so \
+                does what the other node changed after them; what this node changes goes on being sent.
                 """,
             cure: "Upgrade syncd on this node; the waiting changes are then applied."),
         MessageKind(

@@ -59,8 +59,6 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case pairingNone = "pairing.none"
 
     case pathBusy = "path.busy"
-    case pathIgnored = "path.ignored"
-    case pathInvalid = "path.invalid"
     case pathPermission = "path.permission"
     case pathSpecial = "path.special"
     case pathUnsupported = "path.unsupported"
@@ -93,7 +91,11 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
 
     case stageSwept = "stage.swept"
 
+    case startFailed = "start.failed"
+    case startInUse = "start.in-use"
+
     case stateDamaged = "state.damaged"
+    case stateForeign = "state.foreign"
 
     case statedbNewer = "statedb.newer"
 
@@ -109,7 +111,6 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case waitingContent = "waiting.content"
     case waitingParent = "waiting.parent"
     case waitingPeer = "waiting.peer"
-    case waitingSpace = "waiting.space"
 
     case watchLimit = "watch.limit"
     case watchOverflow = "watch.overflow"

@@ -104,6 +104,20 @@ extension MessageRegistry {
                 """,
             cure: "Upgrade syncd where a newer version has it; syncctl --help lists what there is."),
         MessageKind(
+            .startFailed, .serious, healsItself: false,
+            meaning: """
+                syncd did not start, because something it needs cannot be used; the text names it and says why. The \
+                files in the folder were not touched.
+                """,
+            cure: "Mend what the text names, such as a right or a full disk, and start syncd again."),
+        MessageKind(
+            .startInUse, .serious, healsItself: false,
+            meaning: """
+                syncd did not start, because another syncd works with this folder, this state directory or this \
+                address. That one goes on; nothing was touched.
+                """,
+            cure: "Stop the other one first, or give this node places and an address of its own."),
+        MessageKind(
             .setupExists, .warning, healsItself: false,
             meaning: """
                 What should have been set up is there already; the text names it. It was not overwritten, and nothing \

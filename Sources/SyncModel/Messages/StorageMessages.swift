@@ -67,6 +67,13 @@ extension MessageRegistry {
                 """,
             cure: "Wait until syncctl status says in sync, and check the disk that holds the state directory."),
         MessageKind(
+            .stateForeign, .serious, healsItself: false,
+            meaning: """
+                The state directory belongs to another node or to another program. syncd did not start and touched \
+                nothing.
+                """,
+            cure: "Put the right state directory and key back, or give this node a state directory of its own."),
+        MessageKind(
             .statedbNewer, .serious, healsItself: false,
             meaning: """
                 The state directory was written by a newer version of syncd. This version did not start and touched \
@@ -97,13 +104,6 @@ extension MessageRegistry {
             .waitingPeer, .info, healsItself: true, retry: .onReconnect,
             meaning: "This change has been stored here and the other node has not confirmed it yet.",
             cure: "Nothing is to be done; it is confirmed when the nodes are connected."),
-        MessageKind(
-            .waitingSpace, .info, healsItself: true, retry: .patiently,
-            meaning: """
-                This version is waiting for free space on the disk. The file stays as it is until then, and nothing \
-                was lost.
-                """,
-            cure: "Free the space that the message disk.full names."),
     ]
 
     static let versions = [

@@ -55,18 +55,19 @@ package final class OneAlert: Invariant {
         case .clockSkew, .contentChanging, .contentUnavailable, .diskError, .diskFull, .fuseDeletes, .logMissing,
             .nodeHalted, .nodePaused, .pathBusy, .pathPermission, .peerAway, .peerProtocolViolation, .peerRejected,
             .rootEmptied, .rootMissing, .rootReplaced, .waitingChildren, .waitingContent, .waitingParent, .waitingPeer,
-            .waitingSpace, .watchLimit, .watchOverflow:
+            .watchLimit, .watchOverflow:
             true
         case .configInvalid, .controlLost, .controlNotRunning, .controlPermission, .controlSilent, .controlUnreadable,
             .pairingExists, .pairingFailed, .pairingNone, .requestInvalid, .requestNotFound, .requestOutside,
-            .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .waitTimedOut:
+            .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .startFailed, .startInUse,
+            .stateForeign, .waitTimedOut:
             // Said by the shell and its tools, never by a node.
             false
         case .clockStepped, .conflictDeletedWhileEdited, .conflictFile, .conflictIdentity, .conflictSlot,
             .formatCorrupt,
             .formatDowngradeHeld, .formatNewer, .formatUnknown, .formatZeroLength, .fuseApproved, .fuseRejected,
             .ignoreInvalid, .initialMerged, .itemLateWrite, .itemPoisoned, .itemQuarantined, .itemRestored, .lockHeld,
-            .lockSplitHold, .logCorrupt, .logForked, .logNewer, .logRolledBack, .pathIgnored, .pathInvalid,
+            .lockSplitHold, .logCorrupt, .logForked, .logNewer, .logRolledBack,
             .pathSpecial,
             .pathUnsupported, .peerIncompatible, .recoveryFinished, .recoveryRescued, .repairExhausted, .schemaInvalid,
             .schemaNewer,

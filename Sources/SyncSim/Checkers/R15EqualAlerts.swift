@@ -26,19 +26,20 @@ package final class EqualAlerts: Invariant {
         case .conflictFile, .conflictIdentity, .conflictSlot, .conflictDeletedWhileEdited: true
         case .configInvalid, .controlLost, .controlNotRunning, .controlPermission, .controlSilent, .controlUnreadable,
             .pairingExists, .pairingFailed, .pairingNone, .requestInvalid, .requestNotFound, .requestOutside,
-            .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .waitTimedOut:
+            .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .startFailed, .startInUse,
+            .stateForeign, .waitTimedOut:
             // Said by the shell and its tools, never by a node.
             false
         case .clockSkew, .clockStepped, .contentChanging, .contentUnavailable, .diskError, .diskFull, .formatCorrupt,
             .formatDowngradeHeld, .formatNewer, .formatUnknown, .formatZeroLength, .fuseApproved, .fuseDeletes,
             .fuseRejected, .ignoreInvalid, .initialMerged, .itemLateWrite, .itemPoisoned, .itemQuarantined,
             .itemRestored, .lockHeld, .lockSplitHold, .logCorrupt, .logForked, .logMissing, .logNewer, .logRolledBack,
-            .nodeHalted, .nodePaused, .pathBusy, .pathIgnored, .pathInvalid, .pathPermission, .pathSpecial,
+            .nodeHalted, .nodePaused, .pathBusy, .pathPermission, .pathSpecial,
             .pathUnsupported, .peerAway, .peerIncompatible, .peerProtocolViolation, .peerRejected, .recoveryFinished,
             .recoveryRescued, .repairExhausted, .rootEmptied, .rootMissing, .rootReplaced, .schemaInvalid, .schemaNewer,
             .stageSwept,
             .stateDamaged, .statedbNewer, .validationRequiredMissing, .versionKept, .versionPruned, .versionRestored,
-            .waitingChildren, .waitingContent, .waitingParent, .waitingPeer, .waitingSpace, .watchLimit, .watchOverflow,
+            .waitingChildren, .waitingContent, .waitingParent, .waitingPeer, .watchLimit, .watchOverflow,
             .wireDisjoint:
             false
         }

@@ -1,0 +1,146 @@
+/// What the core tells people when something comes that it cannot use, or has to leave: each with its code, and over when the cause
+/// is gone.
+import SyncCore
+import SyncModel
+import Testing
+
+struct MessageTests {
+    private static let old = Timestamp(seconds: 1_700_000_000, nanoseconds: 5)
+
+    @Test("log.newer: an entry of a made-up later program is left with its author, and our own go on") func laterEntry()
+    {
+        var peer = PeerLog()
+        for name in ["x", "y"] { peer.append(epoch: 1, path: name) }
+        // The first four bytes say what a reader must know.
+        let later = [0x80, 0, 0, 0] + peer.entries[1].dropFirst(4)
+        var driver = Driver.running(files: [place("a"): .file("text", inode: 5, modified: Self.old)])
+        driver.greet()
+        driver.receive(.log([peer.entries[0], later]))
+        driver.settle()
+        #expect(driver.alerts == [.logNewer] && driver.closings.isEmpty)
+        #expect(driver.shelf.record?.importedHead == peer.heads[0])
+        #expect(driver.acknowledgements.allSatisfy { $0.head.position <= peer.heads[0].position })
+        #expect(driver.sentEntries.count == 1)
+
+        // What takes its place is the present state of every path, or an upgrade and with it a new process.
+        driver.receive(.rowsEnd(peer.heads[1]))
+        driver.settle()
+        #expect(driver.alerts.isEmpty)
+    }
+
+    @Test("log.corrupt: an entry that cannot be read closes the link; the alert goes with the next one")
+    func brokenEntry() {
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.log([[1, 2, 3]]))
+        driver.settle()
+        #expect(driver.closings == [.logCorrupt] && driver.alerts == [.logCorrupt])
+        driver.happen(.disconnected(Driver.link))
+        driver.greet()
+        #expect(driver.alerts.isEmpty)
+    }
+
+    @Test("log.missing: a peer that tells its rows instead of its log is told of once") func rowsInstead() {
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.rows([]))
+        driver.receive(.rows([]))
+        driver.settle()
+        #expect(driver.notes == [.logMissing])
+    }
+
+    @Test(
+        "content.changing, content.unavailable: what the peer cannot give now is waited for, with a reason",
+        arguments: [true, false])
+    func refusedContent(isChanging: Bool) throws {
+        var peer = PeerLog()
+        let content = Driver.Item.file("text", inode: 5, modified: Self.old).content
+        peer.append(epoch: 1, path: "x", entry: Entry(content: content, mode: 0o644, modified: Self.old))
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.log(peer.entries))
+        driver.settle()
+        guard case .file(let id, _) = content else { return }
+        driver.receive(isChanging ? .later(id) : .gone(id))
+        driver.settle()
+        let reason = driver.shelf.rows[place("x")]?.waiting?.reason
+        #expect(reason == (isChanging ? .contentChanging : .contentUnavailable))
+    }
+
+    @Test(
+        "waiting.peer, node.paused: what has been told of and not come yet is pending while the peer is away or syncing paused",
+        arguments: [true, false])
+    func away(isPaused: Bool) {
+        var peer = PeerLog()
+        let content = Driver.Item.file("text", inode: 5, modified: Self.old).content
+        peer.append(epoch: 1, path: "x", entry: Entry(content: content, mode: 0o644, modified: Self.old))
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.log(peer.entries))
+        driver.settle()
+        driver.happen(isPaused ? .command(CommandID(raw: 2), .pause) : .disconnected(Driver.link))
+        driver.settle()
+        driver.happen(.command(CommandID(raw: 1), .status))
+        driver.settle()
+        #expect(driver.statuses.last?.pending.map(\.reason) == [isPaused ? .nodePaused : .waitingPeer])
+    }
+
+    @Test("log.rolled-back: a peer that was set back is told of") func setBack() {
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.rolledBack(LogPosition.none))
+        driver.settle()
+        #expect(driver.notes.contains(.logRolledBack))
+    }
+
+    @Test("waiting.children: what is missing and not judged yet is pending, with a reason") func notJudged() {
+        let files = SortedMap(
+            (0..<40).map { (place("a\($0)"), Driver.Item.file("\($0)", inode: 100 + $0, modified: Self.old)) })
+        var driver = Driver.running(files: files)
+        driver.files = [:]
+        driver.happen(.noticed((0..<40).map { Notice(path: place("a\($0)"), kind: .gone) }))
+        driver.settle()
+        driver.happen(.command(CommandID(raw: 1), .status))
+        driver.settle()
+        let pending = driver.statuses.last?.pending ?? []
+        #expect(pending.count == 40 && pending.allSatisfy { $0.reason == .waitingChildren })
+    }
+
+    @Test("path.permission: what may not be looked at waits, and counts neither as gone nor as changed")
+    func forbidden() {
+        let path = place("a")
+        var driver = Driver.running(files: [path: .file("text", inode: 5, modified: Self.old)])
+        driver.faults[path] = .permission
+        driver.notice([[Notice(path: path, kind: .touched)]])
+        #expect(driver.shelf.rows[path]?.waiting?.reason == .pathPermission)
+        #expect(driver.shelf.rows[path]?.disk != nil && driver.shelf.log.count == 1)
+        driver.faults[path] = nil
+        driver.notice([[Notice(path: path, kind: .touched)]])
+        for _ in 0..<5 { driver.sleep() }
+        #expect(driver.shelf.rows[path]?.waiting == nil)
+    }
+
+    @Test("peer.incompatible: a strict lock of which the other node says nothing is refused") func deafPeer() {
+        var driver = Driver.running()
+        driver.greet()
+        let claim = Claim(
+            id: 1, paths: [place("a")], isRead: false, mode: .strict, holder: [], process: 1)
+        driver.happen(.command(CommandID(raw: 1), .claim(claim, timeoutMilliseconds: nil)))
+        driver.settle()
+        for _ in 0..<50 where !driver.refusals.contains(.peerIncompatible) { driver.sleep() }
+        #expect(driver.refusals == [.peerIncompatible])
+    }
+
+    @Test("fuse.approved, fuse.rejected: what a person decided about held deletes is told", arguments: [true, false])
+    func decided(isApproved: Bool) {
+        let files = SortedMap(
+            (0..<100).map { (place("a\($0)"), Driver.Item.file("\($0)", inode: 100 + $0, modified: Self.old)) })
+        var driver = Driver.running(files: files)
+        driver.files = SortedMap(files.filter { $0.value.stat.identity.inode >= 180 })
+        driver.notice([(0..<80).map { Notice(path: place("a\($0)"), kind: .gone) }])
+        #expect(driver.alerts == [.fuseDeletes])
+        driver.happen(.command(CommandID(raw: 1), isApproved ? .approve : .reject))
+        driver.settle()
+        #expect(driver.alerts.isEmpty && driver.notes == [isApproved ? .fuseApproved : .fuseRejected])
+    }
+}
