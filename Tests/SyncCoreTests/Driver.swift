@@ -11,6 +11,8 @@ struct Driver {
         static let loads = Silence(rawValue: 1)
         static let stores = Silence(rawValue: 2)
         static let disk = Silence(rawValue: 4)
+        /// Whole files are not read: what else the disk is asked is answered.
+        static let reading = Silence(rawValue: 8)
     }
 
     private(set) var node = Node()
@@ -76,7 +78,7 @@ struct Driver {
         var isStoreBusy = false
         return waiting.indices.filter { index in
             guard let kind = Driver.kind(of: waiting[index]) else { return false }
-            if kind == .disk { return !silence.contains(.disk) }
+            if kind == .disk || kind == .reading { return silence.isDisjoint(with: [.disk, kind]) }
             defer { isStoreBusy = true }
             return !isStoreBusy && !silence.contains(kind)
         }
@@ -300,7 +302,8 @@ struct Driver {
         switch effect {
         case .load: .loads
         case .store: .stores
-        case .scan, .inspect, .hash, .read, .disk, .listStage: .disk
+        case .hash: .reading
+        case .scan, .inspect, .read, .disk, .listStage: .disk
         case .send, .close, .wake, .report, .answer, .finish: nil
         }
     }
@@ -353,20 +356,32 @@ struct Driver {
 
 extension Driver.Item {
     /// A file of one chunk with these bytes.
-    static func file(_ text: String, inode: UInt64, modified: Timestamp, birth: Timestamp = .zero) -> Driver.Item {
+    static func file(
+        _ text: String, inode: UInt64, modified: Timestamp, bornNanoseconds: UInt32 = 0
+    ) -> Driver.Item {
         let bytes = Array(text.utf8)
         let id = ContentID(ContentHasher.chunks(of: bytes).contentID)
+        let birth = Timestamp(seconds: 0, nanoseconds: bornNanoseconds)
         let stat = Stat(
             identity: FileIdentity(device: 1, inode: inode, birth: birth), kind: .file, mode: 0o644,
             size: UInt64(bytes.count), modified: modified, changed: modified)
         return Driver.Item(stat: stat, content: .file(id, size: UInt64(bytes.count)))
     }
 
-    static func directory(inode: UInt64, modified: Timestamp) -> Driver.Item {
+    static func directory(inode: UInt64, changed: Timestamp) -> Driver.Item {
         let stat = Stat(
             identity: FileIdentity(device: 1, inode: inode, birth: .zero), kind: .directory, mode: 0o755, size: 0,
-            modified: modified, changed: modified)
+            modified: changed, changed: changed)
         return Driver.Item(stat: stat, content: .directory)
+    }
+
+    /// The same file with other bytes.
+    func edited(_ text: String, at wallMilliseconds: Int64) -> Driver.Item {
+        let time = Timestamp(milliseconds: wallMilliseconds)
+        let other = Driver.Item.file(text, inode: stat.identity.inode, modified: time)
+        var stat = other.stat
+        stat.identity = self.stat.identity
+        return Driver.Item(stat: stat, content: other.content)
     }
 
     /// The same, as if it had so many bytes.

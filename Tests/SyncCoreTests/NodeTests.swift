@@ -148,25 +148,15 @@ struct NodeTests {
         case foundFirst
     }
 
-    private static let fineBirth = Timestamp(seconds: 1_790_000_000, nanoseconds: 123_456_789)
-
-    private static func crowd(birth: Timestamp = .zero) -> SortedMap<Path, Driver.Item> {
-        SortedMap(
-            (0..<100).map { (place("a\($0)"), .file("text \($0)", inode: 100 + $0, modified: old, birth: birth)) })
+    private static func crowd() -> SortedMap<Path, Driver.Item> {
+        SortedMap((0..<100).map { (place("a\($0)"), .file("text \($0)", inode: 100 + $0, modified: old)) })
     }
 
-    /// Some of the crowd get other names; an edit just before changes what they hold and when it was modified.
-    private static func rename(
-        _ numbers: Range<Int>, in driver: inout Driver, told halves: Halves, edit: String? = nil
-    ) {
+    private static func rename(_ numbers: Range<Int>, in driver: inout Driver, told halves: Halves) {
         var (gone, found): ([Notice], [Notice]) = ([], [])
         for number in numbers {
             let (from, to) = (place("a\(number)"), place("b\(number)"))
             driver.files[to] = driver.files.removeValue(forKey: from)?.renamed(at: Driver.wallStart)
-            if let edit, let birth = driver.files[to]?.stat.identity.birth {
-                let now = Timestamp(milliseconds: Driver.wallStart)
-                driver.files[to] = .file(edit, inode: UInt64(100 + number), modified: now, birth: birth)
-            }
             gone.append(Notice(path: from, kind: .gone))
             found.append(Notice(path: to, kind: .touched))
         }
@@ -218,27 +208,96 @@ struct NodeTests {
         #expect((0..<60).allSatisfy { driver.shelf.rows[place("a\($0)")]?.condition == .missing })
     }
 
-    @Test("INV-24: a directory that goes after files were renamed is not held for them") func directoryAfterRenames() {
-        var files = NodeTests.crowd(birth: NodeTests.fineBirth)
-        files[place("d")] = .directory(inode: 90, modified: NodeTests.old)
-        var driver = Driver.running(files: files)
-        NodeTests.rename(0..<60, in: &driver, told: .goneFirst, edit: "more")
-        #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
-        driver.files[place("d")] = nil
-        driver.happen(.command(CommandID(raw: 1), .rescan(.root)))
-        driver.settle()
-        #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
-        #expect(driver.shelf.rows[place("d")]?.disk == nil)
+    /// A hundred files in a directory of their own, each known as the file it is whatever becomes of it.
+    private static func fullDirectory() -> SortedMap<Path, Driver.Item> {
+        var files = SortedMap(
+            (0..<100).map { number -> (Path, Driver.Item) in
+                (
+                    place("many/\(number)"),
+                    .file("text \(number)", inode: 100 + number, modified: old, bornNanoseconds: 7)
+                )
+            })
+        files[place("many")] = .directory(inode: 5, changed: old)
+        files[place("to")] = .directory(inode: 6, changed: old)
+        return files
     }
 
-    @Test("INV-24: what is held is let go when it turns up edited under other names, and counts as nothing lost")
-    func editedAndRenamed() {
-        var driver = Driver.running(files: NodeTests.crowd(birth: NodeTests.fineBirth))
-        NodeTests.rename(0..<60, in: &driver, told: .goneFirst, edit: "more")
+    /// Every file of the directory is edited and has another name then.
+    private static func editAndMove(in driver: inout Driver) -> (gone: [Notice], found: [Notice]) {
+        var (gone, found): ([Notice], [Notice]) = ([], [])
+        for number in 0..<100 {
+            let (from, to) = (place("many/\(number)"), place("to/\(number)"))
+            driver.files[to] = driver.files.removeValue(forKey: from)?.edited("again \(number)", at: Driver.wallStart)
+            gone.append(Notice(path: from, kind: .gone))
+            found.append(Notice(path: to, kind: .touched))
+        }
+        return (gone, found)
+    }
+
+    @Test(
+        "INV-24: a directory whose files were edited, moved and believed gone a moment ago holds nothing when it goes")
+    func emptyDirectoryAfterMoves() {
+        var driver = Driver.running(files: NodeTests.fullDirectory())
+        let (gone, found) = NodeTests.editAndMove(in: &driver)
+        driver.notice([gone + found])
+        #expect(driver.alerts.isEmpty)
+        driver.files[place("many")] = nil
+        // Of what a scan finds missing, no file is asked about where there is none.
+        driver.happen(.overflowed)
+        driver.settle()
         #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
-        #expect((0..<60).allSatisfy { driver.shelf.rows[place("a\($0)")]?.disk == nil })
-        NodeTests.remove((60..<100).map { "a\($0)" }, in: &driver)
+        #expect(driver.shelf.rows[place("many")]?.disk == nil)
+    }
+
+    @Test("INV-24: nobody is alarmed as long as what could explain it is being read, but for a file that is never read")
+    func slowReading() {
+        for isReadInTime in [true, false] {
+            var driver = Driver.running(files: NodeTests.fullDirectory())
+            let (gone, found) = NodeTests.editAndMove(in: &driver)
+            driver.silence = .reading
+            driver.happen(.noticed(gone + found))
+            driver.settle()
+            let end = driver.milliseconds + (isReadInTime ? 8_000 : 20_000)
+            while driver.milliseconds < end { driver.sleep() }
+            #expect(driver.alerts == (isReadInTime ? [] : [.fuseDeletes]))
+            driver.silence = []
+            driver.settle()
+            for _ in 0..<5 { driver.sleep() }
+            #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
+            #expect((0..<100).allSatisfy { driver.shelf.rows[place("many/\($0)")]?.disk == nil })
+        }
+    }
+
+    @Test("INV-24: what is held is let go when it turns up elsewhere, edited") func heldAndEdited() {
+        var driver = Driver.running(files: NodeTests.fullDirectory())
+        let (gone, found) = NodeTests.editAndMove(in: &driver)
+        driver.notice([gone])
+        #expect(driver.alerts == [.fuseDeletes])
+        driver.notice([found])
         #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
+        #expect((0..<100).allSatisfy { driver.shelf.rows[place("many/\($0)")]?.disk == nil })
+        // None of it was lost, so all that is deleted next is what goes now.
+        for number in 0..<40 { driver.files[place("to/\(number)")] = nil }
+        driver.notice([(0..<40).map { Notice(path: place("to/\($0)"), kind: .gone) }])
+        #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
+    }
+
+    @Test("INV-24: what is held is let go when every file of it is back, and only directories are missing")
+    func heldDirectories() {
+        var files = NodeTests.fullDirectory()
+        files[place("empty")] = .directory(inode: 7, changed: NodeTests.old)
+        var driver = Driver.running(files: files)
+        driver.files = [place("to"): .directory(inode: 6, changed: NodeTests.old)]
+        driver.happen(.overflowed)
+        driver.settle()
+        #expect(!driver.alerts.isEmpty)
+        files[place("empty")] = nil
+        driver.files = files
+        driver.happen(.overflowed)
+        driver.settle()
+        #expect(driver.alerts.isEmpty && driver.shelf.record?.held == nil)
+        #expect((0..<100).allSatisfy { driver.shelf.rows[place("many/\($0)")]?.isUnsettled == false })
+        #expect(driver.shelf.rows[place("empty")]?.disk == nil)
     }
 
     // MARK: Durable before promised

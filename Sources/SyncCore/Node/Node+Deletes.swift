@@ -26,6 +26,8 @@ struct DeleteState: Sendable {
     var since: UInt64?
     /// When the latest was noted.
     var latest: UInt64 = 0
+    /// How often in a row too much was missing, and something was still being read that could explain it.
+    var delays = 0
     /// Directories whose contents are still being marked missing: they are judged together with them.
     var flagging = 0
 
@@ -38,6 +40,7 @@ struct DeleteState: Sendable {
     }
 
     static let recentFilesMax = 1_024
+    static let delaysMax = 5
 
     var isIdle: Bool {
         candidates.isEmpty && !isJudging && wantedTally == nil && !isApproved && !mustRecount && flagging == 0
@@ -319,6 +322,11 @@ extension Node {
         let isEmptied =
             tally.isWhole && tally.files >= 2 && tally.files >= total.files && total.missing >= tally.count
         if isExplained(tally, files: files) { releaseHold(nil, into: &effects) }
+        if isTooMuch, record.held == nil, let paths = tally.paths, waitsForReading() {
+            deletes.note(paths)
+            deletes.endJudgement()
+            return
+        }
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
             deletes.endJudgement()
@@ -329,7 +337,26 @@ extension Node {
         }
     }
 
-    /// So much of what is held has only been renamed that the rest would not have been held.
+    /// A slow disk may take longer than the patience to read what has only been renamed: nobody is to be alarmed before it has. But a file
+    /// that is written all the time must not keep the alarm from them.
+    private mutating func waitsForReading() -> Bool {
+        let isReading =
+            !watch.toHash.isEmpty || !watch.hashing.isEmpty || !watch.toInspect.isEmpty || watch.isInspecting
+        deletes.delays = isReading && deletes.delays < DeleteState.delaysMax ? deletes.delays + 1 : 0
+        return deletes.delays > 0
+    }
+
+    /// What is held, or counted this very moment, may be the file that was found here: edited since, or as it was.
+    mutating func noteTurnedUp(_ identity: FileIdentity, _ content: Content, at path: Path, _ namesakes: Namesakes) {
+        guard record.held != nil || deletes.isJudging else { return }
+        let isKnown = namesakes[identity].contains { other in
+            other.path != path && other.condition == .missing
+                && (identity.isUnique || other.disk?.entry.content == content)
+        }
+        if isKnown { deletes.mustRecount = true }
+    }
+
+    /// So much of what is held has only been renamed that the rest would not have been held, or no file of it is missing any more.
     private func isExplained(_ tally: DeleteTally, files: Int) -> Bool {
         guard tally.paths == nil else { return false }
         let isEmptied = alarms.raised.contains(key: AlertKey(code: .rootEmptied, subject: []))

@@ -1001,13 +1001,11 @@ extension Node {
         }
         if leaveToRecords(&row, entry, stat, isRacy: isRacy) { return }
         if holdsDowngrade(&row, entry, stat, isRacy: isRacy, in: &batch) { return }
-        let missing = namesakes[stat.identity].filter { $0.path != row.path && $0.condition == .missing }
-        let source = missing.first { $0.disk?.entry.content == content }
-        if let source { deletes.movedTo[source.path] = row.path }
-        // One that was edited and renamed is not lost either.
-        if source != nil || stat.identity.isUnique && !missing.isEmpty, record.held != nil || deletes.isJudging {
-            deletes.mustRecount = true
+        let source = namesakes[stat.identity].first { other in
+            other.path != row.path && other.condition == .missing && other.disk?.entry.content == content
         }
+        if let source { deletes.movedTo[source.path] = row.path }
+        noteTurnedUp(stat.identity, entry.content, at: row.path, namesakes)
         if let disk = row.disk, row.condition != .damaged, disk.stat.identity != stat.identity {
             noteStray(disk.stat, disk.entry.content, row.path)
         }
