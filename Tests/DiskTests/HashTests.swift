@@ -52,7 +52,7 @@ struct HashTests {
         #expect(chunks(outcome) == ContentHasher.chunks(of: bytes, parameters))
     }
 
-    @Test("a terabyte of nothing is not read", .timeLimit(.minutes(1))) func terabyte() throws {
+    @Test("a terabyte of nothing is not read") func terabyte() throws {
         let scratch = try Scratch()
         try scratch.write("a", utf8("head"))
         try unsafe Scratch.check(truncate(scratch.path + "/a", 1 << 40))
@@ -78,30 +78,62 @@ struct HashTests {
         #expect(outcomes[2...] == [.absent, .absent, .absent])
     }
 
-    @Test("a file that is written while it is read has no content yet", .timeLimit(.minutes(1))) func changing() throws
-    {
+    @Test("a file that is written while it is read has no content yet, or one that it had") func changing() throws {
         let scratch = try Scratch()
-        let bytes = random(2_000_000, seed: 3)
+        var bytes = random(300_000, seed: 3)
+        let last = bytes.count - 1
+        let count: UInt8 = 8
+        (bytes[0], bytes[last]) = (0, 0)
+        // The writer counts at the beginning and then at the end: at no moment is the end ahead.
+        var known: Set<ChunkList> = []
+        for number in 0..<count {
+            for ahead in [number, (number + 1) % count] {
+                var state = bytes
+                (state[0], state[last]) = (ahead, number)
+                known.insert(ContentHasher.chunks(of: state))
+            }
+        }
         try scratch.write("a", bytes)
         let isOver = Flag()
         let writer = try Background {
             let file = unsafe open(scratch.path + "/a", O_WRONLY)
-            var byte: UInt8 = 0
+            var number: UInt8 = 0
             while !isOver.isSet {
-                byte &+= 1
-                _ = unsafe pwrite(file, &byte, 1, 1_000_000)
+                number = (number + 1) % count
+                _ = unsafe pwrite(file, &number, 1, 0)
+                _ = unsafe pwrite(file, &number, 1, last)
             }
             close(file)
         }
-        var seen: [HashOutcome] = []
-        for _ in 0..<5 { seen += scratch.folder.hash([at("a")], chunking: .standard) }
+        // Who writes may be without a processor for as long as a whole read takes, so there is no telling how many come through.
+        let areStampsFine = try scratch.stampsAreFine()
+        var (refused, tries) = (0, 0)
+        while refused < 5, tries < 20_000 {
+            tries += 1
+            let begun = Self.wallMilliseconds()
+            let outcome = scratch.folder.hash([at("a")], chunking: .standard)[0]
+            if case .content(_, let list, let stat) = outcome {
+                // Where a second change may not show, what changed in this very breath is read again by whoever asked.
+                let isExcused = !areStampsFine && stat.isFresh(during: begun...Self.wallMilliseconds())
+                #expect(known.contains(list) || isExcused)
+            } else {
+                #expect(outcome == .changing)
+                refused += 1
+            }
+        }
         isOver.set()
         writer.join()
-        #expect(seen == Array(repeating: .changing, count: 5))
-        #expect(chunks(scratch.folder.hash([at("a")], chunking: .standard)[0]) != nil)
+        #expect(refused == 5)
+        #expect(chunks(scratch.folder.hash([at("a")], chunking: .standard)[0]).map(known.contains) == true)
     }
 
-    @Test("whole files that replace each other are never mixed", .timeLimit(.minutes(1))) func replacing() throws {
+    private static func wallMilliseconds() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    @Test("whole files that replace each other are never mixed") func replacing() throws {
         let scratch = try Scratch()
         let contents = [[UInt8](repeating: 1, count: 9_000), [UInt8](repeating: 2, count: 9_000)]
         let known = Set(contents.map { ContentHasher.chunks(of: $0) })
@@ -176,14 +208,15 @@ struct ReadTests {
         let scratch = try Scratch(in: Scratch.fastDirectory)
         let size = 4 << 20
         var refused = 0
-        for turn in 0..<40 {
+        // Whether the writer comes in the middle of the reading is up to the machine: until it has once.
+        for turn in 0..<4_000 where turn < 40 || refused == 0 {
             try scratch.write("a", [UInt8](repeating: 0, count: size))
             // Longer than the tick of a kernel that stamps files coarsely.
             usleep(12_000)
             guard case .found(let stat) = scratch.folder.inspect([at("a")]).results[0] else { continue }
             let writer = try Background {
                 let file = unsafe open(scratch.path + "/a", O_WRONLY)
-                usleep(UInt32(turn * 40))
+                usleep(UInt32(turn % 40 * 40))
                 var byte: UInt8 = 1
                 _ = unsafe pwrite(file, &byte, 1, size - 1)
                 close(file)

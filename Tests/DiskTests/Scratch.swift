@@ -84,6 +84,18 @@ extension Scratch {
         }
     }
 
+    /// Each of a hundred changes, one right after the other, has a time of its own once the one before has been looked at.
+    func stampsAreFine() throws -> Bool {
+        var times: Set<Timestamp> = []
+        for number in 0..<100 {
+            try write("stamped", [UInt8(number)])
+            guard case .found(let stat)? = folder.inspect([at("stamped")]).results.first else { return false }
+            times.insert(stat.changed)
+        }
+        try unlink("stamped")
+        return times.count == 100
+    }
+
     func makeDirectory(_ relative: String, mode: mode_t = 0o755) throws {
         try unsafe Self.check(with(Array(relative.utf8)) { unsafe mkdir($0, mode) })
     }
