@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test("nobody there is told with the network's reason when the time is over") func unreachable() throws {
-        try withStrangers(adjust: { $0.pairingMilliseconds = 150 }) { loop, alpha, beta in
+        try withStrangers(adjust: { $0.pairingMilliseconds = 1_000 }) { loop, alpha, beta in
             let token = try #require(alpha.link).invite(hint: .tcp(host: "127.0.0.1", port: 1)).token
             guard case .unreachable(let error) = try join(loop, beta, with: alpha, token).error else {
                 Issue.record("joined nobody")

@@ -14,6 +14,7 @@ import Testing
             try node.start(loop, pin: expected.fingerprint)
             try stranger.start(loop, pin: node.key.fingerprint)
             stranger.link?.setPeer(node.endpoint)
+            loop.run { !node.rejections.isEmpty && !stranger.rejections.isEmpty }
             loop.run(forMilliseconds: 400)
             #expect(node.rejections == [.wrongKey(fingerprint: stranger.key.fingerprint)])
             #expect(stranger.rejections == [.ourKeyRefused])

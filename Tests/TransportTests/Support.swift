@@ -30,10 +30,10 @@ final class TestNode {
         var settings = LinkSettings(listen: listen ? .tcp(host: "127.0.0.1", port: 0) : nil, peer: nil)
         settings.keepAliveMilliseconds = 40
         settings.deadMilliseconds = 400
-        settings.helloMilliseconds = 1_000
+        settings.helloMilliseconds = 2_000
         settings.reconnectFirstMilliseconds = 10
         settings.reconnectLastMilliseconds = 40
-        settings.pairingMilliseconds = 3_000
+        settings.pairingMilliseconds = 15_000
         adjust(&settings)
         link = try PeerLink(loop: loop, identity: key, name: Array(name.utf8), pin: pin, settings: settings) { [self] in
             note($0)
@@ -148,6 +148,33 @@ extension Loop {
     }
 }
 
+/// How long a loop has been awake, in tens of milliseconds. An upper bound of a time must be in these: the clock also counts what a
+/// busy machine takes away.
+final class Awake {
+    private let timer: Timer
+    private var latest = Clock.monotonicMilliseconds()
+    private(set) var ticks = 0
+    /// Since it last stood still: whoever waits for a silent peer begins anew then.
+    private(set) var ticksInARow = 0
+
+    init(_ loop: Loop) {
+        timer = Timer(loop: loop)
+        wait()
+    }
+
+    func close() { timer.close() }
+
+    private func wait() {
+        timer.start(afterMilliseconds: 10) { [unowned self] in
+            let now = Clock.monotonicMilliseconds()
+            ticks += 1
+            ticksInARow = now > latest + 60 ? 0 : ticksInARow + 1
+            latest = now
+            wait()
+        }
+    }
+}
+
 /// Stands between two nodes and does what networks do: nothing, cut, or swallow.
 final class Proxy {
     enum Mode { case passing, swallowing, refusing }
@@ -159,6 +186,8 @@ final class Proxy {
     private var dialers: [Dialer] = []
     private(set) var connections = 0
     private(set) var bytes = 0
+    /// When the last bytes were passed on.
+    private(set) var passedMilliseconds: UInt64 = 0
     var mode = Mode.passing
 
     init(_ loop: Loop, to target: Endpoint) throws {
@@ -199,7 +228,9 @@ final class Proxy {
     private func join(_ from: EventLoop.Stream, _ to: EventLoop.Stream) {
         from.onRead = { [self] read in
             bytes += read.count
-            if mode == .passing { to.write(read) }
+            guard mode == .passing else { return }
+            passedMilliseconds = Clock.monotonicMilliseconds()
+            to.write(read)
         }
         from.onEnd = { [self] _ in
             guard mode == .passing else { return }
