@@ -3,9 +3,9 @@ paired_world
 echo base >"$alpha/f"
 settle
 down beta
+begin_log alpha
 echo from alpha >"$alpha/f"
-# Alpha has seen and dated what it has before beta does anything.
-sleep 1
+soon "alpha does not date its edit before beta does anything" logs alpha f
 echo from beta >"$beta/f"
 up beta
 settle
@@ -21,9 +21,6 @@ settle
 [ "$(alert)" = "$before" ] || fail "the alert is another one after a restart: $(alert)"
 rm "$beta"/f.conflict-*
 settle
-for ((tries = 0; tries < 100; tries++)); do
-    if [ -z "$(alert)" ]; then break; fi
-    sleep 0.05
-done
-[ -z "$(alert)" ] || fail "the alert stays: $(alert)"
+no_alert() { [ -z "$(alert)" ]; }
+soon "the alert stays" no_alert
 ctl alpha status >/dev/null || fail "alpha is not content: $(ctl alpha status)"

@@ -4,7 +4,8 @@ library=${FAKETIME_LIBRARY:-$(find /usr/lib /usr/local/lib -name libfaketimeMT.s
 [ -z "${ASAN_OPTIONS:-}${TSAN_OPTIONS:-}" ] || skip "a sanitizer and libfaketime want to replace the same functions"
 new_world
 # What beta's clock shows is in a file that is read each time.
-echo +0 >"$world/clock"
+set_clock() { echo "$1" >"$world/clock.new" && mv "$world/clock.new" "$world/clock"; }
+set_clock +0
 # The second env is there because Swift finds no arguments in a process whose environment a library has just changed.
 # shellcheck disable=SC2034
 through_beta=(env "LD_PRELOAD=$library" "FAKETIME_TIMESTAMP_FILE=$world/clock" FAKETIME_NO_CACHE=1
@@ -14,7 +15,7 @@ up beta
 pair
 echo base | tee "$alpha/both" "$alpha/edited" "$alpha/deleted" >"$alpha/kept"
 settle
-echo -1h >"$world/clock"
+set_clock -1h
 # The peer's clock is compared when the nodes meet.
 down alpha
 up alpha
@@ -26,14 +27,14 @@ rm "$beta/deleted"
 settle
 [ ! -e "$alpha/deleted" ] || fail "what was deleted under the slow clock is back"
 down beta
+begin_log alpha
 echo "alpha's" >"$alpha/both"
-# Alpha has seen and dated what it has before beta does anything.
-sleep 1
+soon "alpha does not date its edit before beta does anything" logs alpha both
 echo "beta's" >"$beta/both"
 up beta
 settle
 [ "$(cat "$alpha"/both* | sort)" = $'alpha\'s\nbeta\'s' ] || fail "one of two edits is lost: $(cat "$alpha"/both*)"
-echo +0 >"$world/clock"
+set_clock +0
 soon "the clocks are said to differ after they agree again" warns_no_more_of alpha clock.skew
 echo "edited by alpha" >"$alpha/edited"
 settle

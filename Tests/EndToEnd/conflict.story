@@ -3,9 +3,9 @@ paired_world
 echo base >"$alpha/f.txt"
 settle
 down beta
+begin_log alpha
 echo from alpha >"$alpha/f.txt"
-# Alpha has seen and dated what it has before beta does anything.
-sleep 1
+soon "alpha does not date its edit before beta does anything" logs alpha f.txt
 echo from beta >"$beta/f.txt"
 up beta
 settle

@@ -17,7 +17,7 @@ whole() {
 }
 
 # One program that keeps its connection, so that -wal and -shm lie beside the database all the time.
-statements 1000 | sqlite3 -bail "$alpha/data.db" >"$world/written" 2>&1 &
+statements 6000 | sqlite3 -bail "$alpha/data.db" >"$world/written" 2>&1 &
 writer=$!
 soon "the writer does not begin" test -s "$alpha/data.db-wal"
 echo beside >"$alpha/beside"
@@ -37,7 +37,8 @@ whole "$alpha"
 [ "$(count "$alpha")" = "$written" ] || fail "alpha has $(count "$alpha") rows and beta $written"
 [ "$written" -gt 10 ] || fail "only $written rows were written"
 
-# The next writer is on the other node and ends in order.
+# The next writer is on the other node and ends in order. (Whoever reads such a database makes a log beside it, and removes it.)
+settle
 statements 30 | sqlite3 -bail "$beta/data.db" >"$world/written" 2>&1 || fail "$(cat "$world/written")"
 settle
 [ "$(count "$alpha")" = "$((written + 30))" ] || fail "alpha has $(count "$alpha") rows of $((written + 30))"

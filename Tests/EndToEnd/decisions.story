@@ -164,9 +164,13 @@ for way in down frozen; do
     base "$alpha/$way"
     settle
     part $way
+    begin_log alpha
     (cd "$alpha/$way" && on_alpha) || fail "alpha's edits failed"
-    # Alpha has seen what it did, and dated it, before beta does anything.
-    sleep 1
+    # Beta is later wherever both write.
+    mapfile -t written < <(printf "$way/%s\n" {edit-edit,edit-delete,edit-mode,mode-mode,file-link,edit-move,same-edit,new-new}.txt \
+        {delete-edit,delete-delete}.txt mode-edit.txt move-edit-moved.txt moved-by-alpha.txt file-dir.txt/inside \
+        dir-{file,edit}/in dir-{link,new}/new link-link link-file new-dir/alpha new-kind)
+    soon "alpha does not date what it did before beta does anything" logs alpha "${written[@]}"
     (cd "$beta/$way" && on_beta) || fail "beta's edits failed"
     heal $way
     settle

@@ -37,16 +37,16 @@ settle
 
 # Readers share, writers do not; kill -9 gives a lock back.
 ctl beta lock "$beta/d/count" --read || fail "no lock to read"
-ctl alpha lock "$alpha/d/count" --read --timeout 5 -- true || fail "two readers do not share"
+ctl alpha lock "$alpha/d/count" --read --timeout "$patience" -- true || fail "two readers do not share"
 ended=0
 ctl alpha lock "$alpha/d/count" --timeout 0.5 -- true 2>"$world/refused" || ended=$?
 [ "$ended" = 2 ] || fail "a writer was let in beside a reader ($ended)"
 ctl beta unlock
-"$programs/syncctl" --config "$world/alpha/syncd.conf" lock "$alpha/d/count" -- sleep 9 &
+"$programs/syncctl" --config "$world/alpha/syncd.conf" lock "$alpha/d/count" -- sleep 60 &
 holder=$!
 soon "the lock is not held" tells alpha '"holder":"sleep"' locks
 kill -9 "$holder"
-ctl beta lock "$beta/d/count" --timeout 5 -- true || fail "a lock of a killed program is held for ever"
+ctl beta lock "$beta/d/count" --timeout "$patience" -- true || fail "a lock of a killed program is held for ever"
 
 # With the link cut, strict refuses at once, and what is asked of the folder only works.
 down alpha

@@ -27,11 +27,7 @@ follower=$!
 sleep 0.3
 echo 3 >"$beta/later"
 settle
-for ((tries = 0; tries < 100; tries++)); do
-    if grep -q '"node":"beta".*"path":"later"' "$world/followed"; then break; fi
-    sleep 0.05
-done
+soon "log --follow tells nothing of beta" grep -q '"node":"beta".*"path":"later"' "$world/followed"
 kill "$follower"
-grep -q '"node":"beta".*"path":"later"' "$world/followed" || fail "log --follow tells nothing of beta: $(cat "$world/followed")"
 ctl alpha approve >"$world/out" 2>&1 && fail "there was something to approve"
 grep -q 'no deletions wait' "$world/out" || fail "approve does not say that nothing waits: $(cat "$world/out")"

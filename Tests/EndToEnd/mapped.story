@@ -8,7 +8,7 @@ esac
 paired_world
 # read(2) into the mapped page is a write to the file.
 cat >"$world/write.pl" <<'END'
-my ($path, $mmap, $read) = @ARGV;
+my ($path, $mmap, $read, $go) = @ARGV;
 open(my $file, '+<', $path) or die;
 my $page = syscall($mmap, 0, 4096, 3, 1, fileno($file), 0);
 $page > 0 or die "mmap: $!";
@@ -16,7 +16,10 @@ for my $word ('first ', 'second') {
     pipe(my $out, my $in) or die;
     syswrite($in, $word) == 6 or die;
     syscall($read, fileno($out), $page, 6) == 6 or die "read: $!";
-    chmod(0600, $path) and sleep 3 if $word eq 'first ';
+    next if $word ne 'first ';
+    chmod(0600, $path);
+    # Until somebody says so, or long enough for alpha to read the first word.
+    $go ? do { select(undef, undef, undef, 0.05) until -e $go } : sleep 3;
 }
 END
 head -c 5000 /dev/zero >"$alpha/mapped"
@@ -32,8 +35,9 @@ grep -q second "$beta/mapped" || fail "the second write is missing"
 # Both are awake: what is written after the first word has arrived changes no time, and only the end of the writer tells of it.
 head -c 5000 /dev/zero >"$alpha/again"
 settle
-perl "$world/write.pl" "$alpha/again" "${calls[@]}" &
+perl "$world/write.pl" "$alpha/again" "${calls[@]}" "$world/go" &
 soon "the first word does not arrive" grep -q first "$beta/again"
+touch "$world/go"
 wait $! || fail "the writer failed"
 arrived() { grep -q second "$beta/again"; }
 soon "what was written last does not arrive" arrived

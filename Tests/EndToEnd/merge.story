@@ -30,8 +30,9 @@ settle
 # Both edit the copy while apart.
 name=$(cd "$beta/both" && echo differs.conflict-alpha-*.txt)
 down beta
+begin_log alpha
 echo "alpha's copy" >"$alpha/both/$name"
-sleep 0.1
+soon "alpha does not date its edit before beta does anything" logs alpha "both/$name"
 echo "beta's copy" >"$beta/both/$name"
 up beta
 settle

@@ -28,10 +28,13 @@ soon "alpha does not see the cut" unlinked alpha
 rm "$alpha/schedules/times/B1.json"
 times "$alpha" B2 10:00
 note "$alpha" B2 plan
-sleep 1
+taken_in() { ctl alpha explain Schedule/B2 >"$world/told" 2>&1; }
+soon "alpha does not take its save in" taken_in
 rm "$beta/schedules/times/B1.json"
 times "$beta" B3 11:00
 note "$beta" B3 plan
+# Beta has told of nothing yet, and so it waits for alpha before it does. It has found what was saved by then.
+soon "beta does not find what was saved" tells beta '"path":"schedules/times/B1.json"' status
 sleep 1
 ip link set "$device" up
 settle

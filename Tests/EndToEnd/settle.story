@@ -3,9 +3,9 @@ paired_world
 for name in taken kept; do echo base >"$alpha/$name"; done
 settle
 down beta
+begin_log alpha
 for name in taken kept; do echo "$name at alpha" >"$alpha/$name"; done
-# Alpha has seen and dated what it has before beta does anything.
-sleep 1
+soon "alpha does not date its edits before beta does anything" logs alpha taken kept
 for name in taken kept; do echo "$name at beta" >"$beta/$name"; done
 up beta
 settle

@@ -113,6 +113,20 @@ agree() {
     done
 }
 
+# begin_log NODE: what its own log says by now.
+begin_log() { ctl "$1" --json log --node "$1" >"$world/$1/log-before"; }
+
+# logs NODE PATH...: since begin_log its own log tells of each of them. What is not logged yet is dated later.
+logs() {
+    local node=$1 path
+    shift
+    ctl "$node" --json log --node "$node" >"$world/$node/log-after" 2>&1
+    for path in "$@"; do
+        [ "$(grep -cF "\"path\":\"$path\"" "$world/$node/log-after")" -gt \
+            "$(grep -cF "\"path\":\"$path\"" "$world/$node/log-before")" ] || return 1
+    done
+}
+
 # The whole of a tree as text: kinds, modes, times, targets and contents; never the daemon's own folder.
 picture() {
     (
