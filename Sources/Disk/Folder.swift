@@ -74,6 +74,18 @@ public final class Folder: Sendable {
         }
     }
 
+    /// The very directory that was opened is at its path again, with the marker in it, but its file system has come back under
+    /// another device number: a disk was pulled and put back. What is open here leads to the one that is gone. (A copy of the folder is
+    /// another directory.)
+    public var isBackElsewhere: Bool {
+        do throws(Failure) {
+            guard try Folder.status(ofPath: path).isSameFile(asBefore: rootStatus) else { return false }
+        } catch {
+            return false
+        }
+        do throws(FolderError) { return try Folder.marker(at: path) == id } catch { return false }
+    }
+
     /// For an orderly end: scans, hashes and reads that are running or come later answer early, so that nobody waits
     /// hours for a large file. Programs are never cut short.
     public func interrupt() {

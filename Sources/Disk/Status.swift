@@ -33,6 +33,11 @@ struct Status {
         isMountPoint = found.stx_attributes & UInt64(STATX_ATTR_MOUNT_ROOT) != 0
     }
 
+    /// The same file of a file system that has been given another device number since.
+    func isSameFile(asBefore other: Status) -> Bool {
+        device != other.device && inode == other.inode && birth == other.birth && kind == other.kind
+    }
+
     /// The same file, however it was reached.
     func isSameFile(as other: Status) -> Bool {
         device == other.device && inode == other.inode && birth == other.birth && kind == other.kind

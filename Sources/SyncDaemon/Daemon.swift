@@ -66,6 +66,8 @@ final class Daemon {
     /// Those that are held until `unlock`.
     var standingLocks: Set<UInt64> = []
     private(set) var exit = Refusal.Exit.stopped
+    /// The process goes on after this with everything opened anew.
+    private(set) var isStartingOver = false
     private var isStopping = false
     private var isReady = false
 
@@ -130,6 +132,7 @@ final class Daemon {
         host.onStoreFailure = { [unowned self] in journal.problem("state.db: \($0). The node stops; files are safe.") }
         host.onFolderFailure = { [unowned self] in journal.problem("the folder's own stage: \($0). The node stops.") }
         host.onWatchLimit = { [unowned self] in noteWatchLimit($0) }
+        host.onReturn = { [unowned self] in startOver() }
         host.setReserve(configuration.safety.reserve)
         loop.onTurn = { [host] in host.turn() }
         try openSocket()
@@ -212,10 +215,22 @@ final class Daemon {
     // MARK: The end
 
     func requestStop() {
+        isStartingOver = false
         guard !isStopping else { return }
-        isStopping = true
         notifier?.send("STOPPING=1")
         journal.say("stopping")
+        stop()
+    }
+
+    private func startOver() {
+        guard !isStopping else { return }
+        journal.say("the folder is back on another device; the node starts over")
+        isStartingOver = true
+        stop()
+    }
+
+    private func stop() {
+        isStopping = true
         guard host.isAlive else { return end() }
         host.post(.stopRequested)
         stopTimer.start(afterMilliseconds: Daemon.stopMillisecondsMax) { [unowned self] in

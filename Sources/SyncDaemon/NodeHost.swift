@@ -30,6 +30,8 @@ final class NodeHost {
     var onFolderFailure: (FolderError) -> Void = { _ in }
     /// The kernel watches no more directories for us, or does again.
     var onWatchLimit: (Bool) -> Void = { _ in }
+    /// The folder is back, but has to be opened anew.
+    var onReturn: () -> Void = {}
     /// A batch is durable.
     var onStored: (StoreBatch) -> Void = { _ in }
 
@@ -63,6 +65,7 @@ final class NodeHost {
             finish(.diskFailed)
         }
         crew.onAway = { [rootWatch] in rootWatch.hold($0) }
+        rootWatch.onReturn = { [unowned self] in onReturn() }
         storeLine.onFailure = { [unowned self] in onStoreFailure($0) }
         storeLine.onStored = { [unowned self] in onStored($0) }
         keeper.onLimit = { [unowned self] in

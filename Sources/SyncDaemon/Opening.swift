@@ -27,6 +27,8 @@ struct Opening {
 
     let configuration: Configuration
     let journal: Journal
+    /// What had not reached the disk under the folder is lost, though the machine is up.
+    var diskWasPulled = false
 
     func open() throws(Refusal) -> Opened {
         let key = try readKey()
@@ -237,7 +239,7 @@ struct Opening {
         let boot = System.bootID()
         let last = try stored { () throws(StoreError) in try store.value(Fact.boot) }
         // A machine that does not tell is taken for one that went down: that costs time, never a file.
-        let wasLost = !isFirst && (boot == nil || boot != last)
+        let wasLost = !isFirst && (boot == nil || boot != last || diskWasPulled)
         if wasLost {
             record.distrust(Limits())
             let batch = StoreBatch([.putNode(record)])

@@ -11,6 +11,8 @@ final class RootWatch {
     private let pool: WorkerPool
     private let timer: Timer
     private let post: (Event) -> Void
+    /// The folder has come back in a way in which only who opens it anew can go on with it.
+    var onReturn: () -> Void = {}
     private var isLooking = false
     private var held: [() -> Void] = []
 
@@ -49,8 +51,12 @@ final class RootWatch {
     private func look() {
         timer.start(afterMilliseconds: RootWatch.pauseMilliseconds) { [unowned self] in
             let folder = folder
-            pool.run({ folder.rootState == .healthy }) { [self] in
-                note(isThere: $0)
+            pool.run({
+                let isThere = folder.rootState == .healthy
+                return (isThere, !isThere && folder.isBackElsewhere)
+            }) { [self] isThere, isBackElsewhere in
+                note(isThere: isThere)
+                if isBackElsewhere { onReturn() }
                 look()
             }
         }

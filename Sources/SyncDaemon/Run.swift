@@ -28,12 +28,20 @@ public enum SyncDaemon {
         let journal = Journal(
             level: options.logLevel.flatMap(Journal.Level.init) ?? .decisions,
             hasPriorities: System.environment("JOURNAL_STREAM") != nil)
+        var diskWasPulled = false
         do throws(Refusal) {
             let path = options.configurationPath ?? Configuration.defaultFile
             let configuration = try read(path, checksPlaces: options.onlyChecks)
             try refuseUnbuilt(configuration)
             guard !options.onlyChecks else { return Refusal.Exit.stopped.rawValue }
-            return try serve(configuration, path, journal).rawValue
+            while true {
+                let exit = try serve(configuration, path, journal, diskWasPulled: diskWasPulled)
+                guard let exit else {
+                    diskWasPulled = true
+                    continue
+                }
+                return exit.rawValue
+            }
         } catch {
             journal.refuse(error)
             return error.exit.rawValue
@@ -59,10 +67,12 @@ public enum SyncDaemon {
         }
     }
 
+    /// Nil if everything is to be opened anew, because the disk under the folder was pulled and put back.
     private static func serve(
-        _ configuration: Configuration, _ path: String, _ journal: Journal
-    ) throws(Refusal) -> Refusal.Exit {
-        let opened = try Opening(configuration: configuration, journal: journal).open()
+        _ configuration: Configuration, _ path: String, _ journal: Journal, diskWasPulled: Bool
+    ) throws(Refusal) -> Refusal.Exit? {
+        let opening = Opening(configuration: configuration, journal: journal, diskWasPulled: diskWasPulled)
+        let opened = try opening.open()
         let (loop, daemon): (Loop, Daemon)
         do throws(Refusal) {
             (loop, daemon) = try assemble(configuration, path, opened, journal)
@@ -79,7 +89,7 @@ public enum SyncDaemon {
         loop.run()
         daemon.close()
         do throws(LoopError) { try loop.close() } catch { journal.problem("\(error)") }
-        return daemon.exit
+        return daemon.isStartingOver && daemon.exit == .stopped ? nil : daemon.exit
     }
 
     private static func assemble(
