@@ -47,7 +47,7 @@ struct FolderTests {
         unsafe mkdir(above + "/.syncd", 0o700)
         unsafe mkdir(above + "/.syncd/stage", 0o700)
         for name in ["folder-id.new", "stage/probe-1"] {
-            unsafe close(open("\(above)/.syncd/\(name)", O_CREAT | O_WRONLY, 0o600))
+            unsafe close(open("\(above)/.syncd/\(name)", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
         }
         #expect(kind { () throws(FolderError) in _ = try Folder.marker(at: utf8(above)) } == .notSetUp)
         let id = try Folder.create(at: utf8(above))

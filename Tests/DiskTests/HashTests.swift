@@ -39,7 +39,7 @@ struct HashTests {
         var random = SeededRandom(seed: seed)
         let parameters = seed % 2 == 0 ? ChunkerParameters.standard : ChunkerParameters(average: 4_096)
         var bytes = [UInt8](repeating: 0, count: 2_000_000 + random.below(2_000_000))
-        let file = try unsafe Scratch.check(open(scratch.path + "/a", O_CREAT | O_RDWR, 0o644))
+        let file = try unsafe Scratch.check(open(scratch.path + "/a", O_CREAT | O_RDWR | O_CLOEXEC, 0o644))
         defer { close(file) }
         try Scratch.check(ftruncate(file, bytes.count))
         for _ in 0..<random.below(5) {
@@ -96,7 +96,7 @@ struct HashTests {
         try scratch.write("a", bytes)
         let isOver = Flag()
         let writer = try Background {
-            let file = unsafe open(scratch.path + "/a", O_WRONLY)
+            let file = unsafe open(scratch.path + "/a", O_WRONLY | O_CLOEXEC)
             var number: UInt8 = 0
             while !isOver.isSet {
                 number = (number + 1) % count
@@ -215,7 +215,7 @@ struct ReadTests {
             usleep(12_000)
             guard case .found(let stat) = scratch.folder.inspect([at("a")]).results[0] else { continue }
             let writer = try Background {
-                let file = unsafe open(scratch.path + "/a", O_WRONLY)
+                let file = unsafe open(scratch.path + "/a", O_WRONLY | O_CLOEXEC)
                 usleep(UInt32(turn % 40 * 40))
                 var byte: UInt8 = 1
                 _ = unsafe pwrite(file, &byte, 1, size - 1)

@@ -228,8 +228,10 @@ struct ScanTests {
             scratch.removeTree("d")
             unsafe mkdir(scratch.path + "/d", 0o755)
             unsafe mkdir(scratch.path + "/d/e", 0o755)
-            for name in ["d/g", "d/e/f"] { unsafe close(open("\(scratch.path)/\(name)", O_CREAT | O_WRONLY, 0o644)) }
-            unsafe close(open("\(scratch.path)/a\(turn)", O_CREAT | O_WRONLY, 0o644))
+            for name in ["d/g", "d/e/f"] {
+                unsafe close(open("\(scratch.path)/\(name)", O_CREAT | O_WRONLY | O_CLOEXEC, 0o644))
+            }
+            unsafe close(open("\(scratch.path)/a\(turn)", O_CREAT | O_WRONLY | O_CLOEXEC, 0o644))
         }
         #expect(!scan.told.contains("-d/"))
     }
@@ -264,7 +266,7 @@ struct ScanTests {
                 unsafe rename(scratch.path + "/d", scratch.above + "/old")
                 for name in ["d", "d/e"] { unsafe mkdir(scratch.path + "/" + name, 0o755) }
                 for name in ["d/g", "d/e/f"] {
-                    unsafe close(open("\(scratch.path)/\(name)", O_CREAT | O_WRONLY, 0o644))
+                    unsafe close(open("\(scratch.path)/\(name)", O_CREAT | O_WRONLY | O_CLOEXEC, 0o644))
                 }
                 Scratch.remove(scratch.above + "/old")
             }

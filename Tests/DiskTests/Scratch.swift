@@ -75,7 +75,8 @@ extension Scratch {
     }
 
     func write(bytes relative: [UInt8], _ content: [UInt8] = [], mode: mode_t = 0o644) throws {
-        let file = try unsafe Self.check(with(relative) { unsafe open($0, O_CREAT | O_TRUNC | O_WRONLY, mode) })
+        let file = try unsafe Self.check(
+            with(relative) { unsafe open($0, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, mode) })
         defer { close(file) }
         var done = 0
         while done < content.count {

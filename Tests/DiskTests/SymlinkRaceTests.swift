@@ -15,7 +15,7 @@ struct SymlinkRaceTests {
         let outside = scratch.above + "/outside"
         for name in ["", "/sub"] { unsafe mkdir(outside + name, 0o755) }
         for name in ["precious", "f", "sub/precious", "sub/f"] {
-            unsafe close(open("\(outside)/\(name)", O_CREAT | O_WRONLY, 0o644))
+            unsafe close(open("\(outside)/\(name)", O_CREAT | O_WRONLY | O_CLOEXEC, 0o644))
         }
         let before = [fingerprint(outside), fingerprint(outside + "/sub")]
         for name in ["d", "d/sub"] { try scratch.makeDirectory(name) }

@@ -84,7 +84,7 @@ struct WatcherStormTests {
         #expect(WholeScan(scratch.folder, watcher: watcher).told.contains("+d/late"))
         #expect(watcher.count == 3)
         try scratch.write("d/late/f")
-        #expect(watcher.next().notices.contains(Notice(path: at("d/late/f"), kind: .closed)))
+        #expect(watcher.told(untilClosed: "d/late/f").contains(Notice(path: at("d/late/f"), kind: .closed)))
     }
 
     /// Touches each directory and hears of it under its own path.
