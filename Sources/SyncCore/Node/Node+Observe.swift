@@ -930,6 +930,8 @@ extension Node {
                 if case .file(let id, _) = content { batch.add(.putChunks(id, list)) }
                 if !row.needsApply { row.waiting = nil }
                 if row.disk == nil { watch.noteHome(of: row.path) }
+                // (Not all that is read has been looked at before.)
+                if stat.kind == .file { lookAtNamesakes(of: row.path, stat, namesakes) }
                 revised(
                     &row, showing: content, stat: stat, isRacy: result.isRacy, namesakes: namesakes, in: &batch)
                 noteFormat(&row)
