@@ -1082,10 +1082,10 @@ extension Node {
         return stat.changed < known.changed && watch.clockStretches.count < 2 && !watch.isChangedSinceBoot(stat)
     }
 
-    /// Both from before the cut, and the change time says nothing: the clock was ahead then, but not when the other was known, or it
-    /// is recovery's. Only the times of the writing say which is older.
+    /// Both from before the cut, and the change time says nothing: the clock was ahead when that was made, and may have gone forth
+    /// and back, or it is recovery's. Only the times of the writing say which is older.
     private func isOlder(_ stat: Stat, _ isSwept: Bool, _ known: Stat) -> Bool {
-        guard isAhead(stat.changed) && !isAhead(known.changed) || isSwept else { return false }
+        guard isAhead(stat.changed) || isSwept else { return false }
         return stat.identity == known.identity && stat.modified < known.modified
     }
 
