@@ -618,7 +618,14 @@ extension Node {
                 if look.stat?.kind == .special, isLeftOut == false { reportSpecial(look.path, into: &effects) }
                 // What is being read may have been there a moment ago.
                 if watch.hashing.contains(key: look.path) { watch.hashing[look.path] = false }
-                if vanished(&row) { absent.append(row.path) }
+                if vanished(&row) {
+                    absent.append(row.path)
+                } else if source != .scan, row.disk == nil, row.condition == .normal,
+                    old?.disk?.entry.content.isDirectory == true
+                {
+                    // It was to go, but what its deleter had not seen has gone with it, and nobody tells of that.
+                    replaced.append(look.path)
+                }
             }
             if !row.needsApply && row.condition == .normal && look.stat == nil { row.waiting = nil }
             put(row, replacing: old, in: &batch, into: &effects)
