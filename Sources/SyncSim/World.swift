@@ -132,10 +132,13 @@ package protocol Agent: AnyObject {
     func rest(_ world: World)
     /// After the faults: a person reads what the machine waits for.
     func attend(_ status: Status, on machine: Int, in world: World)
+    /// It is this one's business what stands there: nobody else takes it away.
+    func keeps(_ path: Path, on machine: Int) -> Bool
 }
 
 extension Agent {
     package func attend(_ status: Status, on machine: Int, in world: World) {}
+    package func keeps(_ path: Path, on machine: Int) -> Bool { false }
 }
 
 /// Someone who watches. Says `world.violate("INV-…", …)` when something is wrong.

@@ -1,6 +1,6 @@
 import RecordMerge
 package import SyncCore
-import SyncModel
+package import SyncModel
 
 /// An application at one machine that keeps records in files: it reads the folder, changes what it read as its model wants it,
 /// and saves every file whole, in place or by a rename, all at once or one after the other.
@@ -292,6 +292,10 @@ package final class RecordUser: Agent {
 }
 
 extension RecordUser {
+    package func keeps(_ path: Path, on machine: Int) -> Bool {
+        machine == self.machine && (path == RecordFolder.root || path.isBelow(RecordFolder.root))
+    }
+
     /// Who reads for a while that a save breaks the rules or cannot be read, because something else came in between, gives it
     /// up, with everything that is not whole without it.
     package func attend(_ status: Status, on machine: Int, in world: World) {
@@ -305,7 +309,8 @@ extension RecordUser {
         looks = 0
         let folder = RecordFolder(world.machines[machine].disk)
         read = folder.files
-        for path in stuck.map(\.path) where folder.files.contains(key: path) {
+        // (A status names only some of what waits.)
+        for path in Set(stuck.map(\.path) + folder.unreadable).sorted() where folder.files.contains(key: path) {
             for (record, place) in folder.places where place == path { note(removalOf: record, world) }
             put(path, nil)
         }
