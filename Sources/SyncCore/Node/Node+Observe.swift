@@ -280,6 +280,7 @@ extension Node {
         for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
             noteHandled(notice)
             noteWriting(notice)
+            if book(of: notice.path) != nil { records.noteTouch(notice.path, at: now.monotonicMilliseconds) }
             let isFirst = notice.kind == .touched && watch.young.removeValue(forKey: notice.path) != nil
             // What cannot be named below it is found by a scan only.
             if isFirst || notice.path.mayRefuseChild { rescan(notice.path) }
@@ -481,6 +482,7 @@ extension Node {
             }
             if !watch.failing.isEmpty { watch.failing[path] = nil }
         }
+        for look in looks where isEcho(look) { records.forgetTouch(look.path) }
         looks.removeAll { isEcho($0) }
         if looks.isEmpty { return endInspection() }
         watch.observing += 1
@@ -714,6 +716,7 @@ extension Node {
         if row.condition == .ignored { heed(&row) }
         if stat.kind != .directory { lookAtNamesakes(of: row.path, stat, namesakes) }
         if let disk = row.disk, disk.isStill(stat) {
+            records.forgetTouch(row.path)
             watch.emptied[row.path] = nil
             if !row.needsApply && row.condition == .normal { row.waiting = nil }
             if row.condition == .missing {
@@ -849,6 +852,7 @@ extension Node {
     private mutating func vanished(_ row: inout Row) -> Bool {
         forgetFinding(at: row.path)
         guard row.disk != nil else {
+            records.forgetTouch(row.path)
             if row.condition == .ignored { row.condition = .normal }
             if waitsForAuthor(row) { plan.want(row.path) }
             if row.heads.isEmpty || row.waiting?.reason == .contentChanging || waitsForAuthor(row) { row.waiting = nil }

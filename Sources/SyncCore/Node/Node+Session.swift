@@ -76,6 +76,9 @@ struct SessionState: Sendable {
     /// The last of our own sets that it had when it said so. We have asked for what we have lost of them.
     var peerKnows = LogPosition.none
     var askedForLost = false
+    /// Of its own sets, which a set-back node gets back, what has come; and the last of them, which is stored with what follows from it.
+    var givenBack = SortedMap<LogPosition, Bool>()
+    var lastLost: StoredChangeSet?
 
     // Formats (`Node+FormatAlarms`)
     var peerTellsFormats = false

@@ -7,13 +7,24 @@ extension Node {
     /// What has changed by the sets that were noted is to be found in the folder soon. The peer's up to `seen` it shows already;
     /// nil if that is to be found out.
     mutating func refreshRecords(showing seen: LogPosition?, into effects: inout Effects) {
+        var isChanged = false
         for number in records.books.indices {
             for path in records.books[number].refresh() {
+                isChanged = true
                 records.toMatch[path] = true
                 if let seen, !records.unshown.contains(key: path) { records.unshown[path] = seen }
             }
         }
+        if isChanged { reconsiderSaves() }
         watchContests(into: &effects)
+    }
+
+    /// What broke the rules may keep them now: the other node has mended it, or taken away as well what was missed.
+    private mutating func reconsiderSaves() {
+        let faulty = records.waiting.filter { $0.value == .validationRequiredMissing }
+        guard !faulty.isEmpty else { return }
+        for (path, _) in faulty { records.waiting[path] = nil }
+        records.dueAt = records.dueAt ?? now.monotonicMilliseconds + limits.saveQuietMilliseconds
     }
 
     /// What is to stand at the path.
@@ -68,6 +79,15 @@ extension Node {
         }
     }
 
+    /// A save over a state of ours that was still to be put there leaves both, and the row counts as shown.
+    private func isShown(_ row: Row) -> Bool {
+        let resolved = resolution(of: row).entry
+        switch resolved.content {
+        case .directory, .symlink: return true
+        case .absent, .file: return row.disk?.entry.content ?? .absent == resolved.content
+        }
+    }
+
     /// Two saves of one file at once are no conflict of the file: what comes of them is told in the records.
     func losesUnseen(_ row: Row) -> Bool { book(of: row.path) == nil && reconciler.losesUnseen(row) }
 
@@ -113,7 +133,7 @@ extension Node {
         let old = rows[path]
         var row = old ?? Row(path: path)
         guard row.condition == .normal || row.condition == .damaged else { return }
-        if agrees(row, wanted) {
+        if agrees(row, wanted), row.needsApply || isShown(row) {
             if row.needsApply { plan.want(path) } else { records.unshown[path] = nil }
             return
         }
@@ -170,6 +190,8 @@ extension Node {
 
     /// What cannot be read here is held, and all the rest goes on.
     mutating func noteStored(_ stored: StoredChangeSet) {
+        // It has got another number.
+        if stored.bytes.isEmpty { return }
         guard let (number, set) = decoded(stored) else {
             records.heldSets += 1
             records.holdsNewer = records.holdsNewer || ChangeSetCodec.isBeyondUs(stored.bytes)
@@ -184,6 +206,7 @@ extension Node {
 
     mutating func openRecords(_ models: [InstalledModel]) {
         records = RecordState()
+        records.openedAt = now.wallMilliseconds
         records.books = models.map { RecordBook($0, chunking: limits.chunking) }
         if keepsRecords { enqueue(.loadRecords) }
     }
@@ -204,10 +227,18 @@ extension Node {
     /// The sets in their order, and all of them: what a node had lost has come back, or somebody has not seen what was forgotten.
     mutating func reloadRecords(_ answers: inout Answers, into effects: inout Effects) {
         let old = records.books
+        let lastLost = session.lastLost
+        session.lastLost = nil
+        let unknown = lastLost == nil ? [] : ownSets(in: old).filter { session.givenBack[$0.set.position] != true }
+        let isUnknown = SortedMap(unknown.map { ($0.set.position, true) })
         records.books = old.map { RecordBook(InstalledModel($0.model, digest: $0.digest), chunking: limits.chunking) }
         records.heldSets = 0
         records.holdsNewer = false
-        for stored in answers.changeSets() { noteStored(stored) }
+        for stored in answers.changeSets() + [lastLost].compactMap(\.self)
+        where stored.author == .peer || !isUnknown.contains(key: stored.position) {
+            noteStored(stored)
+        }
+        if let lastLost { settleLost(lastLost, unknown, into: &effects) }
         for number in records.books.indices {
             for path in records.books[number].succeed(old[number]) {
                 records.toMatch[path] = true
@@ -217,13 +248,38 @@ extension Node {
         watchContests(into: &effects)
     }
 
+    private func ownSets(in books: [RecordBook]) -> [(number: Int, set: ChangeSet)] {
+        books.indices.flatMap { number in
+            books[number].space.history.filter { $0.author == ownParty }.map { (number, $0) }
+        }.sorted { $0.set.position < $1.set.position }
+    }
+
+    /// All that was lost is here again, and what was written meanwhile gets its numbers after it: in one batch, or nobody would
+    /// know after a crash in between which sets those are.
+    private mutating func settleLost(
+        _ last: StoredChangeSet, _ unknown: [(number: Int, set: ChangeSet)], into effects: inout Effects
+    ) {
+        var batch = Batch()
+        batch.add(.putChangeSet(last))
+        records.noteOwn(last.position)
+        records.known.own = max(records.known.own, last.position)
+        renumber(unknown, in: &batch)
+        store(&batch, into: &effects)
+    }
+
     /// What was in the folder before the model came, or before there was a peer, becomes change sets of this node.
     mutating func adoptRecords(_ number: Int, _ answers: inout Answers, into effects: inout Effects) {
         let rows = answers.rows()
         for row in rows where row.condition == .normal {
             // It waited for its author, and may have gone while nobody watched.
             if row.disk == nil, row.heads.isEmpty, row.waiting != nil { look(at: row.path) }
-            guard let disk = row.disk, case .file = disk.entry.content, book(of: row.path) == number else { continue }
+            guard book(of: row.path) == number else { continue }
+            guard let disk = row.disk, case .file = disk.entry.content else {
+                // What was to be there when the last process ended, and is not.
+                let isShown = recordEntry(at: row.path, number).isAbsent
+                if row.disk == nil, !isShown { records.unshown[row.path] = LogPosition.none }
+                continue
+            }
             if records.books[number].hasSaved(row.path) {
                 // How much of the peer's it shows, nobody knows any more.
                 let isShown = recordEntry(at: row.path, number).content == disk.entry.content
@@ -239,6 +295,10 @@ extension Node {
             enqueue(.adoptRecords(number, after: last.path))
         } else if number == records.books.count - 1 {
             records.isAdopted = true
+            // What was found before was saved before that was shown.
+            for path in Array(records.found.keys) {
+                records.found.update(path) { $0.unshown = records.unshown }
+            }
         }
     }
 }

@@ -63,9 +63,8 @@ extension Node {
             session.askedForLost = true
             send(
                 .records(
-                    RecordsHello(
-                        models: [], own: records.durable.own, before: records.lastOwn(through: session.peerKnows),
-                        known: records.durable.peer)), into: &effects)
+                    RecordsHello(models: [], own: records.durable.own, before: .none, known: records.durable.peer)),
+                into: &effects)
         }
         guard let sent = session.setsSent, !session.isReadingSets, mayFillLink else { return }
         if sent < records.durable.own, isWhole {
@@ -113,7 +112,14 @@ extension Node {
         let seen = records.known.peer
         var batch = Batch()
         var isInOrder = true
-        for stored in coming where isNews(stored) {
+        for stored in coming {
+            if stored.author == .own { session.givenBack[stored.position] = true }
+            guard isNews(stored) else { continue }
+            if stored.author == .own, stored.position == session.peerKnows {
+                session.lastLost = stored
+                enqueue(.reloadRecords)
+                continue
+            }
             if stored.author == .peer, !stored.position.follows(records.known.peer) {
                 reject(.peerProtocolViolation, into: &effects)
                 return

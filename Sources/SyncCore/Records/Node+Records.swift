@@ -24,6 +24,7 @@ extension Node {
     mutating func leaveToRecords(_ row: inout Row, _ entry: Entry, _ stat: Stat?, isRacy: Bool = false) -> Bool {
         guard book(of: row.path) != nil else { return false }
         guard row.disk?.entry.content != entry.content else {
+            records.forgetTouch(row.path)
             takeBackFinding(at: row.path)
             return false
         }
@@ -31,15 +32,22 @@ extension Node {
         if !entry.isAbsent { row.condition = .normal }
         if let code = records.waiting[row.path] { wait(&row, code) }
         let isOld = !incoming.initialScanDone && row.disk == nil
-        note(row.path, RecordState.Finding(entry: entry, stat: stat, bytes: nil, isRacy: isRacy, isOld: isOld))
+        note(
+            row.path,
+            RecordState.Finding(
+                entry: entry, stat: stat, bytes: nil, isRacy: isRacy, isOld: isOld, isNew: row.disk == nil))
         return true
     }
 
     mutating func note(_ path: Path, _ finding: RecordState.Finding) {
         if let old = records.found[path], old.entry == finding.entry, old.stat == finding.stat { return }
         var finding = finding
-        // What comes while it waits to be told of nobody has seen who saved it.
-        finding.seen = records.known.peer
+        // What comes while it waits to be found and told of nobody has seen who saved it.
+        let isUnwatched = finding.isNew && !records.touched.contains(key: path) && records.isFromBefore(finding.stat)
+        let touch = records.takeTouch(path, at: now.monotonicMilliseconds)
+        // (Of what was there before anybody watched, nobody knows what it was made on.)
+        finding.seen = finding.isOld || isUnwatched ? .none : touch.seen
+        finding.unshown = touch.unshown
         if records.dueAt == nil { records.firstFoundAt = now.monotonicMilliseconds }
         records.found[path] = finding
         // Who saves again may have mended what waits with it.
@@ -63,9 +71,11 @@ extension Node {
         return row.waiting.map { reasons.contains($0.reason) } == true && book(of: row.path) != nil
     }
 
-    /// Nothing stands at the path now, and nothing that was told of did.
+    /// Nothing stands at the path now, and nothing that was told of did. What it was in the way of may have its place.
     mutating func forgetFinding(at path: Path) {
-        if records.found[path]?.entry.isAbsent == false { takeBackFinding(at: path) }
+        guard records.found[path]?.entry.isAbsent == false else { return }
+        takeBackFinding(at: path)
+        plan.want(path)
     }
 
     /// A scan says nothing of a file that no row has ever shown and that is gone again.
@@ -77,7 +87,7 @@ extension Node {
         guard phase == .running, keepsRecords, records.isLoaded else { return }
         matchNext()
         endAlarms(into: &effects)
-        guard knowsItsPast else { return }
+        guard knowsItsPast, records.isAdopted else { return }
         readFindings(into: &effects)
         guard let due = records.dueAt, due <= now.monotonicMilliseconds, !records.isTelling else { return }
         // What is saved under one lock is one save.
@@ -96,9 +106,10 @@ extension Node {
     }
 
     /// A state that knows of no set may have been lost whole: its peer knows where its log ended. What is written to it before
-    /// that would stand before what the peer has.
+    /// that would stand before what the peer has, and so would what is written before that has come back (`renumber`).
     private var knowsItsPast: Bool {
-        records.known.own != .none || session.peerSets != nil || session.isLive && !session.peerKeepsRecords
+        if session.isLive, records.lacks(session.peerKnows) { return false }
+        return records.known.own != .none || session.peerSets != nil || session.isLive && !session.peerKeepsRecords
     }
 
     private mutating func readFindings(into effects: inout Effects) {
@@ -142,10 +153,14 @@ extension Node {
             return
         }
         records.dueAt = nil
+        let told = SortedMap(paths.map { ($0, true) })
+        let isOvertaken = records.toTell.contains { !told.contains(key: $0) }
         var batch = Batch()
         for number in records.books.indices {
             tell(paths.filter { book(of: $0) == number }, of: number, rows, in: &batch, into: &effects)
         }
+        // What was found while the rows were asked for may be what the others lack.
+        if isOvertaken { records.waiting.removeAll() }
         // There may be more than one set may hold.
         if records.dueAt == nil, !records.toTell.isEmpty { records.dueAt = now.monotonicMilliseconds }
         if !batch.isEmpty { store(&batch, into: &effects) }
@@ -164,10 +179,16 @@ extension Node {
         guard !group.isEmpty else { return }
         var ahead = clock
         let set = changeSet(of: group, number, at: ahead.tick(wallMilliseconds: now.wallMilliseconds))
-        let faults = group.faults(of: set, seeingAllOf: records.known.peer)
+        // Its author cannot mend what his folder does not show.
+        let faults = group.faults(of: set, seeingAllOf: records.known.peer).filter { fault in
+            let path = records.books[number].content(of: fault.record)?.path
+            return path.map { group.has($0) || !records.unshown.contains(key: $0) } ?? true
+        }
         guard faults.isEmpty else {
-            if mustWait() { return }
-            for path in group.paths(of: faults) {
+            let faulty = group.paths(of: faults)
+            // (Who has been told is not waited for once more.)
+            if faulty.contains(where: { records.alarmed[$0] == nil }), mustWait() { return }
+            for path in faulty {
                 hold(path, .validationRequiredMissing, rows, in: &batch, into: &effects)
             }
             // The others need not wait with them.
@@ -215,7 +236,7 @@ extension Node {
         for (path, finding) in group.findings {
             records.found[path] = nil
             records.unshown[path] = seen < records.known.peer ? seen : nil
-            if seen < records.known.peer { records.toMatch[path] = true }
+            if seen < records.known.peer || rows[path]?.needsApply == true { records.toMatch[path] = true }
             reviseFound(finding, rows[path], at: path, in: &batch, into: &effects)
         }
         refreshRecords(showing: records.known.peer, into: &effects)
@@ -252,6 +273,7 @@ extension Node {
         records.known.own = set.position
         records.noteOwn(set.position)
         records.books[number].note(set)
+        if records.books[number].hasForgotten(beyond: set.seen) { enqueue(.reloadRecords) }
     }
 
     /// By somebody who had the folder before him: what of the peer's sets it did not show yet he has not seen.
@@ -260,6 +282,18 @@ extension Node {
         let peer = min(seen ?? records.known.peer, records.known.peer)
         let operations = group.operations(of: ownParty.other, seenThrough: peer)
         return changeSet(operations, group.files, of: number, at: time, seeing: peer)
+    }
+
+    /// Written by a node that did not know that it was set back: the peer would never take it, because it has later ones. By
+    /// the clock too it is to come after what its author had lost: nobody writes before what he wrote earlier.
+    mutating func renumber(_ sets: [(number: Int, set: ChangeSet)], in batch: inout Batch) {
+        records.epochHasBegun = false
+        for (number, old) in sets {
+            batch.add(.putChangeSet(StoredChangeSet(.own, old.position, [])))
+            let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
+            let set = changeSet(old.operations, old.files, of: number, at: time, seeing: old.seen[ownParty.other])
+            if let bytes = encoded(set, of: number) { logSet(set, bytes, of: number, in: &batch) }
+        }
     }
 
     func changeSet(

@@ -113,6 +113,9 @@ struct RecordBook: Sendable {
 
     func lastWrite(to record: RecordID) -> Write? { latest[record] }
 
+    /// Where a live record stands.
+    func path(of id: RecordID) -> Path? { view.live[id].flatMap { RecordRenderer.path(of: id, $0, model) } }
+
     /// The file of a record, and what it says there, in quarantine as well.
     func content(of id: RecordID) -> (path: Path, bytes: [UInt8])? {
         let isLive = view.live.contains(key: id)

@@ -12,6 +12,8 @@ struct RecordState: Sendable {
     var books: [RecordBook] = []
     /// The change sets that the store has are in the books.
     var isLoaded = false
+    /// By the clock on the wall.
+    var openedAt: Int64 = 0
     /// All rows have been gone through since: `unshown` says of every file what it does not show.
     var isAdopted = false
 
@@ -38,6 +40,8 @@ struct RecordState: Sendable {
     var awaited = SortedMap<Path, UInt64>()
     /// Files of which the folder does not show yet what came of the peer's sets after this.
     var unshown = SortedMap<Path, LogPosition>()
+    /// Of files that somebody has just touched, by the notices, what was so when he did: he can have known no more.
+    private(set) var touched = SortedMap<Path, Touch>()
 
     /// The alerts about records that are in quarantine.
     var contested = SortedMap<AlertKey, Bool>()
@@ -68,16 +72,35 @@ struct RecordState: Sendable {
     }
 
     /// What every save that is still to be told of will have seen of the peer's sets.
-    var shown: LogPosition { min(unshown.map(\.value).min() ?? known.peer, known.peer) }
+    var shown: LogPosition {
+        let saved = found.map(\.value.seen).min() ?? known.peer
+        return min(unshown.map(\.value).min() ?? known.peer, saved, known.peer)
+    }
+
+    /// A notice says that somebody is at work on the file: the first one, unless nobody looked for long what came of it.
+    mutating func noteTouch(_ path: Path, at milliseconds: UInt64) {
+        let isOpen = touched[path].map { $0.milliseconds + RecordState.touchMilliseconds > milliseconds } ?? false
+        guard !isOpen else { return }
+        if touched.count >= RecordState.touchedMax { touched.removeAll() }
+        touched[path] = Touch(milliseconds: milliseconds, seen: known.peer, unshown: unshown)
+    }
+
+    /// Nothing has come of it.
+    mutating func forgetTouch(_ path: Path) { touched[path] = nil }
+
+    mutating func takeTouch(_ path: Path, at milliseconds: UInt64) -> Touch {
+        let touch = touched[path]
+        touched[path] = nil
+        if let touch, touch.milliseconds + RecordState.touchMilliseconds > milliseconds { return touch }
+        return Touch(milliseconds: milliseconds, seen: known.peer, unshown: unshown)
+    }
+
+    /// Saved before this process watched.
+    func isFromBefore(_ stat: Stat?) -> Bool { stat.map { $0.changed.milliseconds < openedAt } ?? false }
 
     /// A set of this node's own that its state has lost: it was set back.
     func lacks(_ position: LogPosition) -> Bool {
         position != .none && position.seq > ownEnds[position.epoch] ?? 0
-    }
-
-    /// The last of this node's own up to there: what is between was lost.
-    func lastOwn(through position: LogPosition) -> LogPosition {
-        ownEnds.map { LogPosition(epoch: $0.key, seq: $0.value) }.last { $0 <= position } ?? .none
     }
 
     mutating func noteOwn(_ position: LogPosition) {
@@ -95,11 +118,25 @@ struct RecordState: Sendable {
         let isRacy: Bool
         /// It was in the folder before anybody watched: its author cannot be asked to mend it.
         let isOld: Bool
-        /// The last set of the peer that was known when it was found.
+        /// No row knew of anything there.
+        var isNew = false
+        /// The last set of the peer that was known when it was saved.
         var seen = LogPosition.none
+        /// What the folder did not show when it was saved.
+        var unshown = SortedMap<Path, LogPosition>()
 
         var mustBeRead: Bool { bytes == nil && entry.content.kind == .file }
     }
+
+    /// What whoever saved a file can have known of the peer's sets.
+    struct Touch: Sendable {
+        let milliseconds: UInt64
+        let seen: LogPosition
+        let unshown: SortedMap<Path, LogPosition>
+    }
+
+    static let touchMilliseconds: UInt64 = 30_000
+    static let touchedMax = 4_096
 
     /// So many saves are told of at once, however fast more of them come.
     static let groupPathsMax = 256

@@ -13,6 +13,8 @@ struct SaveGroup {
 
     var isEmpty: Bool { findings.isEmpty }
 
+    func has(_ path: Path) -> Bool { saves.contains(key: path) }
+
     /// Why the file cannot be taken for what its model says; nil if it can.
     mutating func add(_ path: Path, _ finding: RecordState.Finding, over shown: Content?) -> MessageCode? {
         var after: RecordDocument?
@@ -33,9 +35,16 @@ struct SaveGroup {
         return book.document(bytes, at: path)
     }
 
-    /// Of somebody who had seen the sets of `peer` up to there.
+    /// Of somebody who had seen the sets of `peer` up to there, but for what his folder did not show.
     func operations(of peer: Party, seenThrough seen: LogPosition) -> [Operation] {
-        let differ = Differ(model: book.model, view: book.view) { book.isWritten($0, by: peer, after: seen) }
+        let unshown = findings.map(\.finding.unshown)
+        let differ = Differ(model: book.model, view: book.view) { record in
+            if book.isWritten(record, by: peer, after: seen) { return true }
+            guard let path = book.path(of: record) else { return false }
+            return unshown.contains { unshown in
+                unshown[path].map { book.isWritten(record, by: peer, after: $0) } ?? false
+            }
+        }
         return differ.operations(for: Array(saves.values))
     }
 
