@@ -1,0 +1,142 @@
+# whatever is killed or cut while programs of two versions save the same files, the newer content is at the path in the end
+new_places
+if [ "$(id -u)" -eq 0 ]; then own_network; fi
+set_up
+supports() {
+    mkdir -p "$world/models-$1"
+    cat >"$world/models-$1/project.json" <<END
+{ "model": "org.example.app", "formats": [
+  { "name": "project", "files": "*.proj.json", "version": {"json": "/version"}, "supports": [1, $2] },
+  { "name": "catalog", "files": "*.db", "version": {"sqlite": "user_version"}, "supports": [1, $2] },
+  { "name": "container", "files": "*.box", "version": {"bytes": {"offset": 8, "length": 4, "endian": "big"}}, "supports": [1, $2] },
+  { "name": "notes", "files": "*.note", "version": {"regex": "^%NOTE-([0-9]+)"}, "supports": [1, $2] } ] }
+END
+    sed -i "s|^;* *models = .*|models = $world/models-$1|" "$world/$1/syncd.conf"
+}
+supports alpha 2
+supports beta 1
+files="plan.proj.json list.db case.box memo.note"
+
+# saved FILE VERSION TEXT: what a program of that version saves in it.
+saved() {
+    case $1 in
+        *.json) printf '{"version": %s, "text": "%s"}\n' "$2" "$3" ;;
+        *.db)
+            printf 'SQLite format 3\0'
+            head -c 44 /dev/zero
+            printf '\0\0\0%b' "\\x0$2"
+            head -c 36 /dev/zero
+            printf '%s.' "$3"
+            ;;
+        *.box) printf 'CONTAIN:\0\0\0%b%s.' "\\x0$2" "$3" ;;
+        *.note) printf '%%NOTE-%s\n%s.\n' "$2" "$3" ;;
+    esac
+}
+
+# save NODE FILE VERSION TEXT: in place, by renaming, or by deleting and making anew.
+save() {
+    local node=$1 file=$world/$1/folder/$2
+    case $((RANDOM % 3)) in
+        0) saved "$2" "$3" "$4" >"$file" ;;
+        1) saved "$2" "$3" "$4" >"$file.tmp" && mv "$file.tmp" "$file" ;;
+        2)
+            # In one breath, also on a slow machine: the daemon sees what comes of both.
+            if is_down "$node"; then node=; else kill -STOP "$(cat "$world/$node/pid")"; fi
+            rm -f "$file"
+            saved "$2" "$3" "$4" >"$file"
+            if [ -n "$node" ]; then kill -CONT "$(cat "$world/$node/pid")"; fi
+            ;;
+    esac
+}
+
+# The cable, or where only root may cut it, beta's daemon.
+cut() { if [ -n "${device:-}" ]; then ip link set "$device" down; else kill -STOP "$(cat "$world/beta/pid")"; fi; }
+mend() { if [ -n "${device:-}" ]; then ip link set "$device" up; else kill -CONT "$(cat "$world/beta/pid")"; fi; }
+
+# pause: nothing, or long enough for anything.
+pause() { sleep "0.$(((RANDOM % 3) * (RANDOM % 20)))"; }
+
+strike() {
+    local node=beta
+    if ((RANDOM % 2)); then node=alpha; fi
+    down $node KILL
+    # Somebody saves while it is down.
+    if ((RANDOM % 2)); then act; fi
+    up $node
+}
+
+# act: the next of the saves that are due in this round, if there is one.
+act() {
+    local next=${due[0]:-}
+    [ -n "$next" ] || return 0
+    due=("${due[@]:1}")
+    case $next in
+        alpha*) save alpha "${next#alpha }" 2 "new $round" ;;
+        beta*) save beta "${next#beta }" 1 "old $round" ;;
+    esac
+}
+
+# judge NODE: at every path what alpha's programs saved last, and what beta's saved beside it.
+judge() {
+    local file round_old
+    for file in $files; do
+        saved "$file" 2 "new ${newest[$file]}" | cmp -s - "$world/$1/folder/$file" ||
+            fail "seed $seed, round $round: $file on $1 is not what was saved last as version 2: $(head -c 200 "$world/$1/folder/$file" | tr '\0' ' ')"
+        round_old=${olds[$file]:-}
+        if [ -z "$round_old" ]; then continue; fi
+        saved "$file" 1 "old $round_old" >"$world/old"
+        held "$1" "$file" || fail "seed $seed, round $round: on $1 nothing holds what beta saved in $file as version 1"
+    done
+}
+
+held() {
+    local copy
+    for copy in "$world/$1/folder/${2%%.*}"*.conflict-*; do
+        if cmp -s "$copy" "$world/old"; then return 0; fi
+    done
+    return 1
+}
+
+seed=${SEED:-$((RANDOM * 32768 + RANDOM))}
+RANDOM=$seed
+up alpha
+up beta
+pair
+declare -A newest=() olds=()
+for file in $files; do
+    saved "$file" 2 "new 0" >"$alpha/$file"
+    newest[$file]=0
+done
+settle
+for ((round = 1; round <= ${ROUNDS:-3}; round++)); do
+    due=() olds=()
+    for file in $files; do
+        if ((RANDOM % 4)); then
+            due+=("beta $file")
+            olds[$file]=$round
+        fi
+        if ((RANDOM % 2)); then
+            due+=("alpha $file")
+            newest[$file]=$round
+        fi
+    done
+    mapfile -t due < <(if [ "${#due[@]}" -gt 0 ]; then printf '%s\n' "${due[@]}" | shuf --random-source=<(yes "$RANDOM"); fi)
+    is_cut=
+    if ((RANDOM % 3 == 0)); then is_cut=yes; cut; fi
+    kills=$((RANDOM % 3))
+    while [ "${#due[@]}" -gt 0 ]; do
+        act
+        pause
+        if ((kills > 0 && RANDOM % 4 == 0)); then
+            kills=$((kills - 1))
+            strike
+        fi
+        if [ -n "$is_cut" ] && ((RANDOM % 4 == 0)); then is_cut=; mend; fi
+    done
+    if [ -n "$is_cut" ]; then mend; fi
+    settle
+    judge alpha
+    judge beta
+    rm -f "$alpha"/*.conflict-*
+    settle
+done
