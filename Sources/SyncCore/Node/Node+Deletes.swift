@@ -400,7 +400,7 @@ extension Node {
         var pass = pass
         let marked = deletes.markedSince
         let judged = rows.filter { $0.condition == .missing && pass.covers($0.path, markedSince: marked) }
-        delete(judged, isRename: pass.isRename, into: &effects)
+        delete(pass.isApproved ? judged : withoutUnfinishedSaves(judged), isRename: pass.isRename, into: &effects)
         if rows.count == limits.batchPathsMax, let last = rows.last {
             enqueue(.deleteMissing(before: last.path, pass))
             return
