@@ -103,7 +103,20 @@ extension Node {
         }
         let writer = row.disk?.origins.content.author
         for key in open { setAlarm(key, writer: writer, if: true, into: &effects) }
-        if row.format?.reading != before?.format?.reading { noteCopies(of: row.path) }
+        // Of what has gone no copy is a downgrade.
+        if row.format?.reading != before?.format?.reading || (row.disk == nil) != (before?.disk == nil) {
+            noteCopies(of: row.path)
+        }
+        if hasUnreadHeader(row) { watch.toHash[row.path] = true }
+    }
+
+    /// What stands there is to stay, and is not what the header was read of: a save that was held back, and what was to come back
+    /// is lost.
+    private func hasUnreadHeader(_ row: Row) -> Bool {
+        guard !row.owesCopy, row.condition == .normal, row.waiting == nil, !row.needsApply,
+            case .file(let shown, _)? = row.disk?.entry.content
+        else { return false }
+        return formats.rules.rule(for: row.path) != nil && row.format?.content != shown
     }
 
     private func findings(of row: Row) -> [AlertKey] {
