@@ -77,11 +77,13 @@ extension Node {
     /// What is staged against what stands there.
     private func verdict(on task: PlanState.Errand, _ row: Row) -> Verdict {
         guard let rule = formats.rules.rule(for: row.path), book(of: row.path) == nil, let format = task.format,
-            case .replace = task.step, row.condition == .normal, !isToComeBack(row.format, row),
+            case .replace = task.step, row.condition == .normal,
             resolution(of: row).entry.content == task.wanted.entry.content,
             case .file(let shown, _)? = row.disk?.entry.content
         else { return .apply }
-        guard let known = row.format, known.content == shown, known.rule == rule.fingerprint else { return .unread }
+        guard let known = row.format, known.content == shown || isToComeBack(known, row),
+            known.rule == rule.fingerprint
+        else { return .unread }
         return !known.isGivenUp && format.reading.isDowngrade(of: known.reading) ? .downgrade : .apply
     }
 
@@ -100,7 +102,7 @@ extension Node {
         if isThere || isKnown && resolution(of: copied).entry.isAbsent {
             // It lies beside, or whoever saw it there has taken it away.
             forget(task)
-            revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: row.version, in: &batch)
+            assertAnew(&row, disk, in: &batch)
             effects.add(.report(.note(Note(code: .formatDowngradeHeld, subject: row.path.bytes))))
             return
         }
@@ -117,4 +119,20 @@ extension Node {
             path: copy, step: .place, wanted: resolution(of: copied), stat: nil, content: task.content, stage: stage,
             adoptedFrom: nil, copy: nil, format: task.format, followers: task.followers + [row.path], state: .ready)
     }
+
+    /// What stands there stays, or what is to come back in its place does.
+    private mutating func assertAnew(_ row: inout Row, _ disk: Row.DiskState, in batch: inout Batch) {
+        guard let format = row.format, row.owesCopy, let kept = row.heads.first(where: { format.isOf($0.entry) }) else {
+            return revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: row.version, in: &batch)
+        }
+        revise(&row, to: kept.entry, stat: nil, isReasserted: true, seeing: row.version, in: &batch)
+        row.disk = disk
+        row.owesCopy = true
+        wait(&row, .formatDowngradeHeld)
+        plan.want(row.path)
+    }
+}
+
+extension FormatMark {
+    func isOf(_ entry: Entry) -> Bool { if case .file(let id, _) = entry.content { id == content } else { false } }
 }

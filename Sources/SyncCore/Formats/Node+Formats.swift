@@ -129,10 +129,9 @@ extension Node {
 
     /// What stands at the path is a downgrade that has not made room yet.
     func isToComeBack(_ format: FormatMark?, _ row: Row) -> Bool {
-        guard row.owesCopy, let format, case .file(let wanted, _) = resolution(of: row).entry.content else {
-            return false
-        }
-        return wanted == format.content
+        guard row.owesCopy, let format else { return false }
+        // What the peer saved meanwhile may be later, and is still to be held against it.
+        return format.isOf(resolution(of: row).entry) || row.heads.contains { format.isOf($0.entry) }
     }
 
     private func isShownOrWanted(_ content: ContentID, _ row: Row) -> Bool {
