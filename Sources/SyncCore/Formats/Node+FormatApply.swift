@@ -40,8 +40,9 @@ extension Node {
         case downgrade
     }
 
-    /// Who deletes a file and has seen what this node has of it gives up its format as well.
+    /// Who deletes a file and has seen what this node has of it gives up its format as well, unless he puts it back.
     func noteDeletion(by revision: Revision, _ row: inout Row) {
+        if let format = row.format, format.isOf(revision.entry) { row.format?.isGivenUp = false }
         guard revision.entry.isAbsent, let disk = row.disk, revision.includes(disk.origins.content) else { return }
         row.format?.isGivenUp = true
     }

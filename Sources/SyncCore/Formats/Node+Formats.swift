@@ -35,7 +35,9 @@ extension Node {
     }
 
     private func isRead(_ content: ContentID, at path: Path, _ row: Row?, by rule: FormatRule) -> Bool {
-        [row?.format, formats.headers[path]].contains { $0?.content == content && $0?.rule == rule.fingerprint }
+        [row?.format, formats.headers[path]].contains {
+            $0?.content == content && $0?.rule == rule.fingerprint && $0?.isGivenUp == false
+        }
     }
 
     mutating func finishReadingHeader(of path: Path, _ outcomes: [ReadOutcome]) {
