@@ -91,11 +91,15 @@ private final class Line {
     private let dialMilliseconds: UInt64
     private let timer: Timer
     private let onResult: (Result<EventLoop.Stream, LoopError>) -> Void
-    private var dialer: Dialer?
+    /// Oldest first. Where packets are lost without a word an attempt asks again only after a second, which a new one does at
+    /// once: the next begins before the last has given up. The oldest has all the time it may take, however far the peer is.
+    private var attempts: [(number: UInt64, dialer: Dialer)] = []
+    private var lastAttempt: UInt64 = 0
     private var notBefore: UInt64 = 0
 
     /// How long the name service may take. Its own patience is five seconds for each server.
     private static let resolveMilliseconds: UInt64 = 15_000
+    private static let attemptsMax = 4
 
     init(
         loop: Loop, endpoint: Endpoint, settings: LinkSettings,
@@ -118,8 +122,8 @@ private final class Line {
 
     func hold() {
         timer.stop()
-        dialer?.cancel()
-        dialer = nil
+        for attempt in attempts { attempt.dialer.cancel() }
+        attempts = []
     }
 
     func close() {
@@ -129,14 +133,27 @@ private final class Line {
 
     private func dial() {
         notBefore = Clock.monotonicMilliseconds() + backoff.next()
+        // A name server is asked once at a time, and not as often as a neighbour.
+        if endpoint.isName { backoff.double() }
         let patience = endpoint.isName ? Self.resolveMilliseconds : dialMilliseconds
-        dialer = Dialer(
+        if attempts.count == Self.attemptsMax { attempts.remove(at: 1).dialer.cancel() }
+        lastAttempt += 1
+        let number = lastAttempt
+        let dialer = Dialer(
             loop: loop, endpoint: endpoint, timeoutMilliseconds: patience, attemptMilliseconds: dialMilliseconds
-        ) { [weak self] result in
-            guard let self else { return }
-            dialer = nil
-            if case .failure = result { schedule() }
-            onResult(result)
+        ) { [weak self] result in self?.ended(number, result) }
+        attempts.append((number, dialer))
+        if !endpoint.isName { schedule() }
+    }
+
+    private func ended(_ number: UInt64, _ result: Result<EventLoop.Stream, LoopError>) {
+        attempts.removeAll { $0.number == number }
+        switch result {
+        case .success:
+            hold()
+            backoff.double()
+        case .failure: if !timer.isRunning { schedule() }
         }
+        onResult(result)
     }
 }

@@ -16,10 +16,10 @@ public struct LinkSettings: Sendable {
     public var deadMilliseconds: UInt64 = 4_500
     /// A connection that is not authenticated by then is dropped.
     public var helloMilliseconds: UInt64 = 10_000
-    /// Patience with one address. Longer than the second after which the kernel asks again, shorter than its next try.
+    /// Patience with one address: longer than a packet is on its way to anywhere.
     public var dialMilliseconds: UInt64 = 1_500
     /// Attempts to connect begin at least this far apart at first, ...
-    public var reconnectFirstMilliseconds: UInt64 = 200
+    public var reconnectFirstMilliseconds: UInt64 = 100
     /// ... and at most this far in the end.
     public var reconnectLastMilliseconds: UInt64 = 1_500
     /// What may wait to be sent. The core keeps far below; beyond it the life ends, rather than the memory.

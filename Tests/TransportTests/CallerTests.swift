@@ -41,10 +41,11 @@ import Testing
             caller.remember(.tcp(host: "127.0.0.1", port: 2))
             caller.resume()
             caller.resume()
-            loop.run { failures == 5 }
+            loop.run { failures >= 5 }
             caller.pause()
+            let told = failures
             loop.run(forMilliseconds: 60)
-            #expect(failures == 5, "nobody is dialled while paused")
+            #expect(failures == told, "nobody is dialled while paused")
             caller.close()
         }
     }

@@ -115,16 +115,27 @@ import Testing
 
     // MARK: Back-off
 
-    @Test("pauses grow to the limit, never beyond it, and start over") func backoff() {
-        var backoff = Backoff(firstMilliseconds: 200, lastMilliseconds: 1_500)
-        var bases: [UInt64] = [200, 400, 800, 1_500, 1_500]
-        for base in bases {
+    @Test("pauses are a fiftieth of the time nobody has answered, up to the limit, and start over") func backoff() {
+        var backoff = Backoff(firstMilliseconds: 100, lastMilliseconds: 1_500)
+        var waited: UInt64 = 0
+        for _ in 0..<300 {
+            let base = min(1_500, 100 + waited / 50)
             let pause = backoff.next()
-            #expect(pause <= base && pause >= base * 2 / 3 - 1)
+            #expect(pause <= base + 1 + waited / 100 && pause >= base * 2 / 3 - 1)
+            waited += base
         }
+        #expect(waited > 70_000 && backoff.next() >= 999)
         backoff.reset()
-        bases = [200]
-        #expect(backoff.next() <= 200)
+        #expect(backoff.next() <= 100)
+    }
+
+    @Test("who answers and is not taken is called half as often each time") func doubled() {
+        var backoff = Backoff(firstMilliseconds: 100, lastMilliseconds: 1_500)
+        for base: UInt64 in [100, 204, 416, 848, 1_500, 1_500] {
+            let pause = backoff.next()
+            #expect(pause <= base && pause >= base * 2 / 3 - 2)
+            backoff.double()
+        }
     }
 
     @Test("two nodes do not pause in step") func jitter() {
