@@ -243,7 +243,7 @@ struct ConfigurationFileTests {
     private struct WriteFailed: Error {}
 
     private func write(_ bytes: [UInt8], to file: String) throws {
-        let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         defer { close(descriptor) }
         guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw WriteFailed() }
     }

@@ -86,7 +86,7 @@ struct SmallFileSystem {
 
     /// Takes all the space there is.
     func fill() {
-        let file = unsafe open("\(scratch.path)/ballast", O_WRONLY | O_CREAT, 0o600)
+        let file = unsafe open("\(scratch.path)/ballast", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(file) }
         let bytes = [UInt8](repeating: 1, count: 4096)
         while unsafe write(file, bytes, bytes.count) > 0 {}

@@ -15,7 +15,7 @@ struct KillTests {
         await #expect(processExitsWith: .signal(SIGALRM)) { [path = path as String, seed = seed as UInt64] in
             var draws = Draws(seed: seed, stream: "kill")
             let store = try Store.open(directory: Array(path.utf8))
-            let file = unsafe open("\(path)/acknowledged", O_WRONLY | O_CREAT, 0o600)
+            let file = unsafe open("\(path)/acknowledged", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
             try store.perform(StoreBatch([.putNode(draws.node())]))
             startTimer(microseconds: 20_000 + Int(seed) * 37_003)
             for number in UInt64(1)... {

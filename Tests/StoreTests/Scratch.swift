@@ -37,7 +37,7 @@ final class Scratch {
 
     /// Never of a state.db that is open in this process: closing the file would drop SQLite's locks on it.
     func bytes(_ name: String) throws -> [UInt8] {
-        let file = unsafe Glibc.open("\(path)/\(name)", O_RDONLY)
+        let file = unsafe Glibc.open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
         try #require(file >= 0, "\(name) can be read")
         defer { close(file) }
         var bytes: [UInt8] = []
@@ -51,7 +51,7 @@ final class Scratch {
     }
 
     func write(_ bytes: [UInt8], to name: String) throws {
-        let file = unsafe Glibc.open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        let file = unsafe Glibc.open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         try #require(file >= 0)
         defer { close(file) }
         var start = 0

@@ -4,13 +4,13 @@ import Testing
 @testable import SyncDaemon
 
 @Suite("commands of the administrator") struct CommandTests {
-    private func end(of command: String, milliseconds: Int = 5_000, isAbandoned: Bool = false) -> System.CommandEnd {
+    private func end(of command: String, milliseconds: Int = 60_000, isAbandoned: Bool = false) -> System.CommandEnd {
         System.run(
             shell: Array(command.utf8), input: Array("the alert\n".utf8), milliseconds: milliseconds,
             isAbandoned: { isAbandoned })
     }
 
-    private func run(_ command: String, milliseconds: Int = 5_000) -> String {
+    private func run(_ command: String, milliseconds: Int = 60_000) -> String {
         "\(end(of: command, milliseconds: milliseconds))"
     }
 
