@@ -32,6 +32,7 @@ extension SeedPlan {
         writeBackMilliseconds = 30_000
         skippedOperations = SkipList()
         scene = nil
+        formatSupport = nil
     }
 
     package init(seed: UInt64) {
@@ -77,6 +78,27 @@ extension SeedPlan {
         userOperations = [random.range(1...14), random.range(1...14)]
         userPauseMilliseconds = random.pick([50, 300, 1_500, 4_000]) ?? 300
         for index in limits.indices { limits[index].setsForgottenMin = random.pick([1, 4, 256]) ?? 256 }
+    }
+
+    /// A world whose users save guarded files. Half of them know no disasters but kills: of those everything is asked.
+    package init(formatsOf seed: UInt64) {
+        self.init(seed: seed)
+        var random = SeededRandom(seed: seed, stream: "formats")
+        formatSupport = [UInt32(random.range(1...3)), UInt32(random.range(1...3))]
+        for trait in traits.list where trait.isHabit { turnOff(trait) }
+        // What people lose with a folder, and what they fetch from among the versions, is no story about formats.
+        for trait in [.rootLosses, .versionRestores, .massDeletes, .evilPeer] as [Trait] { turnOff(trait) }
+        if random.chance(percent: 50) {
+            for trait in [.powerCuts, .imageRestores, .stateWipes, .failedSyncs] as [Trait] { turnOff(trait) }
+        }
+        // What waits for a person's word on many deletions is another story.
+        let calm = Settings()
+        for index in settings.indices {
+            settings[index].deleteFuseFiles = calm.deleteFuseFiles
+            settings[index].deleteFusePercent = calm.deleteFusePercent
+        }
+        userOperations = [random.range(1...16), random.range(1...16)]
+        userPauseMilliseconds = random.pick([20, 300, 1_500, 4_000]) ?? 300
     }
 
     private mutating func drawSizes(_ random: inout SeededRandom) {

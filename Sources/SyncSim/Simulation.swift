@@ -7,8 +7,12 @@ package enum Simulation {
     }
 
     package static func run(plan: SeedPlan, keepsTrace: Bool = false, budget: Budget = Budget()) -> SeedReport {
+        var budget = budget
+        // On each connection both say which formats they understand.
+        if plan.formatSupport != nil { budget.quietFrames += 2 }
         let world = World(plan: plan, budget: budget, keepsTrace: keepsTrace)
         if let scene = plan.scene { return run(scene, world) }
+        if let support = plan.formatSupport { return run(support, world) }
         for agent in Workload.agents(for: plan) { world.add(agent) }
         for checker in Checkers.all(for: plan) { world.add(checker) }
         world.run()
@@ -23,6 +27,21 @@ package enum Simulation {
         for machine in 0..<2 { world.add(RecordUser(world.plan, life, machine: machine)) }
         world.add(Operator(world.plan))
         world.add(RecordJudge(life))
+        world.run()
+        return world.report
+    }
+
+    /// Of a world of guarded files. That the later save keeps the name, that what one person did ends as he left it, and that
+    /// nothing is a conflict copy without a conflict is not so where a save is older than what was there. And what lost to a version
+    /// of which nobody has a copy any more comes back to the path, and stays beside it.
+    private static func run(_ support: [UInt32], _ world: World) -> SeedReport {
+        let life = FormatLife(support: support)
+        world.formatLife = life
+        for machine in 0..<2 { world.add(FormatUser(world.plan, life, machine: machine)) }
+        world.add(Operator(world.plan))
+        let others = [UntouchedWork.id, DocumentedOutcome.id, NoFalseConflict.id, LeastIntervention.id]
+        world.add(Watch(world.plan, except: others))
+        world.add(FormatJudge(life))
         world.run()
         return world.report
     }

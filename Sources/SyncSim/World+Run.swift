@@ -258,6 +258,7 @@ extension World {
         guard hands.hasFolder, hands.exists(path), machines[machine].store.rows[path]?.disk == nil else { return }
         trace.tell("\(now) \(machines[machine].name) user: makes room at \(path)")
         rare.hit("operator: what the rules leave out stood in the way")
+        formatLife?.giveUp(hands.value(at: path), at: path, now)
         hands.removeAll([path])
     }
 

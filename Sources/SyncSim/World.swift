@@ -44,6 +44,8 @@ package final class World {
     package var rare = RareStates()
     /// What people did with records, in a world that is about these.
     var life: RecordLife?
+    /// The same of guarded files.
+    var formatLife: FormatLife?
     /// Changes what a node is told or asks for: this is how bugs are planted.
     package var saboteur: (any Saboteur)?
     /// Holds an end of the wire instead of a node, when `network.ghost` says so.
@@ -85,6 +87,15 @@ package final class World {
             models.append(InstalledModel(model, digest: SHA256.digest(of: bytes)))
         } catch {
             preconditionFailure("a model of the simulator has a fault: \(error)")
+        }
+    }
+
+    /// The text of format rules, for the programs of one machine.
+    func installFormats(_ text: String, on machine: Int) {
+        do {
+            formats[machine] = try FormatRules(parsing: Array(text.utf8), file: "the formats")
+        } catch {
+            preconditionFailure("the format rules of the simulator have a fault: \(error)")
         }
     }
 

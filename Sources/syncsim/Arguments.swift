@@ -13,7 +13,7 @@ enum Request: Equatable {
 
 /// What the users of the worlds do.
 enum Worlds: Equatable {
-    case files, records
+    case files, records, formats
 }
 
 /// A command line that cannot be understood, with what to do about it.
@@ -35,6 +35,8 @@ struct Arguments {
             Print "seed hash" for N seeds. Two processes, builds or machines must print the same.
         --records beside any of these
             Worlds whose users edit records and nothing else.
+        --formats beside any of these
+            Worlds whose users save guarded files in several versions and nothing else.
         syncsim --exhaustive [--part K/N]
             Every pair of short histories, or the K-th of N parts of them.
         syncsim --case C
@@ -58,14 +60,14 @@ struct Arguments {
         "--seed", "--first-seed", "--seeds", "--jobs", "--traces", "--part", "--case", "--scenarios",
     ]
     private static let plain = [
-        "--trace", "--shrink", "--exhaustive", "--planted", "--rewrite", "--records", "--bench", "--help",
+        "--trace", "--shrink", "--exhaustive", "--planted", "--rewrite", "--records", "--formats", "--bench", "--help",
     ]
     /// Each asks for something of its own, and what may stand beside it.
     private static let modes: [(option: String, companions: [String])] = [
         ("--help", []),
-        ("--seed", ["--trace", "--shrink", "--records"]),
-        ("--seeds", ["--first-seed", "--jobs", "--records"]),
-        ("--traces", ["--first-seed", "--records"]),
+        ("--seed", ["--trace", "--shrink", "--records", "--formats"]),
+        ("--seeds", ["--first-seed", "--jobs", "--records", "--formats"]),
+        ("--traces", ["--first-seed", "--records", "--formats"]),
         ("--exhaustive", ["--part"]),
         ("--case", []),
         ("--planted", []),
@@ -121,6 +123,9 @@ struct Arguments {
         for (option, _) in values where option != mode.option && !mode.companions.contains(option) {
             throw UsageError(text: "\(option) does not go with \(mode.option): leave it out")
         }
+        if has("--records"), has("--formats") {
+            throw UsageError(text: "--records and --formats do not go together: choose one")
+        }
         switch mode.option {
         case "--help": return .help
         case "--seed":
@@ -155,7 +160,7 @@ struct Arguments {
         return .exhaustive(part: part, of: count)
     }
 
-    private var worlds: Worlds { has("--records") ? .records : .files }
+    private var worlds: Worlds { has("--records") ? .records : has("--formats") ? .formats : .files }
 
     private func has(_ option: String) -> Bool { values.contains { $0.option == option } }
 

@@ -78,10 +78,19 @@ enum Seeds {
 }
 
 extension Worlds {
+    var option: String {
+        switch self {
+        case .files: ""
+        case .records: " --records"
+        case .formats: " --formats"
+        }
+    }
+
     func plan(_ seed: UInt64) -> SeedPlan {
         switch self {
         case .files: SeedPlan(seed: seed)
         case .records: SeedPlan(recordsOf: seed)
+        case .formats: SeedPlan(formatsOf: seed)
         }
     }
 }
@@ -129,7 +138,7 @@ private struct Tally {
         System.note(progress(at: .now) + ", \(steps) steps")
         for (seed, violation) in failures {
             System.say(
-                "\(violation.invariant)  syncsim\(worlds == .records ? " --records" : "") --seed \(seed) --shrink")
+                "\(violation.invariant)  syncsim\(worlds.option) --seed \(seed) --shrink")
         }
         System.say("rare states:")
         let known = worlds == .files ? Simulation.knownRareStates() : []

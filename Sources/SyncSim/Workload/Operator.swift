@@ -173,6 +173,7 @@ extension Operator {
             world.machines[machine].store = image.store
             world.watch?.forget(machine, world)
             world.watch?.announce(.restoredState, machine, world)
+            world.formatLife?.disaster(world)
         default:
             world.rare.hit("operator: only the folder was put back")
             // Whatever was written since, by whomever, it takes away.
@@ -198,6 +199,7 @@ extension Operator {
         world.ledger.forgotMetadata(of: machine) { disk.peekStat($0) }
         world.watch?.excuseLost(values, world)
         world.watch?.announce(.restoredTree, machine, world)
+        world.formatLife?.disaster(world)
     }
 }
 

@@ -1,0 +1,145 @@
+import SyncCore
+package import SyncModel
+
+/// INV-22 for whole worlds: the daemon never puts an older or broken state in the place of a newer one, the newest stands at the
+/// path in the end, and both nodes warn exactly of what is there. It reads headers itself, and asks the nodes for nothing but
+/// their alerts.
+package final class FormatJudge: Checker {
+    package let rareStates = ["formats: what was newer came back"]
+
+    private let life: FormatLife
+    /// What stands at the guarded paths of the operation in hand before it.
+    private var before: [(path: Path, value: Value, age: FormatAge, isRead: Bool)] = []
+    /// Versions that somebody asked to be put back, by machine.
+    private var wishes: [[(path: Path, value: Value)]] = [[], []]
+
+    init(_ life: FormatLife) {
+        self.life = life
+    }
+
+    package func begin(_ world: World) {}
+    package func willStore(_ batch: StoreBatch, on machine: Int, in world: World) {}
+    package func atPause(_ world: World) {}
+    package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {}
+
+    package func willPerform(_ operation: DiskOperation, on machine: Int, in world: World) {
+        before = []
+        guard operation.changesNames else { return }
+        let disk = world.machines[machine].disk
+        for case .tree(let path) in operation.places {
+            guard let format = GuardedFormat.of(path), let (value, stat) = disk.peek(path),
+                let bytes = disk.peekBytes(path)
+            else { continue }
+            // Of what came in the very moment of an exchange nobody can have known.
+            let known = world.machines[machine].store.rows[path]?.disk?.stat
+            before.append((path, value, format.age(of: bytes), known.map { stat.isUntouched(since: $0) } ?? false))
+        }
+    }
+
+    package func didPerform(_ operation: DiskOperation, error: DiskError?, on machine: Int, in world: World) {
+        guard error == nil else { return }
+        let disk = world.machines[machine].disk
+        for (path, value, age, isRead) in before {
+            let after = disk.value(at: path)
+            guard after != value, let format = GuardedFormat.of(path), let bytes = disk.peekBytes(path) else {
+                continue
+            }
+            if wishes[machine].contains(where: { $0.path == path && $0.value == after }) {
+                life.giveUp(value, at: path, world.now)
+                life.changed(
+                    path, on: machine, from: .absent, to: after, age: format.age(of: bytes), isKnown: true,
+                    at: world.now)
+                continue
+            }
+            let new = format.age(of: bytes)
+            if new > age { world.rare.hit("formats: what was newer came back") }
+            guard isRead, new < age, life.owed(at: path, world.now).contains(where: { $0.value == value }) else {
+                continue
+            }
+            world.violate("INV-22", "\(path) was \(age), and the daemon of \(name(machine)) put \(new) in its place")
+        }
+    }
+
+    package func afterStep(_ step: StepRecord, in world: World) {
+        for tell in step.tells {
+            guard case .command(_, .restore(let id, let target)) = tell.event,
+                let version = world.machines[tell.machine].store.versions[id]
+            else { continue }
+            let value = world.machines[tell.machine].disk.value(at: version.place)
+            wishes[tell.machine].append((target ?? version.path, value))
+        }
+    }
+
+    package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
+        switch occurrence {
+        case .powerCut, .imageRestored, .stateWiped: life.disaster(world)
+        case .started, .finished, .killed, .powerOn, .imageSaved: break
+        }
+    }
+
+    private func name(_ machine: Int) -> String { Machine.names[machine] }
+
+    // MARK: Rest
+
+    package func atQuiescence(_ world: World) {
+        for (path, _) in life.saves {
+            for machine in world.machines { judge(path, machine, world) }
+        }
+        for machine in world.machines.indices { judgeAlerts(machine, world) }
+    }
+
+    private func judge(_ path: Path, _ machine: Machine, _ world: World) {
+        guard let format = GuardedFormat.of(path) else { return }
+        let shown = machine.disk.peekBytes(path).map { format.age(of: $0) }
+        for save in life.owed(at: path, world.now) where shown.map({ $0 < save.age }) ?? true {
+            if machine.disk.value(at: path) == .directory { continue }
+            world.violate(
+                "INV-22",
+                "\(path) on \(machine.name): \(name(save.machine)) saved \(save.age) (\(save.value)), nobody who knew it took it "
+                    + "away, and there is \(shown.map { "\($0)" } ?? "nothing")")
+        }
+    }
+
+    private func judgeAlerts(_ machine: Int, _ world: World) {
+        let expected = Set(world.machines[machine].disk.treeValues.keys.flatMap { self.causes(at: $0, machine, world) })
+        let found = Set(world.machines[machine].alerts.keys.filter { FormatJudge.codes.contains($0.code) })
+        for key in expected.subtracting(found).sorted() {
+            world.violate("INV-22", "\(name(machine)) does not warn: \(text(key))")
+        }
+        for key in found.subtracting(expected).sorted() {
+            world.violate("INV-22", "\(name(machine)) warns without cause: \(text(key))")
+        }
+    }
+
+    private static let codes: [MessageCode] = [
+        .formatNewer, .formatUnknown, .formatZeroLength, .formatCorrupt, .formatDowngradeHeld, .conflictFile,
+    ]
+
+    private func text(_ key: AlertKey) -> String {
+        "\(key.code) \(Path.escape(key.subject)) \(key.format.map { "\($0.node) \($0.supported)" } ?? "")"
+    }
+
+    private func causes(at path: Path, _ machine: Int, _ world: World) -> [AlertKey] {
+        let disk = world.machines[machine].disk
+        guard let bytes = disk.peekBytes(path), let format = GuardedFormat.reading(path) else { return [] }
+        let age = format.age(of: bytes)
+        if let original = ConflictFamily.base(of: path) {
+            let kept = disk.peekBytes(original).map { format.age(of: $0) }
+            let isDowngrade = ConflictFamily.head(of: path) == original && (kept.map { age < $0 } ?? false)
+            return [AlertKey(code: isDowngrade ? .formatDowngradeHeld : .conflictFile, subject: path.bytes)]
+        }
+        switch age {
+        case .broken:
+            return [AlertKey(code: bytes.isEmpty ? .formatZeroLength : .formatCorrupt, subject: path.bytes)]
+        case .unknown:
+            let finding = FormatFinding(found: nil, supported: 1...life.support[machine], node: .own)
+            return [AlertKey(code: .formatUnknown, subject: path.bytes, format: finding)]
+        case .version(let number):
+            let nodes: [(Author, Int)] = [(.own, machine), (.peer, 1 - machine)]
+            return nodes.filter { number > life.support[$0.1] }.map { node, index in
+                let finding = FormatFinding(found: number, supported: 1...life.support[index], node: node)
+                return AlertKey(code: .formatNewer, subject: path.bytes, format: finding)
+            }
+        }
+    }
+}

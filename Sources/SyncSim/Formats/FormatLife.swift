@@ -1,0 +1,161 @@
+import SyncModel
+
+/// What people saved at guarded paths, and what they took away: the judge's memory for INV-22. It knows nothing of the daemon's
+/// rows, marks or clocks, only which bytes stood where when somebody did something.
+package final class FormatLife {
+    struct Save {
+        let machine: Int
+        let value: Value
+        let age: FormatAge
+        /// What it was saved over.
+        let over: Value
+        let time: Int64
+        var fate = Fate.standing
+    }
+
+    enum Fate: Hashable {
+        /// Nobody who saw it has put anything as new in its place.
+        case standing
+        /// By this save, which is no older.
+        case replaced(by: Int)
+        /// Written over before any daemon had read it.
+        case unseen
+        /// It is nowhere any more, and nobody but people or a disaster had a hand in that.
+        case lost
+    }
+
+    private struct Removal {
+        let machine: Int
+        let value: Value
+        let isKnown: Bool
+        let time: Int64
+    }
+
+    /// The highest version that the programs of each machine understand.
+    var support: [UInt32]
+    private(set) var saves: SortedMap<Path, [Save]> = [:]
+    /// Values that a person who had seen them gave up, with all that they had been saved over.
+    private var givenUp: SortedMap<Path, [Value: Int64]> = [:]  // lookup only
+    private var removals: SortedMap<Path, [Removal]> = [:]
+
+    /// Who deletes a file and makes it anew within this time saves it. (The daemon waits a second from when it sees that, and
+    /// clocks may be wrong by a little.)
+    private static let saveMilliseconds: Int64 = 990
+
+    init(support: [UInt32]) {
+        self.support = support
+    }
+
+    /// Somebody changed what stands at a path. `isKnown` if a daemon had read what stood there.
+    func changed(
+        _ path: Path, on machine: Int, from before: Value, to after: Value, age: FormatAge?, isKnown: Bool,
+        isMove: Bool = false, at time: Int64
+    ) {
+        guard before != after else { return }
+        if !after.isContent {
+            if isMove { return giveUp(before, at: path, time) }
+            if before.isContent {
+                let removal = Removal(machine: machine, value: before, isKnown: isKnown, time: time)
+                removals[path, default: []].append(removal)
+            }
+            return
+        }
+        var (over, isKnown) = (before, isKnown)
+        if let index = removals[path]?.lastIndex(where: { $0.machine == machine }), let removal = removals[path]?[index]
+        {
+            if before == .absent, time < removal.time + FormatLife.saveMilliseconds {
+                (over, isKnown) = (removal.value, removal.isKnown)
+            } else {
+                giveUp(removal.value, at: path, removal.time)
+            }
+            removals[path]?.remove(at: index)
+        }
+        guard let age else { return }
+        let number = saves[path]?.count ?? 0
+        for index in (saves[path] ?? []).indices { replace(index, at: path, by: number, age, over, isKnown: isKnown) }
+        saves[path, default: []].append(Save(machine: machine, value: after, age: age, over: over, time: time))
+    }
+
+    private func replace(
+        _ index: Int, at path: Path, by number: Int, _ age: FormatAge, _ over: Value, isKnown: Bool
+    ) {
+        guard let save = saves[path]?[index], save.value == over, save.fate == .standing else { return }
+        if save.age <= age {
+            saves[path]?[index].fate = .replaced(by: number)
+        } else if !isKnown {
+            saves[path]?[index].fate = .unseen
+        }
+    }
+
+    /// A person who saw this value removed it for good, or put something else in its place on purpose.
+    func giveUp(_ value: Value, at path: Path, _ time: Int64) {
+        var open = [value]
+        while let next = open.popLast() {
+            guard next.isContent, givenUp[path]?[next] == nil else { continue }
+            givenUp[path, default: [:]][next] = time
+            open += (saves[path] ?? []).filter { $0.value == next }.map(\.over)
+        }
+    }
+
+    private func settleRemovals(at path: Path, _ time: Int64) {
+        for removal in removals[path] ?? [] where time >= removal.time + FormatLife.saveMilliseconds {
+            giveUp(removal.value, at: path, removal.time)
+        }
+    }
+
+    /// What must stand at the path, unless something as new does.
+    func owed(at path: Path, _ time: Int64) -> [Save] {
+        settleRemovals(at: path, time)
+        let all = saves[path] ?? []
+        return all.filter { isOwed($0, all) && !hasLost($0, all, givenUp[path] ?? [:]) }
+    }
+
+    /// It was given up itself, or it may have lost to something as new that was given up later: then it is beside the path.
+    private func hasLost(_ save: Save, _ all: [Save], _ givenUp: [Value: Int64]) -> Bool {
+        all.contains { other in
+            guard let time = givenUp[other.value] else { return false }
+            if other.value == save.value { return true }
+            return other.age >= save.age && (time >= save.time || wasSaved(save, over: other.value, all))
+        }
+    }
+
+    /// Whoever saved had it before him, and did not know yet that it was given up on the other machine.
+    private func wasSaved(_ save: Save, over value: Value, _ all: [Save]) -> Bool {
+        var (next, known) = (save.over, [save.value: true])
+        while next.isContent, known.updateValue(true, forKey: next) == nil {
+            if next == value { return true }
+            next = all.first { $0.value == next }?.over ?? .absent
+        }
+        return false
+    }
+
+    private func isOwed(_ save: Save, _ all: [Save]) -> Bool {
+        switch save.fate {
+        case .standing: true
+        // Who wrote over it was written over before a daemon could read that: it is as if he had not been there.
+        case .replaced(let number): all[number].fate == .unseen && isOwed(all[number].standing, all)
+        case .unseen, .lost: false
+        }
+    }
+
+    /// After a power cut, an old image or a lost state only that can still be asked for which a folder shows.
+    func disaster(_ world: World) {
+        let disks = world.machines.map(\.disk.atHome)
+        for path in saves.keys { lose(at: path) { value in disks.contains { $0.value(at: path) == value } } }
+    }
+
+    /// What is nowhere any more cannot be asked for.
+    func lose(at path: Path, unless isThere: (Value) -> Bool) {
+        for (index, save) in (saves[path] ?? []).enumerated() where save.fate != .lost && !isThere(save.value) {
+            saves[path]?[index].fate = .lost
+        }
+    }
+}
+
+extension FormatLife.Save {
+    fileprivate var standing: Self {
+        var save = self
+        save.fate = .standing
+        return save
+    }
+}
