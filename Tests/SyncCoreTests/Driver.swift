@@ -123,12 +123,12 @@ struct Driver {
     /// Starts a node and lets it come to rest.
     static func running(
         _ record: NodeRecord = record, files: SortedMap<Path, Item> = [:], shelf: Shelf = Shelf(),
-        settings: Settings = Settings()
+        settings: Settings = Settings(), powerWasLost: Bool = false
     ) -> Driver {
         var driver = Driver()
         driver.shelf = shelf
         driver.files = files
-        driver.happen(start(record, settings: settings))
+        driver.happen(start(record, settings: settings, powerWasLost: powerWasLost))
         driver.settle()
         return driver
     }

@@ -18,7 +18,7 @@ enum Transaction: Sendable {
     case observe([Look], source: LookSource)
     case hashed([HashedPath])
     case namesakes([FileIdentity])
-    case flagBelow(Path, after: Path?)
+    case flagBelow(Path, after: Path?, mayBeBack: Bool)
     case verifyMove(LocalMove, after: Path?)
     case relocateLocally(LocalMove)
     case loadRules
@@ -189,11 +189,18 @@ struct StoreLine: Sendable {
         let importedHead: LogHead
         let sets: SetHeads
         let after: AfterStored
+        /// Something seen missing is marked so by it.
+        let isMarking: Bool
     }
 
     var line = Deque<Entry>()
     var durableOwnHead = LogHead.none
     var durableImportedHead = LogHead.none
+    /// The batch that is being made marks something missing.
+    var marksNext = false
+
+    /// What is seen missing is not marked so in the store yet: whoever reads rows there now finds it as it was.
+    var isMarking: Bool { line.contains(where: \.isMarking) }
 
     /// Nothing is under way that anybody waits for.
     var isEmpty: Bool {
@@ -256,7 +263,7 @@ extension Node {
             return [.rows(results.map(\.path)), .identities(identities)]
         case .namesakes(let identities):
             return [.identities(identities)]
-        case .flagBelow(let path, let after):
+        case .flagBelow(let path, let after, _):
             return [.below(path, after: after, limit: limits.batchPathsMax)]
         case .verifyMove(let move, let after):
             return [.below(move.from, after: after, limit: limits.batchPathsMax)]
@@ -387,7 +394,8 @@ extension Node {
         case .observe(let looks, let source): observe(looks, source, &answers, into: &effects)
         case .hashed(let results): takeHashes(results, &answers, into: &effects)
         case .namesakes: lookAtNamesakes(&answers)
-        case .flagBelow(let path, _): flagBelow(path, &answers, into: &effects)
+        case .flagBelow(let path, _, let mayBeBack):
+            flagBelow(path, mayBeBack: mayBeBack, &answers, into: &effects)
         case .verifyMove(let move, _): verifyMove(move, &answers, into: &effects)
         case .relocateLocally(let move): relocateLocally(move, &answers, into: &effects)
         case .loadRules: loadRules(&answers, into: &effects)
@@ -478,8 +486,9 @@ extension Node {
         let job = newJob(.nothing)
         stores.line.append(
             StoreLine.Entry(
-                job: job, ownHead: record.ownHead, importedHead: record.importedHead, sets: records.known, after: after)
-        )
+                job: job, ownHead: record.ownHead, importedHead: record.importedHead, sets: records.known,
+                after: after, isMarking: stores.marksNext))
+        stores.marksNext = false
         effects.add(.store(job, StoreBatch(batch.operations)))
         batch = Batch()
     }
@@ -512,6 +521,7 @@ extension Node {
         if row == old { return }
         echoes.forget(row.path)
         noteShown(row)
+        if row.condition == .missing { stores.marksNext = true }
         counts.replace(old, by: row)
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))

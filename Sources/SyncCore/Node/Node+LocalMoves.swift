@@ -85,13 +85,14 @@ extension Node {
     }
 
     /// Path by path, and from what is there by now. (What lay in the directory was left to the move when it was seen missing,
-    /// and the directory may be known as deleted by now: no look at it would tell any more.)
+    /// and the directory may be known as deleted by now: no look at it would tell any more. Nor if it is back and was never
+    /// marked missing itself.)
     private mutating func takeMoveApart(_ move: LocalMove) {
         watch.observing -= 1
         if watch.unmoved.count < WatchState.youngMax { watch.unmoved[move.to] = move.stat.identity }
         look(at: move.from)
         look(at: move.to)
-        flag(below: move.from)
+        flag(below: move.from, mayBeBack: true)
     }
 
     /// A directory was renamed here: one entry in the log if everything below it is settled, else path by path.

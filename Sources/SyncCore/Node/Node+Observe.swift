@@ -433,9 +433,10 @@ extension Node {
             let below = watch.toScan.range(from: next.key).map(\.key).prefix { $0.isBelow(next.key) }
             for directory in below { watch.toScan[directory] = nil }
         }
-        // One chunk at a time, and not faster than what it found is looked at.
+        // One chunk at a time, and not faster than what it found is looked at. (It meets the rows as they are stored: what is back
+        // and not yet marked as missing there would be no difference.)
         guard let scan = watch.scan, scan.job == nil, watch.observing == 0, apply.moving.isEmpty,
-            watch.toHash.count + watch.hashing.count < limits.batchPathsMax * 4
+            watch.toHash.count + watch.hashing.count < limits.batchPathsMax * 4, !stores.isMarking
         else { return }
         let job = newJob(.scan)
         watch.scan?.job = job
@@ -692,9 +693,9 @@ extension Node {
     }
 
     /// What lay below a directory that is gone is gone with it; nobody tells of each.
-    mutating func flag(below path: Path) {
+    mutating func flag(below path: Path, mayBeBack: Bool = false) {
         deletes.flagging += 1
-        enqueue(.flagBelow(path, after: nil))
+        enqueue(.flagBelow(path, after: nil, mayBeBack: mayBeBack))
     }
 
     func isBelowOrIn<Value>(_ path: Path, _ set: SortedMap<Path, Value>) -> Bool {
@@ -1167,11 +1168,13 @@ extension Node {
     // MARK: Everything below a directory that is gone
 
     /// Each is looked at before it is believed: another directory may stand in the place of the one that went.
-    mutating func flagBelow(_ directory: Path, _ answers: inout Answers, into effects: inout Effects) {
+    mutating func flagBelow(
+        _ directory: Path, mayBeBack: Bool, _ answers: inout Answers, into effects: inout Effects
+    ) {
         let rows = answers.rows()
-        for row in rows where row.disk != nil && row.condition != .missing { look(at: row.path) }
+        for row in rows where row.disk != nil && (mayBeBack || row.condition != .missing) { look(at: row.path) }
         if rows.count == limits.batchPathsMax, let last = rows.last {
-            enqueue(.flagBelow(directory, after: last.path))
+            enqueue(.flagBelow(directory, after: last.path, mayBeBack: mayBeBack))
         } else {
             deletes.flagging -= 1
         }
