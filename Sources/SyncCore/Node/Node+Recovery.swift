@@ -430,8 +430,12 @@ extension Node {
             finish(.diskFailed, into: &effects)
             return
         }
+        // A directory that could not be taken back stays where it is, and a look will tell of it. At the next start it would be
+        // taken back from there, whatever has become of it by then.
+        let moves = SortedMap((recovery.intents ?? []).filter(\.isMovingDirectory).map { ($0.stage, true) })
         for (owner, result) in zip(recovery.findings.owners, results) {
-            if let owner, result.failure != nil { recovery.findings.done[owner] = nil }
+            guard let owner, result.failure != nil, !moves.contains(key: owner) else { continue }
+            recovery.findings.done[owner] = nil
         }
         for path in recovery.findings.rescued {
             effects.add(.report(.note(Note(code: .recoveryRescued, subject: path.bytes))))
@@ -601,6 +605,11 @@ extension Intent {
     /// What makes room is a directory.
     fileprivate var isReplacingDirectory: Bool {
         if case .place = action { displaced == nil && expected?.kind == .directory } else { false }
+    }
+
+    fileprivate var isMovingDirectory: Bool {
+        guard case .rename(let from) = action, from != path else { return false }
+        return expected?.kind == .directory
     }
 
     fileprivate func repeats(_ earlier: Intent) -> Bool { path == earlier.path && action == earlier.action }
