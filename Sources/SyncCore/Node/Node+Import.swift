@@ -378,7 +378,9 @@ extension Node {
                 head.origin.position.epoch != record.adoptSparing
             else { continue }
             var row = old
-            guard !old.needsApply else {
+            // What a power cut has left is nothing to tell of, nor is it that nothing is left: what was applied here is to come back.
+            let isDamaged = old.condition == .damaged && old.reflected.covers(old.version)
+            guard !old.needsApply || isDamaged else {
                 // The peer took back what never got here: what the folder shows is what there is. A path that never was
                 // here is not known any more: nobody deleted it, and the peer tells of it again if it still has it.
                 row.heads = []
@@ -404,11 +406,11 @@ extension Node {
                 time: adopted(shown.origins.time))
             let revision = Revision(
                 origin: Origin(author: .own, position: position, time: time), seen: row.version,
-                entry: row.disk?.entry ?? shown.entry, origins: origins)
+                entry: isDamaged ? shown.entry : row.disk?.entry ?? shown.entry, origins: origins)
             row.join(revision)
             row.reflected = row.version
             let merged = resolution(of: row).origins
-            row.disk?.origins = merged
+            if !isDamaged { row.disk?.origins = merged }
             append(.put(row.path, revision), at: position, time, in: &batch)
             put(row, replacing: old, in: &batch, into: &effects)
             plan.want(row.path)
