@@ -86,11 +86,10 @@ extension Node {
         incoming.cursor = record.importedHead
         // Even after an orderly stop: the daemon was through, but the machine may have gone down with people's writes.
         if start.powerWasLost { record.distrust(limits) }
-        // A state that was wiped must not give the numbers of versions that are still on disk.
-        if record.nextVersion == 1 {
-            record.nextVersion = UInt64(nonce) << 20 + 1
-            recovery.isFirstStart = true
-        }
+        // A state that was wiped or put back must not give the numbers of versions that are still on disk. (The later of two
+        // versions has the larger number.)
+        recovery.isFirstStart = record.nextVersion == 1
+        record.nextVersion += recovery.isFirstStart ? UInt64(nonce) << 20 : (UInt64(nonce % 4_096) + 1) << 16
         recovery.isAfterCrash = !recovery.isFirstStart && !record.stoppedCleanly
         phase = .recovering
         record.stoppedCleanly = false
