@@ -1055,9 +1055,11 @@ extension Node {
             let isMade = stat.identity != disk.stat.identity && watch.isSinceBoot(stat.identity.birth)
             return row.condition == .damaged && !isMade
         }
-        guard isSuspect(row) || watch.heeded.contains(key: row.path), !isHandled(row.path) else { return false }
         // (A directory or a link says nothing by its size.)
         let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
+        guard isSuspect(row) || watch.heeded.contains(key: row.path) || isEmptied && isOfLastMoments(shown),
+            !isHandled(row.path)
+        else { return false }
         // (Of a file that was read in the breath of its last change the times may stand for one more, but not for nothing at all.)
         let isAmbiguous = disk.isRacy && stat.changed == disk.stat.changed && !isEmptied
         if isFromBefore(stat, disk.stat), !isAmbiguous { return true }
@@ -1078,6 +1080,13 @@ extension Node {
         // Made after what is known had been put here, whatever times it was given: no cut brings that back.
         let isLater = stat.identity != disk.stat.identity && stat.identity.birth > disk.stat.changed
         return !isNew && (stat.modified <= disk.stat.modified && !isLater || isEmptied)
+    }
+
+    /// Last changed so shortly before the cut that nothing of what was written may have reached the disk, however long ago that was
+    /// that the file was known.
+    private func isOfLastMoments(_ stat: Stat) -> Bool {
+        guard let since = record.distrustSince else { return false }
+        return stat.changed.milliseconds >= since && !watch.isSinceBoot(stat.changed)
     }
 
     /// One cut has emptied it and it was taken away then; another gives it back.
