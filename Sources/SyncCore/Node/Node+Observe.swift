@@ -16,6 +16,10 @@ struct WatchState: Sendable {
     /// one of them another name is no cut.
     var strays = SortedMap<FileIdentity, Stray>()
 
+    /// After a power cut: directories that somebody has put in their place since the machine is up. What is in them has come along,
+    /// and nothing of that shows in its own times.
+    var arrived = SortedMap<Path, Bool>()
+
     struct Stray: Sendable {
         let path: Path
         let content: Content
@@ -351,6 +355,7 @@ extension Node {
         watch.unseen = nil
         watch.handled.removeAll()
         watch.strays.removeAll()
+        watch.arrived.removeAll()
         watch.swept.removeAll()
         var batch = Batch()
         store(&batch, into: &effects)
@@ -745,6 +750,7 @@ extension Node {
         // (A directory from here on.)
         if watch.hashing.contains(key: row.path) { watch.hashing[row.path] = false }
         let isNew = row.disk?.stat.identity != stat.identity || row.condition == .missing
+        noteArrival(of: stat, at: row)
         revised(&row, showing: .directory, stat: stat, namesakes: namesakes, in: &batch)
         if isNew {
             rescan(row.path)
@@ -1137,7 +1143,8 @@ extension Node {
     /// all its names.)
     private func isRenamed(_ entry: Entry, _ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
         let path = row.path
-        let isPutHere = row.disk?.stat.identity != stat.identity && watch.isChangedSinceBoot(stat)
+        let isPutHere =
+            row.disk?.stat.identity != stat.identity && (watch.isChangedSinceBoot(stat) || hasArrived(path))
         if let stray = watch.strays[stat.identity], stray.path != path, stray.content == entry.content, isPutHere {
             return true
         }
@@ -1146,6 +1153,19 @@ extension Node {
             else { return false }
             return isPutHere || isHandled(other.path)
         }
+    }
+
+    private mutating func noteArrival(of stat: Stat, at row: Row) {
+        guard record.distrustSince != nil, row.disk?.stat.identity != stat.identity,
+            watch.isChangedSinceBoot(stat), watch.arrived.count < limits.notedPathsMax
+        else { return }
+        watch.arrived[row.path] = true
+    }
+
+    /// With a directory above.
+    private func hasArrived(_ path: Path) -> Bool {
+        if watch.arrived.isEmpty { return false }
+        return sequence(first: path, next: \.parent).contains { watch.arrived.contains(key: $0) }
     }
 
     mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path) {
