@@ -32,6 +32,9 @@ package final class PositiveEvidence: Invariant {
             guard let intent = act.store.intents[name] else { return }
             // What we have staged ourselves has not been in the tree yet.
             if case .place(let staged, _) = intent.action, staged == touch.identity { return }
+            // Written by who had it open when it was out of its place already: nobody can look and move in one breath. It was never
+            // in the folder, and INV-01 asks for it there.
+            if court.ledger.wasOnlyWrittenAside(touch.before, at: intent.path) { return }
             judge(touch.before, of: intent.path, act, &court)
         case .version, .quarantine: break
         }

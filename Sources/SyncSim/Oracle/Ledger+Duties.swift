@@ -30,6 +30,12 @@ extension Ledger {
         pages[path]?.acts.contains { $0.before == value && $0.isUndone == isUndone } ?? false
     }
 
+    /// Nobody put this value at the path but through a handle on a file that a daemon had taken from there before.
+    package func wasOnlyWrittenAside(_ value: Value, at path: Path) -> Bool {
+        let makers = pages[path]?.acts.filter { $0.after == value } ?? []
+        return !makers.isEmpty && makers.allSatisfy(\.isAside)
+    }
+
     /// A person wrote over this value in place without having looked: his folder has nothing of it any more.
     package func wasOverwrittenBlindly(_ value: Value, at path: Path) -> Bool {
         pages[path]?.acts.contains { $0.before == value && $0.isBlind && !$0.isUndone } ?? false
