@@ -224,7 +224,8 @@ package struct Ledger: Sendable {
     }
 
     /// What a late writer put into a file that had been displaced goes to the top of the folder if its directory is gone by
-    /// then, under the name of a conflict copy: nobody ever put it there. The paths it may have come from.
+    /// then, under the name of a conflict copy: nobody ever put it there. So does what was written by another name of such a file,
+    /// if that has gone since. The paths it may have come from.
     package func rescued(_ value: Value, to copy: Path) -> [Path] {
         guard copy.depth == 1 else { return [] }
         var names: [Name?] = []
@@ -236,7 +237,7 @@ package struct Ledger: Sendable {
         if names.isEmpty { return [] }
         return pages.compactMap { path, page in
             let isLate = path.depth > 1 && names.contains(path.name)
-            return isLate && page.acts.contains { $0.isAside && $0.after == value } ? path : nil
+            return isLate && (page.isEntangled || page.acts.contains { $0.isAside && $0.after == value }) ? path : nil
         }
     }
 
