@@ -381,6 +381,7 @@ package final class Watch: Checker {
             })
         let other = world.machines[1 - machine].disk.atHome
         world.ledger.forgotMetadata(of: machine) { other.peekStat($0) }
+        world.ledger.metadataIsOld(on: 1 - machine, byItsClock: world.wall(of: 1 - machine)) { disk.peekStat($0) }
     }
 
     private func struckByPower(_ machine: Int, _ world: World) {

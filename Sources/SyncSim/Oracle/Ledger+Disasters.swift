@@ -133,6 +133,18 @@ extension Ledger {
         }
     }
 
+    /// What a machine left and the other, whose daemon has lost what it knew, does not show yet (`shown`: what that shows). Its first
+    /// revision is as old as its file, and where that is younger than anything by the clock of who left it, that clock is behind:
+    /// by times, which is all there is, the other was later.
+    package mutating func metadataIsOld(on machine: Int, byItsClock wall: Int64, shown: (Path) -> Stat?) {
+        for path in pages.keys {
+            guard let left = pages[path]?.left, left.machine == machine, let found = shown(path),
+                found.modified != left.modified, found.modified.milliseconds > wall
+            else { continue }
+            pages.update(path) { $0.left = nil }
+        }
+    }
+
     /// The operator put other things into the folder: for the daemon that is what any person might have done. What he laid
     /// over may end in quarantine, because a restored file looks like damage after a crash.
     package mutating func replacedTree(

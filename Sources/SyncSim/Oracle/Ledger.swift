@@ -155,6 +155,12 @@ package struct Ledger: Sendable {
         pages[path, default: Page()].leave(Left(machine: machine, mode: mode, modified: modified))
     }
 
+    /// A person changed mode or time only, where the daemon had lost what it knew and had not looked since: what it finds is as old
+    /// as the file, and of two modes or times nobody can say which came later.
+    package mutating func leftUnseen(_ path: Path) {
+        pages.update(path) { $0.left = nil }
+    }
+
     /// A person wrote the same bytes again: they are as durable as he has made them.
     package mutating func rewrote(_ path: Path, on machine: Int, at time: Int64) {
         pages[path, default: Page()].rewritten[machine] = time

@@ -250,7 +250,13 @@ extension Hands {
         }
         if let stat = found?.stat, after.isContent {
             world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified)
+            if before == after, isUnknown(path) { world.ledger.leftUnseen(path) }
         }
+    }
+
+    /// The daemon has lost what it knew and has not been here since.
+    private func isUnknown(_ path: Path) -> Bool {
+        world.ledger.hasForgotten && world.machines[machine].store.rows[path]?.disk == nil
     }
 
     /// The daemon is between writing down that it will change this path and writing down that it has.
