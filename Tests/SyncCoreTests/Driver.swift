@@ -336,7 +336,8 @@ struct Driver {
             path.isBelow(request.directory)
                 ? ScanJoin.difference(at: path, row: shelf.rows[path], stat: files[path]?.stat) : nil
         }
-        return ScanChunk(differences: differences, resume: nil, root: root, unreadable: [])
+        let unreadable = faults.filter { $0.value == .permission && $0.key.isBelow(request.directory) }.map(\.key)
+        return ScanChunk(differences: differences, resume: nil, root: root, unreadable: unreadable)
     }
 
     private func hash(_ path: Path) -> HashOutcome {

@@ -106,18 +106,19 @@ struct MessageTests {
         #expect(pending.count == 40 && pending.allSatisfy { $0.reason == .waitingChildren })
     }
 
-    @Test("path.permission: what may not be looked at waits, and counts neither as gone nor as changed")
+    @Test("path.permission: what may not be looked at is told of, and counts neither as gone nor as changed")
     func forbidden() {
         let path = place("a")
         var driver = Driver.running(files: [path: .file("text", inode: 5, modified: Self.old)])
         driver.faults[path] = .permission
-        driver.notice([[Notice(path: path, kind: .touched)]])
-        #expect(driver.shelf.rows[path]?.waiting?.reason == .pathPermission)
+        driver.happen(.command(CommandID(raw: 1), .rescan(.root)))
+        driver.settle()
+        #expect(driver.alerts == [.pathPermission])
         #expect(driver.shelf.rows[path]?.disk != nil && driver.shelf.log.count == 1)
         driver.faults[path] = nil
-        driver.notice([[Notice(path: path, kind: .touched)]])
-        for _ in 0..<5 { driver.sleep() }
-        #expect(driver.shelf.rows[path]?.waiting == nil)
+        driver.happen(.command(CommandID(raw: 2), .rescan(.root)))
+        driver.settle()
+        #expect(driver.alerts.isEmpty && driver.shelf.log.count == 1)
     }
 
     @Test("peer.incompatible: a strict lock of which the other node says nothing is refused") func deafPeer() {
