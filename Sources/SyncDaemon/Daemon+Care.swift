@@ -16,7 +16,7 @@ extension Daemon {
         do throws(ConfigurationError) {
             wanted = try Configuration.read(path: configurationPath)
         } catch {
-            journal.problem("the configuration was not changed: \(error)")
+            journal.problem(.configInvalid, "the configuration was not changed: \(error)")
             return error.problems.map(\.description) + ["nothing was changed"]
         }
         let keys = wanted.keysThatDiffer(from: configuration)

@@ -63,7 +63,7 @@ extension Daemon {
     func paired(_ other: Paired, settle: @escaping (PairingVerdict) -> Void) {
         // What the rows say of the other log is about another node: this one must not be taken for it.
         if let lastPeer, lastPeer != other.fingerprint {
-            journal.problem("\(PairingError.pairedBefore)")
+            journal.problem(.pairingFailed, "\(PairingError.pairedBefore)")
             settle(.pairedBefore)
             return settleInvites(.failure(.pairedBefore))
         }
@@ -88,7 +88,7 @@ extension Daemon {
                 meet(other)
             case .failure(let error):
                 let problem = PairingError.notStored("\(error)")
-                journal.problem("\(problem)")
+                journal.problem(.pairingFailed, "\(problem)")
                 then(.failure(problem))
             }
         }

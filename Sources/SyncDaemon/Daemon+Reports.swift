@@ -47,6 +47,7 @@ extension Daemon {
             if let bytes = try store.value(Opening.Fact.alerts) { alerts = AlertBook(encoded: bytes) }
         } catch {
             journal.problem(
+                .diskError,
                 "the alerts of the last run cannot be read: \(error). They are raised again as they are met.")
         }
     }
@@ -69,7 +70,7 @@ extension Daemon {
     }
 
     private func noteUnsaved(_ error: StoreError) {
-        journal.problem("the alerts cannot be written down: \(error). They are raised again as they are met.")
+        journal.problem(.diskError, "the alerts cannot be written down: \(error). They are raised again as they are met.")
     }
 
     /// Once the node knows its folder: what the last process had open and this one does not raise is over.

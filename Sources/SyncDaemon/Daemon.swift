@@ -129,8 +129,8 @@ final class Daemon {
         host.onFlood = { [unowned self] in holdBack($0) }
         host.onClose = { [unowned self] in close($0, because: $1) }
         host.onStored = { [unowned self] in noteStored($0) }
-        host.onStoreFailure = { [unowned self] in journal.problem("state.db: \($0). The node stops; files are safe.") }
-        host.onFolderFailure = { [unowned self] in journal.problem("the folder's own stage: \($0). The node stops.") }
+        host.onStoreFailure = { [unowned self] in journal.problem(.diskError, "state.db: \($0). The node stops; files are safe.") }
+        host.onFolderFailure = { [unowned self] in journal.problem(.diskError, "the folder's own stage: \($0). The node stops.") }
         host.onWatchLimit = { [unowned self] in noteWatchLimit($0) }
         host.onReturn = { [unowned self] in startOver() }
         host.setReserve(configuration.safety.reserve)
@@ -174,7 +174,7 @@ final class Daemon {
     private func tellOfModels() {
         let refused = models.refusals
         for refusal in refused {
-            for fault in refusal.faults { journal.problem("a model is not used: \(fault)") }
+            for fault in refusal.faults { journal.problem(.schemaInvalid, "a model is not used: \(fault)") }
             raise(AlertKey(code: .schemaInvalid, subject: refusal.file))
         }
         for item in alerts.open where item.key.code == .schemaInvalid {
@@ -205,7 +205,7 @@ final class Daemon {
             if let stored = try store.node() { record = stored }
             if record.peerName.isEmpty { record.peerName = peerName }
         } catch {
-            journal.problem("state.db: \(error). The node stops; files are safe.")
+            journal.problem(.diskError, "state.db: \(error). The node stops; files are safe.")
             exit = .storage
             return end()
         }

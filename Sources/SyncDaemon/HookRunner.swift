@@ -28,13 +28,13 @@ final class HookRunner {
     /// The command gets the alert as one line of JSON.
     func run(_ command: [UInt8], with alert: AlertDocument) {
         guard worker.outstanding < HookRunner.waitingMax else {
-            return journal.problem("the alert hook is too slow: an alert was not told to it; see syncctl alerts")
+            return journal.problem(.hookFailed, "the alert hook is too slow: an alert was not told to it; see syncctl alerts")
         }
         let (isEnding, line) = (isEnding, alert.json.bytes + [0x0A])
         worker.run({
             System.run(shell: command, input: line, milliseconds: HookRunner.millisecondsMax) { isEnding.isSet }
         }) { [journal] end in
-            if let complaint = HookRunner.complaint(end) { journal.problem("the alert hook \(complaint)") }
+            if let complaint = HookRunner.complaint(end) { journal.problem(.hookFailed, "the alert hook \(complaint)") }
         }
     }
 

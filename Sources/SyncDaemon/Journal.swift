@@ -48,11 +48,11 @@ final class Journal {
     /// Why the process ends.
     func refuse(_ refusal: Refusal) {
         guard let code = refusal.code else { return say(refusal.text) }
-        line("\(code.rawValue): \(refusal.text)", priority: 3)
+        problem(code, refusal.text)
     }
 
     /// Something is wrong with the program's own means.
-    func problem(_ text: String) { line(text, priority: 3) }
+    func problem(_ code: MessageCode, _ text: String) { line("\(code.rawValue): \(text)", priority: 3) }
 
     private func line(_ text: String, priority: Int) {
         write((hasPriorities ? "<\(priority)>" : "syncd: ") + text + "\n")

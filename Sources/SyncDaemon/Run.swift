@@ -88,7 +88,7 @@ public enum SyncDaemon {
         }
         loop.run()
         daemon.close()
-        do throws(LoopError) { try loop.close() } catch { journal.problem("\(error)") }
+        do throws(LoopError) { try loop.close() } catch { journal.problem(.programFault, "\(error)") }
         return daemon.isStartingOver && daemon.exit == .stopped ? nil : daemon.exit
     }
 

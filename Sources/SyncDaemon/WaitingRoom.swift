@@ -61,7 +61,7 @@ final class WaitingRoom {
         hook?.close()
         server.close()
         for signal in signals { signal.close() }
-        do throws(LoopError) { try loop.close() } catch { journal.problem("\(error)") }
+        do throws(LoopError) { try loop.close() } catch { journal.problem(.programFault, "\(error)") }
         if isBack { journal.tellOver(code, []) }
         return isBack
     }

@@ -18,4 +18,4 @@ mv "$world/marker" "$alpha/.syncd/folder-id"
 settle
 [ "$(grep -c '"code":"root\.' "$world/alerts")" -eq 1 ] || fail "not one line for one alert: $(cat "$world/alerts")"
 grep -q '"severity":"serious".*"state":"open"' "$world/alerts" || fail "it is not the alert: $(cat "$world/alerts")"
-grep -q 'the alert hook ended with 5' "$world/alpha/log" || fail "nobody is told that the hook failed"
+grep -q 'hook.failed: the alert hook ended with 5' "$world/alpha/log" || fail "nobody is told that the hook failed"

@@ -22,6 +22,8 @@ times "$alpha" B1 09:00
 settle
 [ -f "$beta/schedules/times/B1.json" ] || fail "beta has no B1"
 
+for node in alpha beta; do wc -l <"$world/$node/log" >"$world/$node/said"; done
+
 # Apart, both delete B1, make one of their own, and point the note at it.
 ip link set "$device" down || skip "this machine cannot cut the cable"
 soon "alpha does not see the cut" unlinked alpha
@@ -59,6 +61,10 @@ roles() {
 }
 
 roles B3 B2
+for node in alpha beta; do
+    said=$(($(wc -l <"$world/$node/log") - $(cat "$world/$node/said")))
+    [ "$said" -le 10 ] || fail "$node says $said lines about it: $(tail -n "$said" "$world/$node/log")"
+done
 if grep -E "error|corrupt" "$world"/*/log; then fail "there is a line that says error"; fi
 # The one in quarantine is whole, with the numbers as they were written.
 ctl alpha --json conflicts show "$id" | grep -q "\"sha256\":\"$(printf '{"note": "A1", "at": "10:00", "extra": [1.50, 2e3]}\n' |

@@ -34,7 +34,7 @@ struct JournalTests {
         let (journal, paper) = journal(.decisions, hasPriorities: true)
         journal.tell(.diskFull)
         journal.tell(.versionKept)
-        journal.problem("no")
+        journal.problem(.diskError, "no")
         let first = paper.text.split(separator: "\n").map { $0.prefix(3) }
         #expect(first == ["<\(MessageCode.diskFull.severity == .serious ? 3 : 4)>", "<6>", "<3>"])
     }

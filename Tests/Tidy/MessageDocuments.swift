@@ -98,6 +98,11 @@ enum MessageCoverage {
         .repairExhausted: "docs/records.md: repair that puts records into quarantine always ends",
     ]
 
+    /// What is raised, and by no test.
+    static let notTested: [MessageCode: String] = [
+        .programFault: "no test makes the program's own works fail"
+    ]
+
     /// The codes that none of these files names. A comment names nothing.
     static func unnamed(_ codes: [MessageCode], in files: [SourceFile]) -> [MessageCode] {
         let texts = files.map { file in

@@ -15,6 +15,16 @@ extension Node {
     /// A rule tells how the version of the file, or of the original of a conflict copy, is found.
     func hasHeader(_ path: Path) -> Bool { formats.rules.reader(of: path) != nil }
 
+    /// What the other node saved at once with a save of this one, which keeps its own by the clock: its header is read there, not here,
+    /// and until it has had its say it may be newer. Who deletes or saves here has not seen it. The last of the other log that was.
+    func unreadConflict(_ row: Row) -> LogPosition? {
+        guard row.heads.count == 2, hasHeader(row.path), let own = row.head(by: .own),
+            own.origin.position > record.applied,
+            let theirs = row.head(by: .peer)?.entry.content, case .file = theirs, theirs != row.disk?.entry.content
+        else { return nil }
+        return own.seen.peer
+    }
+
     // MARK: Headers
 
     /// True if what was read of a file is put off until its header has been read as well.
@@ -99,7 +109,7 @@ extension Node {
             row.condition == .normal || row.condition == .missing, row.disk != nil,
             case .file(let content, _) = entry.content, let header = formats.headers[row.path],
             header.content == content, let known = row.format, known.rule == rule.fingerprint,
-            known.content != content, !known.isGivenUp, isShownOrWanted(known.content, row),
+            known.content != content, !known.isGivenUp, isShownOrWanted(known.content, row) || isToComeBack(known, row),
             header.reading.isDowngrade(of: known.reading)
         else {
             formats.brokenSince[row.path] = nil

@@ -579,6 +579,7 @@ extension Node {
             if disk.entry.mode == entry.mode { origins.mode = disk.origins.mode }
             if disk.entry.modified == entry.modified { origins.time = disk.origins.time }
         }
+        if seen == nil, let earlier = unreadConflict(row) { row.reflected.peer = min(row.reflected.peer, earlier) }
         let seen = seen ?? self.seen(by: entry, at: row)
         let revision = Revision(
             origin: origin, seen: seen, entry: entry, origins: origins, movedFrom: movedFrom,

@@ -33,6 +33,8 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case fuseDeletes = "fuse.deletes"
     case fuseRejected = "fuse.rejected"
 
+    case hookFailed = "hook.failed"
+
     case ignoreInvalid = "ignore.invalid"
 
     case initialMerged = "initial.merged"
@@ -67,6 +69,8 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case peerIncompatible = "peer.incompatible"
     case peerProtocolViolation = "peer.protocol-violation"
     case peerRejected = "peer.rejected"
+
+    case programFault = "program.fault"
 
     case recoveryFinished = "recovery.finished"
     case recoveryRescued = "recovery.rescued"

@@ -104,6 +104,20 @@ extension MessageRegistry {
                 """,
             cure: "Upgrade syncd where a newer version has it; syncctl --help lists what there is."),
         MessageKind(
+            .hookFailed, .warning, healsItself: true,
+            meaning: """
+                The command that gets the alerts could not be run, took too long or ended badly; the text says which. \
+                Syncing is not affected, and the alert stands in syncctl alerts.
+                """,
+            cure: "Mend the command named by hook in the configuration; it is run again for the next alert."),
+        MessageKind(
+            .programFault, .warning, healsItself: true,
+            meaning: """
+                Something in the works of syncd itself did not go as it should; the text says what. The files in the \
+                folder are not affected.
+                """,
+            cure: "Please report it with the lines of the journal around it."),
+        MessageKind(
             .startFailed, .serious, healsItself: false,
             meaning: """
                 syncd did not start, because something it needs cannot be used; the text names it and says why. The \
