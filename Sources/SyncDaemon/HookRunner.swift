@@ -1,5 +1,6 @@
 import ControlProtocol
 import EventLoop
+import SyncModel
 import Synchronization
 
 /// Runs the administrator's command for each alert, one after the other, on a thread of its own: however it behaves, the
@@ -28,7 +29,8 @@ final class HookRunner {
     /// The command gets the alert as one line of JSON.
     func run(_ command: [UInt8], with alert: AlertDocument) {
         guard worker.outstanding < HookRunner.waitingMax else {
-            return journal.problem(.hookFailed, "the alert hook is too slow: an alert was not told to it; see syncctl alerts")
+            return journal.problem(
+                .hookFailed, "the alert hook is too slow: an alert was not told to it; see syncctl alerts")
         }
         let (isEnding, line) = (isEnding, alert.json.bytes + [0x0A])
         worker.run({
