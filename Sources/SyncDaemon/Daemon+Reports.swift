@@ -70,7 +70,8 @@ extension Daemon {
     }
 
     private func noteUnsaved(_ error: StoreError) {
-        journal.problem(.diskError, "the alerts cannot be written down: \(error). They are raised again as they are met.")
+        journal.problem(
+            .diskError, "the alerts cannot be written down: \(error). They are raised again as they are met.")
     }
 
     /// Once the node knows its folder: what the last process had open and this one does not raise is over.

@@ -129,8 +129,12 @@ final class Daemon {
         host.onFlood = { [unowned self] in holdBack($0) }
         host.onClose = { [unowned self] in close($0, because: $1) }
         host.onStored = { [unowned self] in noteStored($0) }
-        host.onStoreFailure = { [unowned self] in journal.problem(.diskError, "state.db: \($0). The node stops; files are safe.") }
-        host.onFolderFailure = { [unowned self] in journal.problem(.diskError, "the folder's own stage: \($0). The node stops.") }
+        host.onStoreFailure = { [unowned self] in
+            journal.problem(.diskError, "state.db: \($0). The node stops; files are safe.")
+        }
+        host.onFolderFailure = { [unowned self] in
+            journal.problem(.diskError, "the folder's own stage: \($0). The node stops.")
+        }
         host.onWatchLimit = { [unowned self] in noteWatchLimit($0) }
         host.onReturn = { [unowned self] in startOver() }
         host.setReserve(configuration.safety.reserve)
