@@ -61,20 +61,8 @@ extension SeedPlan {
         self.init(seed: seed)
         var random = SeededRandom(seed: seed, stream: "records")
         scene = random.pick(RecordScene.allCases)
-        for trait in traits.list where trait.isHabit { turnOff(trait) }
         // What people lose with a folder, or what their own saves fail with, is no story about records.
-        for trait in [.rootLosses, .versionRestores, .massDeletes, .fullDisks, .diskErrors, .evilPeer] as [Trait] {
-            turnOff(trait)
-        }
-        if random.chance(percent: 50) {
-            for trait in [.powerCuts, .imageRestores, .stateWipes, .failedSyncs] as [Trait] { turnOff(trait) }
-        }
-        // What waits for a person's word on many deletions is another story.
-        let calm = Settings()
-        for index in settings.indices {
-            settings[index].deleteFuseFiles = calm.deleteFuseFiles
-            settings[index].deleteFusePercent = calm.deleteFusePercent
-        }
+        leaveOut([.rootLosses, .versionRestores, .massDeletes, .fullDisks, .diskErrors, .evilPeer], &random)
         userOperations = [random.range(1...14), random.range(1...14)]
         userPauseMilliseconds = random.pick([50, 300, 1_500, 4_000]) ?? 300
         for index in limits.indices { limits[index].setsForgottenMin = random.pick([1, 4, 256]) ?? 256 }
@@ -85,9 +73,17 @@ extension SeedPlan {
         self.init(seed: seed)
         var random = SeededRandom(seed: seed, stream: "formats")
         formatSupport = [UInt32(random.range(1...3)), UInt32(random.range(1...3))]
-        for trait in traits.list where trait.isHabit { turnOff(trait) }
         // What people lose with a folder, and what they fetch from among the versions, is no story about formats.
-        for trait in [.rootLosses, .versionRestores, .massDeletes, .evilPeer] as [Trait] { turnOff(trait) }
+        leaveOut([.rootLosses, .versionRestores, .massDeletes, .evilPeer], &random)
+        userOperations = [random.range(1...16), random.range(1...16)]
+        userPauseMilliseconds = random.pick([20, 300, 1_500, 4_000]) ?? 300
+    }
+
+    /// A world of users with a story of their own: without the habits of others and these traits, and in half of them without disasters but
+    /// kills.
+    private mutating func leaveOut(_ others: [Trait], _ random: inout SeededRandom) {
+        for trait in traits.list where trait.isHabit { turnOff(trait) }
+        for trait in others { turnOff(trait) }
         if random.chance(percent: 50) {
             for trait in [.powerCuts, .imageRestores, .stateWipes, .failedSyncs] as [Trait] { turnOff(trait) }
         }
@@ -97,8 +93,6 @@ extension SeedPlan {
             settings[index].deleteFuseFiles = calm.deleteFuseFiles
             settings[index].deleteFusePercent = calm.deleteFusePercent
         }
-        userOperations = [random.range(1...16), random.range(1...16)]
-        userPauseMilliseconds = random.pick([20, 300, 1_500, 4_000]) ?? 300
     }
 
     private mutating func drawSizes(_ random: inout SeededRandom) {

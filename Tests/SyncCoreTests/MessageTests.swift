@@ -5,6 +5,19 @@ import SyncModel
 import Testing
 
 struct MessageTests {
+    /// A node that the peer has told of a file `x`, and has not sent it.
+    private static func toldOfFile() throws -> (driver: Driver, content: ContentID) {
+        var peer = PeerLog()
+        let content = Driver.Item.file("text", inode: 5, modified: old).content
+        peer.append(epoch: 1, path: "x", entry: Entry(content: content, mode: 0o644, modified: old))
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.log(peer.entries))
+        driver.settle()
+        let id: ContentID? = if case .file(let id, _) = content { id } else { nil }
+        return (driver, try #require(id))
+    }
+
     private static let old = Timestamp(seconds: 1_700_000_000, nanoseconds: 5)
 
     @Test("log.newer: an entry of a made-up later program is left with its author, and our own go on") func laterEntry()
@@ -53,14 +66,8 @@ struct MessageTests {
         "content.changing, content.unavailable: what the peer cannot give now is waited for, with a reason",
         arguments: [true, false])
     func refusedContent(isChanging: Bool) throws {
-        var peer = PeerLog()
-        let content = Driver.Item.file("text", inode: 5, modified: Self.old).content
-        peer.append(epoch: 1, path: "x", entry: Entry(content: content, mode: 0o644, modified: Self.old))
-        var driver = Driver.running()
-        driver.greet()
-        driver.receive(.log(peer.entries))
-        driver.settle()
-        guard case .file(let id, _) = content else { return }
+        let (told, id) = try Self.toldOfFile()
+        var driver = told
         driver.receive(isChanging ? .later(id) : .gone(id))
         driver.settle()
         let reason = driver.shelf.rows[place("x")]?.waiting?.reason
@@ -70,14 +77,8 @@ struct MessageTests {
     @Test(
         "waiting.peer, node.paused: what has been told of and not come yet is pending while the peer is away or syncing paused",
         arguments: [true, false])
-    func away(isPaused: Bool) {
-        var peer = PeerLog()
-        let content = Driver.Item.file("text", inode: 5, modified: Self.old).content
-        peer.append(epoch: 1, path: "x", entry: Entry(content: content, mode: 0o644, modified: Self.old))
-        var driver = Driver.running()
-        driver.greet()
-        driver.receive(.log(peer.entries))
-        driver.settle()
+    func away(isPaused: Bool) throws {
+        var driver = try Self.toldOfFile().driver
         driver.happen(isPaused ? .command(CommandID(raw: 2), .pause) : .disconnected(Driver.link))
         driver.settle()
         driver.happen(.command(CommandID(raw: 1), .status))
