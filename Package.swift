@@ -35,6 +35,7 @@ let package = Package(
         // The pure core: no target from here down to SyncSim can open a file, read a clock or draw a random number.
         .target(name: "SyncModel", swiftSettings: rules),
         .target(name: "RecordMerge", dependencies: ["SyncModel"], swiftSettings: rules),
+        .target(name: "Coordination", dependencies: ["SyncModel"], swiftSettings: rules),
         .target(name: "SyncCore", dependencies: ["RecordMerge", "SyncModel"], swiftSettings: rules),
         .target(name: "SyncSim", dependencies: ["SyncCore", "RecordMerge", "SyncModel"], swiftSettings: rules),
         .executableTarget(name: "syncsim", dependencies: ["SyncSim", "SyncCore", "SyncModel"], swiftSettings: rules),
@@ -62,6 +63,7 @@ let package = Package(
             swiftSettings: rules),
 
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: rules),
+        .testTarget(name: "CoordinationTests", dependencies: ["Coordination", "SyncModel"], swiftSettings: rules),
         .testTarget(name: "RecordMergeTests", dependencies: ["RecordMerge", "SyncModel"], swiftSettings: rules),
         .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore", "SyncModel"], swiftSettings: rules),
         .testTarget(

@@ -11,6 +11,7 @@ enum Architecture {
         .init("CChecksum", .wall),
         .init("SyncModel", .core),
         .init("RecordMerge", .core, imports: ["SyncModel"]),
+        .init("Coordination", .core, imports: ["SyncModel"]),
         .init("SyncCore", .core, imports: ["RecordMerge", "SyncModel"]),
         .init("SyncSim", .simulation, imports: ["SyncCore", "RecordMerge", "SyncModel"]),
         .init("EventLoop", .adapter, imports: ["CLibuv"], outside: ["Glibc", "Synchronization"]),

@@ -1,0 +1,70 @@
+public import SyncModel
+
+/// A wish to have items for oneself, or among readers. All of its accesses are granted together or not at all.
+public struct ClaimRequest: Hashable, Sendable {
+    /// Given by whoever asks, and never twice.
+    public let id: UInt64
+    /// Whose connection ends it.
+    public let client: UInt64
+    /// Claims of one purpose never wait for each other. Without one a claim stands for itself.
+    public let purpose: String?
+    public var accesses: [Access]
+    /// Given up after so long.
+    public let patienceMilliseconds: UInt64?
+    /// Taken away after so long if somebody waits for it.
+    public let holdMilliseconds: UInt64?
+
+    public init(
+        id: UInt64, client: UInt64, purpose: String? = nil, accesses: [Access], patienceMilliseconds: UInt64? = nil,
+        holdMilliseconds: UInt64? = nil
+    ) {
+        self.id = id
+        self.client = client
+        self.purpose = purpose
+        self.accesses = accesses
+        self.patienceMilliseconds = patienceMilliseconds
+        self.holdMilliseconds = holdMilliseconds
+    }
+
+    var agent: Agent { purpose.map(Agent.purpose) ?? .claim(id) }
+
+    func excludes(_ other: ClaimRequest) -> Bool {
+        guard id != other.id, purpose == nil || purpose != other.purpose else { return false }
+        return accesses.contains { access in other.accesses.contains { access.excludes($0) } }
+    }
+}
+
+/// Who waits and is waited for: everything of one purpose is one.
+enum Agent: Hashable {
+    case purpose(String)
+    case claim(UInt64)
+    case presenter(UInt64)
+}
+
+/// Why a claim was not granted, or a grant was taken away.
+public enum ClaimRefusal: Error, Hashable, Sendable {
+    /// Its own time was over; who is in its way, and since when.
+    case timedOut(holder: UInt64?, purpose: String?, heldMilliseconds: UInt64)
+    /// Granting nobody would have ended it: the purposes that waited for each other in a circle.
+    case wouldDeadlock([String])
+    /// Somebody who shows the item could not save it or let go of it.
+    case presenterFailed(String)
+    case withdrawn
+    case tooMany
+}
+
+/// The right to do what was asked, until it is given back.
+public struct Grant: Hashable, Sendable {
+    public let claim: UInt64
+    /// Where the items are now: they may have been renamed meanwhile.
+    public let paths: [Path]
+    /// Higher than that of every grant before it.
+    public let fence: UInt64
+}
+
+/// What a writer did that others must know of when his grant ends.
+public enum Deed: Hashable, Sendable {
+    case changed(Path)
+    case moved(Path, to: Path)
+    case deleted(Path)
+}

@@ -1,0 +1,60 @@
+import SyncModel
+
+/// Claims that wait for each other in a circle: found when the last of them begins to wait, and ended by refusing the youngest, by name.
+extension Coordinator {
+    mutating func breakCircles(into effects: inout [Effect]) {
+        while let suspect = suspects.last {
+            guard let circle = circle(through: suspect), let youngest = youngest(of: circle) else {
+                suspects.removeLast()
+                continue
+            }
+            refuse(youngest, .wouldDeadlock(names(of: circle)), into: &effects)
+        }
+    }
+
+    /// Agents, each of which waits for the next, and the last for the first.
+    private func circle(through number: UInt64) -> [Agent]? {
+        guard let entry = entries[number], !entry.isHeld, mayBeAwaited(entry) else { return nil }
+        let start = entry.request.agent
+        var open = [(agent: start, depth: 0)]
+        var seen: [Agent] = []
+        var way: [Agent] = []
+        while let (agent, depth) = open.popLast() {
+            way.removeSubrange(depth...)
+            way.append(agent)
+            for next in awaited(by: agent) {
+                if next == start { return way }
+                guard !seen.contains(next) else { continue }
+                seen.append(next)
+                open.append((next, depth + 1))
+            }
+        }
+        return nil
+    }
+
+    /// Who stands for itself and has nobody asked yet has come last: nobody waits for it.
+    private func mayBeAwaited(_ entry: ClaimEntry) -> Bool { entry.request.purpose != nil || entry.phase != .waiting }
+
+    private func awaited(by agent: Agent) -> [Agent] {
+        var result: [Agent] = []
+        for (number, entry) in entries where !entry.isHeld && entry.request.agent == agent {
+            result += blockers(of: number).compactMap { entries[$0]?.request.agent }
+            result += entry.pending.compactMap { questions[$0] }.compactMap { presenters[$0.question.presenter]?.agent }
+        }
+        return result
+    }
+
+    private func youngest(of circle: [Agent]) -> UInt64? {
+        entries.last { !$0.value.isHeld && circle.contains($0.value.request.agent) }?.key
+    }
+
+    private func names(of circle: [Agent]) -> [String] {
+        circle.map { agent in
+            switch agent {
+            case .purpose(let name): name
+            case .claim(let id): "claim \(id)"
+            case .presenter(let id): "presenter \(id)"
+            }
+        }
+    }
+}

@@ -1,0 +1,403 @@
+import SyncModel
+
+/// Programs that share files: who may read or write what, in which order, and who is asked before.
+///
+/// One queue in order of arrival. Nobody passes somebody he excludes, with one exception: who was asked to save is let in ahead of the
+/// claim that asks. Nobody waits for ever: a claim has its own patience, a presenter that does not answer is skipped after its time, a
+/// client that is gone holds nothing, and claims that would wait for each other in a circle are found when the last of them comes.
+///
+/// Reads nothing, writes nothing, and knows no time but what it is told: see `step` and `nextDue`. What an event costs does not grow with
+/// the number of claims, but with the number of those that meet its paths.
+public struct Coordinator: Sendable {
+    public enum Event: Hashable, Sendable {
+        case claim(ClaimRequest)
+        /// Given back, or no longer wanted.
+        case end(claim: UInt64, [Deed])
+        case register(Presenter)
+        case withdraw(presenter: UInt64)
+        case answer(question: UInt64, Answer)
+        case gone(client: UInt64)
+        /// Something changed without a claim, or by somebody this coordinator does not know.
+        case happened(Deed)
+        case time
+    }
+
+    public enum Effect: Hashable, Sendable {
+        case granted(Grant)
+        case refused(claim: UInt64, ClaimRefusal)
+        /// It was held for longer than it may be, and somebody waits.
+        case revoked(claim: UInt64)
+        case ask(Question)
+        case tell(presenter: UInt64, News)
+    }
+
+    /// By their number in the order of arrival.
+    var entries = SortedMap<UInt64, ClaimEntry>()
+    private var numbers = SortedMap<UInt64, UInt64>()
+    private var places = Meetings()
+    var presenters = SortedMap<UInt64, Presenter>()
+    private var shown = Meetings()
+    var questions = SortedMap<UInt64, PendingQuestion>()
+    /// Claims that may be granted by what has happened.
+    private var toLookAt = SortedMap<UInt64, Bool>()
+    /// Claims that have begun to wait for somebody.
+    var suspects: [UInt64] = []
+    private var due = SortedMap<Due, Bool>()
+    private var lastNumber: UInt64 = 0
+    private var lastQuestion: UInt64 = 0
+    private var lastFence: UInt64
+    private var now: UInt64 = 0
+
+    /// How long a presenter may take for its answer.
+    public static let answerMilliseconds: UInt64 = 10_000
+    public static let claimsMax = 4_096
+    public static let presentersMax = 65_536
+
+    /// Fences begin above `epoch`, which must be higher with every start of the process.
+    public init(epoch: UInt32 = 0) {
+        lastFence = UInt64(epoch) << 32
+    }
+
+    public mutating func step(_ event: Event, at nowMilliseconds: UInt64, into effects: inout [Effect]) {
+        now = max(now, nowMilliseconds)
+        switch event {
+        case .claim(let request): add(request, into: &effects)
+        case .end(let claim, let deeds): end(claim, deeds, into: &effects)
+        case .register(let presenter): register(presenter)
+        case .withdraw(let presenter): withdraw(presenter)
+        case .answer(let question, let answer): take(answer, to: question, into: &effects)
+        case .gone(let client): forget(client, into: &effects)
+        case .happened(let deed): spread(deed, by: nil, into: &effects)
+        case .time: break
+        }
+        endOverdue(into: &effects)
+        repeat {
+            pump(into: &effects)
+            breakCircles(into: &effects)
+        } while !toLookAt.isEmpty
+    }
+
+    /// When `time` is to be told at the latest.
+    public var nextDue: UInt64? { due.first?.key.at }
+
+    /// False once the grant was given back or taken away.
+    public func isCurrent(fence: UInt64) -> Bool {
+        entries.values.contains { $0.isHeld && $0.fence == fence }
+    }
+
+    public var heldClaims: [ClaimRequest] { entries.values.filter(\.isHeld).map(\.request) }
+
+    // MARK: Claims
+
+    private mutating func add(_ request: ClaimRequest, into effects: inout [Effect]) {
+        guard entries.count < Coordinator.claimsMax, !request.accesses.isEmpty, numbers[request.id] == nil else {
+            return effects.append(.refused(claim: request.id, .tooMany))
+        }
+        lastNumber += 1
+        entries[lastNumber] = ClaimEntry(request: request, arrivedAt: now)
+        numbers[request.id] = lastNumber
+        for access in request.accesses { places.add(lastNumber, at: access.path) }
+        if let patience = request.patienceMilliseconds { due[Due(at: now + patience, .patience, lastNumber)] = true }
+        toLookAt[lastNumber] = true
+        suspects.append(lastNumber)
+    }
+
+    private mutating func end(_ claim: UInt64, _ deeds: [Deed], into effects: inout [Effect]) {
+        guard let number = numbers[claim], let entry = remove(number) else { return }
+        guard entry.isHeld else {
+            effects.append(.refused(claim: claim, .withdrawn))
+            return release(entry, into: &effects)
+        }
+        for deed in deeds { spread(deed, by: entry.request.agent, into: &effects) }
+        release(entry, into: &effects)
+    }
+
+    /// Whoever let go of something for it may have it back.
+    private func release(_ entry: ClaimEntry, into effects: inout [Effect]) {
+        for presenter in entry.asked where presenters[presenter] != nil {
+            effects.append(.tell(presenter: presenter, .reacquired))
+        }
+    }
+
+    /// With the questions that were asked for it. Who waited for it is looked at again.
+    private mutating func remove(_ number: UInt64) -> ClaimEntry? {
+        guard let entry = entries.removeValue(forKey: number) else { return nil }
+        numbers[entry.request.id] = nil
+        toLookAt[number] = nil
+        for access in entry.request.accesses { places.remove(number, from: access.path) }
+        for question in entry.pending { drop(question: question) }
+        if let patience = entry.request.patienceMilliseconds {
+            due[Due(at: entry.arrivedAt + patience, .patience, number)] = nil
+        }
+        if let ends = entry.holdEnds { due[Due(at: ends, .hold, number)] = nil }
+        for other in places.candidates(entry.request.accesses) { toLookAt[other] = true }
+        return entry
+    }
+
+    mutating func refuse(_ number: UInt64, _ reason: ClaimRefusal, into effects: inout [Effect]) {
+        guard let entry = remove(number) else { return }
+        effects.append(.refused(claim: entry.request.id, reason))
+        release(entry, into: &effects)
+    }
+
+    private mutating func forget(_ client: UInt64, into effects: inout [Effect]) {
+        for (number, entry) in entries where entry.request.client == client {
+            if let entry = remove(number) { release(entry, into: &effects) }
+        }
+        for (id, presenter) in presenters where presenter.client == client { withdraw(id) }
+    }
+
+    /// Everybody who shows it is told, but whoever did it. Claims that wait for what was moved follow it.
+    private mutating func spread(_ deed: Deed, by agent: Agent?, into effects: inout [Effect]) {
+        let whole = Access(deed.path, .write(.deleting))
+        for id in shown.candidates([whole]) {
+            guard let presenter = presenters[id], presenter.agent != agent, presenter.isConcerned(by: whole) else {
+                continue
+            }
+            switch deed {
+            case .changed(let path):
+                if presenter.shows(path) { effects.append(.tell(presenter: id, .changed(path))) }
+            case .deleted(let path): effects.append(.tell(presenter: id, .deleted(path)))
+            case .moved(let path, let target): effects.append(.tell(presenter: id, .moved(path, to: target)))
+            }
+        }
+        if case .moved(let path, let target) = deed { follow(path, to: target) }
+    }
+
+    private mutating func follow(_ path: Path, to target: Path) {
+        let whole = [Access(path, .write(.deleting))]
+        for id in shown.candidates(whole) {
+            guard let old = presenters[id]?.path, let new = old.following(path, to: target) else { continue }
+            presenters[id]?.path = new
+            shown.remove(id, from: old)
+            shown.add(id, at: new)
+        }
+        for number in places.candidates(whole) {
+            guard var entry = entries[number], entry.phase == .waiting else { continue }
+            for index in entry.request.accesses.indices {
+                let access = entry.request.accesses[index]
+                if case .write(.replacing) = access.kind { continue }
+                guard let new = access.path.following(path, to: target) else { continue }
+                entry.request.accesses[index].path = new
+                places.remove(number, from: access.path)
+                places.add(number, at: new)
+            }
+            entries[number] = entry
+            toLookAt[number] = true
+            suspects.append(number)
+        }
+    }
+
+    // MARK: Presenters
+
+    private mutating func register(_ presenter: Presenter) {
+        if presenters[presenter.id] != nil { withdraw(presenter.id) }
+        guard presenters.count < Coordinator.presentersMax else { return }
+        presenters[presenter.id] = presenter
+        shown.add(presenter.id, at: presenter.path)
+    }
+
+    /// What it was asked counts as answered.
+    private mutating func withdraw(_ id: UInt64) {
+        guard let presenter = presenters.removeValue(forKey: id) else { return }
+        shown.remove(id, from: presenter.path)
+        for (question, pending) in questions where pending.question.presenter == id { drop(question: question) }
+    }
+
+    private mutating func take(_ answer: Answer, to id: UInt64, into effects: inout [Effect]) {
+        guard var pending = questions[id] else { return }
+        switch answer {
+        case .ready:
+            drop(question: id)
+        case .busy:
+            guard !pending.isExtended else { return }
+            due[Due(at: pending.dueAt, .answer, id)] = nil
+            pending.isExtended = true
+            pending.dueAt += Coordinator.answerMilliseconds
+            questions[id] = pending
+            due[Due(at: pending.dueAt, .answer, id)] = true
+        case .failed(let reason):
+            refuse(pending.number, .presenterFailed(reason), into: &effects)
+        }
+    }
+
+    private mutating func drop(question id: UInt64) {
+        guard let pending = questions.removeValue(forKey: id) else { return }
+        due[Due(at: pending.dueAt, .answer, id)] = nil
+        guard entries[pending.number] != nil else { return }
+        entries[pending.number]?.pending.removeAll { $0 == id }
+        toLookAt[pending.number] = true
+    }
+
+    // MARK: Time
+
+    private mutating func endOverdue(into effects: inout [Effect]) {
+        while let first = due.first?.key, first.at <= now {
+            due[first] = nil
+            switch first.kind {
+            case .answer:
+                guard let presenter = questions[first.number]?.question.presenter else { continue }
+                drop(question: first.number)
+                effects.append(.tell(presenter: presenter, .skipped(fence: lastFence + 1)))
+            case .patience:
+                guard let entry = entries[first.number], !entry.isHeld else { continue }
+                refuse(first.number, timeout(of: entry), into: &effects)
+            case .hold:
+                // Nobody may wait for it yet: whoever comes looks at this.
+                entries[first.number]?.isOverdue = true
+                guard let entry = entries[first.number] else { continue }
+                for other in places.candidates(entry.request.accesses) { toLookAt[other] = true }
+            }
+        }
+    }
+
+    private func timeout(of entry: ClaimEntry) -> ClaimRefusal {
+        for number in places.candidates(entry.request.accesses) {
+            guard let other = entries[number], other.phase != .waiting, other.request.excludes(entry.request) else {
+                continue
+            }
+            let since = if case .held(let since) = other.phase { since } else { other.arrivedAt }
+            return .timedOut(
+                holder: other.request.client, purpose: other.request.purpose, heldMilliseconds: now - since)
+        }
+        let asked = entry.pending.first.flatMap { questions[$0] }
+        let presenter = asked.flatMap { presenters[$0.question.presenter] }
+        return .timedOut(holder: presenter?.client, purpose: presenter?.purpose, heldMilliseconds: 0)
+    }
+
+    // MARK: Granting
+
+    private mutating func pump(into effects: inout [Effect]) {
+        while let (number, _) = toLookAt.popFirst() {
+            guard let entry = entries[number], !entry.isHeld else { continue }
+            if entry.phase == .waiting {
+                guard isNext(number, entry, into: &effects) else { continue }
+                entries[number]?.phase = .preparing
+                ask(for: number, into: &effects)
+            }
+            grantIfReady(number, into: &effects)
+        }
+    }
+
+    /// Nobody is in its way. Who is, and has had his time, is no longer.
+    private mutating func isNext(_ number: UInt64, _ entry: ClaimEntry, into effects: inout [Effect]) -> Bool {
+        let mine = jumps(entry)
+        var isFree = true
+        for other in places.candidates(entry.request.accesses) where blocks(other, number, jumping: mine) {
+            if entries[other]?.isOverdue == true, let holder = remove(other) {
+                effects.append(.revoked(claim: holder.request.id))
+                release(holder, into: &effects)
+            } else {
+                isFree = false
+            }
+        }
+        return isFree
+    }
+
+    /// The claims that are in the way of one that is not held.
+    func blockers(of number: UInt64) -> [UInt64] {
+        guard let entry = entries[number] else { return [] }
+        let mine = jumps(entry)
+        return places.candidates(entry.request.accesses).filter { blocks($0, number, jumping: mine) }
+    }
+
+    private func blocks(_ other: UInt64, _ number: UInt64, jumping asking: [UInt64]) -> Bool {
+        guard let first = entries[other], let entry = entries[number], first.request.excludes(entry.request) else {
+            return false
+        }
+        switch first.phase {
+        case .held: return true
+        case .preparing: return entry.phase == .waiting && !asking.contains(other)
+        case .waiting: return entry.phase == .waiting && other < number && asking.isEmpty
+        }
+    }
+
+    /// The claims that have asked whoever made this one to save what it is about.
+    private func jumps(_ entry: ClaimEntry) -> [UInt64] {
+        guard !questions.isEmpty else { return [] }
+        let request = entry.request
+        return questions.values.filter { pending in
+            guard pending.question.savesFirst, let presenter = presenters[pending.question.presenter],
+                presenter.client == request.client, presenter.purpose == request.purpose
+            else { return false }
+            return request.accesses.allSatisfy { presenter.shows($0.path) }
+        }.map(\.number)
+    }
+
+    private mutating func ask(for number: UInt64, into effects: inout [Effect]) {
+        guard let request = entries[number]?.request else { return }
+        for id in shown.candidates(request.accesses) {
+            guard let presenter = presenters[id], presenter.agent != request.agent,
+                let concern = Concern(of: presenter, by: request)
+            else { continue }
+            lastQuestion += 1
+            let question = Question(
+                id: lastQuestion, presenter: id, path: concern.path, kind: concern.kind,
+                savesFirst: concern.savesFirst)
+            let dueAt = now + Coordinator.answerMilliseconds
+            questions[lastQuestion] = PendingQuestion(question: question, number: number, dueAt: dueAt)
+            due[Due(at: dueAt, .answer, lastQuestion)] = true
+            entries[number]?.asked.append(id)
+            entries[number]?.pending.append(lastQuestion)
+            effects.append(.ask(question))
+            letIn(presenter)
+        }
+        if entries[number]?.pending.isEmpty == false { suspects.append(number) }
+    }
+
+    /// What it has claimed already may be what it is asked to save.
+    private mutating func letIn(_ presenter: Presenter) {
+        let shows = Access(presenter.path, .write(.update), coversContents: presenter.coversContents)
+        for number in places.candidates([shows]) where entries[number]?.request.client == presenter.client {
+            toLookAt[number] = true
+        }
+    }
+
+    private mutating func grantIfReady(_ number: UInt64, into effects: inout [Effect]) {
+        // Somebody who was asked to save may have been let in meanwhile.
+        guard var entry = entries[number], entry.pending.isEmpty, blockers(of: number).isEmpty else { return }
+        lastFence += 1
+        entry.phase = .held(since: now)
+        entry.fence = lastFence
+        entries[number] = entry
+        if let ends = entry.holdEnds { due[Due(at: ends, .hold, number)] = true }
+        let paths = entry.request.accesses.map(\.path)
+        effects.append(.granted(Grant(claim: entry.request.id, paths: paths, fence: lastFence)))
+        for other in places.candidates(entry.request.accesses) where other != number { toLookAt[other] = true }
+    }
+}
+
+/// When something ends by itself, and what.
+private struct Due: Comparable, Sendable {
+    enum Kind: Int, Sendable { case answer, patience, hold }
+
+    let at: UInt64
+    let kind: Kind
+    let number: UInt64
+
+    init(at: UInt64, _ kind: Kind, _ number: UInt64) {
+        self.at = at
+        self.kind = kind
+        self.number = number
+    }
+
+    static func < (left: Due, right: Due) -> Bool {
+        (left.at, left.kind.rawValue, left.number) < (right.at, right.kind.rawValue, right.number)
+    }
+}
+
+extension Deed {
+    fileprivate var path: Path {
+        switch self {
+        case .changed(let path), .deleted(let path), .moved(let path, _): path
+        }
+    }
+}
+
+extension Path {
+    /// Where it is after `old` has become `new`; nil if that does not concern it.
+    fileprivate func following(_ old: Path, to new: Path) -> Path? {
+        guard self == old || isBelow(old) else { return nil }
+        return Path(new.bytes + bytes.dropFirst(old.bytes.count))
+    }
+}

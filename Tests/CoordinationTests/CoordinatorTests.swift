@@ -1,0 +1,253 @@
+import Coordination
+import SyncModel
+import Testing
+
+@Suite("the coordinator: who may, in which order, and who is asked before")
+struct CoordinatorTests {
+    @Test("readers share; a writer waits for readers, and readers that come after him wait for him")
+    func readersShare() {
+        var bench = Bench()
+        bench.read(1, "a")
+        bench.read(2, "a")
+        bench.write(3, "a")
+        bench.read(4, "a")
+        #expect(bench.granted == [1, 2])
+        bench.end(1)
+        bench.end(2)
+        #expect(bench.granted == [1, 2, 3])
+        bench.end(3)
+        #expect(bench.granted == [1, 2, 3, 4])
+    }
+
+    @Test("a directory and what is in it are two things, unless it is deleted, moved or replaced")
+    func contents() {
+        for (writing, isInTheWay) in [
+            (Access.Writing.update, false), (.merging, false), (.metadata, false), (.deleting, true), (.moving, true),
+            (.replacing, true),
+        ] {
+            var bench = Bench()
+            bench.claim(1, [("d", .write(writing))])
+            bench.write(2, "d/x")
+            #expect(bench.granted == (isInTheWay ? [1] : [1, 2]), "\(writing)")
+            var other = Bench()
+            other.write(2, "d/x")
+            other.claim(1, [("d", .write(writing))])
+            #expect(other.granted == (isInTheWay ? [2] : [2, 1]), "\(writing)")
+        }
+    }
+
+    @Test("several paths are granted together or not at all")
+    func together() {
+        var bench = Bench()
+        bench.write(1, "a")
+        bench.claim(2, [("a", .write(.update)), ("b", .write(.update))])
+        bench.write(3, "b")
+        #expect(bench.granted == [1])
+        bench.end(1)
+        #expect(bench.granted == [1, 2])
+        bench.end(2)
+        #expect(bench.granted == [1, 2, 3])
+    }
+
+    @Test("C5: claims of one purpose never wait for each other, also in two programs")
+    func onePurpose() {
+        var bench = Bench()
+        bench.claim(1, by: 7, for: "editor", [("a", .write(.update))])
+        bench.claim(2, by: 8, for: "editor", [("a", .write(.update))])
+        bench.claim(3, by: 7, for: "other", [("a", .write(.update))])
+        #expect(bench.granted == [1, 2])
+    }
+
+    @Test("C2: who shows an item is asked before others read or write it, and told when it is over")
+    func presenters() throws {
+        var bench = Bench()
+        bench.present(1, "a")
+        bench.read(10, "a")
+        let question = try #require(bench.asked.first)
+        #expect(question.kind == .letRead && question.savesFirst && bench.granted.isEmpty)
+        bench.step(.answer(question: question.id, .ready))
+        #expect(bench.granted == [10])
+        bench.end(10)
+        #expect(bench.told[1] == [.reacquired])
+        bench.read(11, "a", savesFirst: false)
+        #expect(bench.asked.last?.savesFirst == false)
+        bench.step(.answer(question: bench.asked[1].id, .ready))
+        bench.end(11)
+        bench.write(12, "a")
+        #expect(bench.asked.last?.kind == .letWrite)
+        bench.step(.answer(question: bench.asked[2].id, .ready))
+        bench.end(12, [.changed(Bench.path("a"))])
+        #expect(bench.told[1]?.suffix(2) == [.changed(Bench.path("a")), .reacquired])
+        bench.claim(13, [("a", .write(.deleting))])
+        #expect(bench.asked.last?.kind == .letDelete)
+        bench.step(.answer(question: bench.asked[3].id, .ready))
+        bench.end(13, [.deleted(Bench.path("a"))])
+        #expect(bench.told[1]?.contains(.deleted(Bench.path("a"))) == true)
+    }
+
+    @Test("what deletes a directory asks those who show what is in it; writing the directory does not")
+    func contained() {
+        var bench = Bench()
+        bench.present(1, "d/x")
+        bench.write(10, "d")
+        #expect(bench.asked.isEmpty && bench.granted == [10])
+        bench.end(10)
+        bench.claim(11, [("d", .write(.deleting))])
+        #expect(bench.asked.map(\.kind) == [.letDelete])
+        bench.present(2, "p", all: true)
+        bench.write(12, "p/in/side")
+        #expect(bench.asked.map(\.presenter) == [1, 2])
+    }
+
+    @Test("a presenter is not asked about what its own purpose does")
+    func ownPurpose() {
+        var bench = Bench()
+        bench.present(1, "a", client: 7, purpose: "session")
+        bench.claim(2, by: 7, for: "session", [("a", .write(.update))])
+        #expect(bench.asked.isEmpty && bench.granted == [2])
+        bench.end(2, [.changed(Bench.path("a"))])
+        #expect(bench.told[1] == nil)
+    }
+
+    @Test("a presenter that is asked to save is let in ahead of the claim that asks, and of all who wait")
+    func savesFirst() {
+        var bench = Bench()
+        bench.present(1, "a", client: 7, purpose: "session")
+        bench.read(10, "a")
+        bench.write(11, "a")
+        bench.claim(12, by: 7, for: "session", [("a", .write(.update))])
+        #expect(bench.granted == [12])
+        bench.end(12, [.changed(Bench.path("a"))])
+        #expect(bench.granted == [12])
+        bench.step(.answer(question: bench.asked[0].id, .ready))
+        #expect(bench.granted == [12, 10])
+        bench.end(10)
+        #expect(bench.asked.count == 2)
+    }
+
+    @Test("a save that began before the answer keeps the reader out until it is done")
+    func answersTooEarly() {
+        var bench = Bench()
+        bench.present(1, "a", client: 7, purpose: "session")
+        bench.read(10, "a")
+        bench.claim(12, by: 7, for: "session", [("a", .write(.update))])
+        bench.step(.answer(question: bench.asked[0].id, .ready))
+        #expect(bench.granted == [12])
+        bench.end(12)
+        #expect(bench.granted == [12, 10])
+    }
+
+    @Test("C3: a presenter that does not answer delays others by its time, once; then it is told that it was skipped")
+    func stoppedPresenter() {
+        var bench = Bench()
+        bench.present(1, "a")
+        bench.read(10, "a")
+        #expect(bench.coordinator.nextDue == bench.now + Coordinator.answerMilliseconds)
+        bench.pass(Coordinator.answerMilliseconds - 1)
+        #expect(bench.granted.isEmpty)
+        bench.pass(1)
+        #expect(bench.granted == [10])
+        guard case .skipped(let fence) = bench.told[1]?.first else { return #expect(Bool(false), "nobody told it") }
+        #expect(bench.fences == [fence])
+    }
+
+    @Test("busy is heard once")
+    func busy() {
+        var bench = Bench()
+        bench.present(1, "a")
+        bench.read(10, "a")
+        for _ in 0..<3 { bench.step(.answer(question: bench.asked[0].id, .busy)) }
+        bench.pass(Coordinator.answerMilliseconds)
+        #expect(bench.granted.isEmpty)
+        bench.pass(Coordinator.answerMilliseconds)
+        #expect(bench.granted == [10])
+    }
+
+    @Test("a presenter that cannot save fails the claim with its reason")
+    func cannotSave() {
+        var bench = Bench()
+        bench.present(1, "a")
+        bench.read(10, "a")
+        bench.step(.answer(question: bench.asked[0].id, .failed("disk full")))
+        #expect(bench.refused[10] == .presenterFailed("disk full") && bench.told[1] == [.reacquired])
+    }
+
+    @Test("C4: a claim whose time is over says who is in its way, what for and since when")
+    func patience() {
+        var bench = Bench()
+        bench.claim(1, by: 5, for: "backup", [("a", .write(.update))])
+        bench.pass(100)
+        bench.claim(2, [("a", .write(.update))], patience: 50)
+        bench.pass(50)
+        #expect(bench.refused[2] == .timedOut(holder: 5, purpose: "backup", heldMilliseconds: 150))
+    }
+
+    @Test("what is held for longer than it may be is taken away when somebody waits, and its fence is no longer good")
+    func revoked() {
+        var bench = Bench()
+        bench.claim(1, [("a", .write(.update))], hold: 1_000)
+        bench.pass(5_000)
+        #expect(bench.revoked.isEmpty && bench.coordinator.isCurrent(fence: bench.fences[0]))
+        bench.write(2, "a")
+        #expect(bench.revoked == [1] && bench.granted == [1, 2])
+        #expect(!bench.coordinator.isCurrent(fence: bench.fences[0]) && bench.fences[1] > bench.fences[0])
+    }
+
+    @Test("claims that wait for each other in a circle: the youngest fails, by name")
+    func circle() {
+        var bench = Bench()
+        bench.claim(1, for: "one", [("a", .write(.update))])
+        bench.claim(2, for: "two", [("b", .write(.update))])
+        bench.claim(3, for: "one", [("b", .write(.update))])
+        bench.claim(4, for: "two", [("a", .write(.update))])
+        guard case .wouldDeadlock(let names) = bench.refused[4] else { return #expect(Bool(false), "no circle seen") }
+        #expect(names.sorted() == ["one", "two"])
+        bench.end(2)
+        #expect(bench.granted == [1, 2, 3])
+    }
+
+    @Test("a presenter whose owner waits for what is claimed closes a circle, too")
+    func circleOverPresenter() {
+        var bench = Bench()
+        bench.present(1, "a", client: 7, purpose: "session")
+        bench.claim(2, for: "reader", [("b", .write(.update))])
+        bench.claim(3, by: 7, for: "session", [("b", .write(.update))])
+        bench.claim(4, for: "reader", [("a", .read(savesFirst: true))])
+        #expect(bench.refused[4] != nil && bench.granted == [2])
+    }
+
+    @Test("whose client is gone holds nothing, waits for nothing and shows nothing")
+    func gone() {
+        var bench = Bench()
+        bench.claim(1, by: 5, [("a", .write(.update))])
+        bench.claim(2, by: 5, [("b", .write(.update))])
+        bench.present(9, "b", client: 5)
+        bench.write(3, "a")
+        bench.step(.gone(client: 5))
+        bench.write(4, "b")
+        #expect(bench.granted == [1, 2, 3, 4] && bench.asked.isEmpty)
+    }
+
+    @Test("claims and presenters follow what was renamed while they waited; what replaces does not")
+    func moves() {
+        var bench = Bench()
+        bench.present(1, "d/x", client: 1)
+        bench.claim(2, by: 1, [("d", .write(.moving))])
+        bench.step(.answer(question: bench.asked[0].id, .ready))
+        bench.claim(3, [("d/x", .read(savesFirst: false))])
+        bench.claim(4, [("d/x", .write(.replacing))])
+        bench.end(2, [.moved(Bench.path("d"), to: Bench.path("e"))])
+        #expect(bench.told[1]?.first == .moved(Bench.path("d"), to: Bench.path("e")))
+        for question in bench.asked.dropFirst() { bench.step(.answer(question: question.id, .ready)) }
+        #expect(bench.places[3] == [Bench.path("e/x")] && bench.places[4] == [Bench.path("d/x")])
+    }
+
+    @Test("fences only rise, and a start of the process begins above all before it")
+    func fences() {
+        var bench = Bench()
+        bench.coordinator = Coordinator(epoch: 3)
+        for id in 1...5 { bench.write(UInt64(id), "f\(id)") }
+        #expect(bench.fences == bench.fences.sorted() && Set(bench.fences).count == 5)
+        #expect(bench.fences.allSatisfy { $0 > 3 << 32 && $0 < 4 << 32 })
+    }
+}
