@@ -21,6 +21,7 @@ let package = Package(
         .executable(name: "syncd", targets: ["syncd"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
         .executable(name: "syncsim", targets: ["syncsim"]),
+        .library(name: "SyncKit", targets: ["SyncKit"]),
     ],
     targets: [
         // C walls: a module map and a shim header each; the Swift owner of each is in docs/architecture.md.
@@ -57,6 +58,10 @@ let package = Package(
                 "SyncCore", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store",
                 "Transport", "ControlProtocol",
             ], swiftSettings: rules),
+        // The library for applications that share files.
+        .target(
+            name: "SyncKit",
+            dependencies: ["Coordination", "Disk", "RecordMerge", "ControlProtocol", "SyncModel"], swiftSettings: rules),
         .executableTarget(name: "syncd", dependencies: ["SyncDaemon"], swiftSettings: rules),
         .executableTarget(
             name: "syncctl", dependencies: ["ControlProtocol", "SyncModel", "Config", "Crypto", "Disk"],
@@ -86,6 +91,9 @@ let package = Package(
             name: "ControlProtocolTests", dependencies: ["ControlProtocol", "SyncModel"], swiftSettings: rules),
         .testTarget(
             name: "SyncctlTests", dependencies: ["syncctl", "ControlProtocol", "SyncModel"], swiftSettings: rules),
+        .testTarget(
+            name: "SyncKitTests", dependencies: ["SyncKit", "Coordination", "Disk", "RecordMerge", "SyncModel"],
+            swiftSettings: rules),
         .testTarget(
             name: "SyncDaemonTests",
             dependencies: ["SyncDaemon", "ControlProtocol", "Store", "EventLoop", "SyncCore", "SyncModel"],

@@ -53,7 +53,7 @@ extension Folder {
     }
 
     /// The administrator's own path, symlinks and all. Everything below the root is opened by `Descriptor.openChild`.
-    private static func open(_ path: [UInt8], flags: Int32) throws(Failure) -> Descriptor {
+    static func open(_ path: [UInt8], flags: Int32) throws(Failure) -> Descriptor {
         Descriptor(
             owning: try checked(
                 unsafe CName(path).withPointer { path in

@@ -28,6 +28,9 @@ enum Architecture {
                 "SyncCore", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store",
                 "Transport", "ControlProtocol",
             ], outside: ["Glibc", "Synchronization"]),
+        .init(
+            "SyncKit", .shell, imports: ["Coordination", "Disk", "RecordMerge", "ControlProtocol", "SyncModel"],
+            outside: ["Dispatch", "Synchronization"]),
         .init("syncd", .executable, imports: ["SyncDaemon"], outside: ["Glibc"]),
         .init(
             "syncctl", .executable, imports: ["ControlProtocol", "SyncModel", "Config", "Crypto", "Disk"],

@@ -1,0 +1,291 @@
+/// Whole documents of an application, by the paths it knows them by: a file, or a directory that counts as one thing (a package).
+///
+/// Nothing here takes part in synchronising; `SyncKit` is built on it. An item is never seen half written: it is made under another name
+/// in the same directory, brought to stable storage, and then put in place by one rename that takes the place of nothing (`create`) or
+/// exchanges both and looks at what came out (`replace`).
+import Crypto
+import Glibc
+public import SyncModel
+
+public struct Item: Sendable {
+    /// What an item holds.
+    public enum Contents: Hashable, Sendable {
+        case file([UInt8])
+        /// The regular files of a directory, by name.
+        case package([Name: [UInt8]])
+    }
+
+    /// Why nothing was done.
+    public struct Failure: Error, Hashable, Sendable {
+        public let error: DiskError
+        /// 0 if the kernel had no part in it.
+        public let errno: Int32
+
+        public init(error: DiskError, errno: Int32) {
+            self.error = error
+            self.errno = errno
+        }
+    }
+
+    public enum Reading: Hashable, Sendable {
+        case contents(Contents)
+        /// Somebody wrote to it meanwhile, each of the times it was tried.
+        case unsteady
+        case tooLarge
+    }
+
+    public enum Replacement: Hashable, Sendable {
+        case done
+        /// What stands there is not what was expected; nothing was changed.
+        case raced
+    }
+
+    private let directory: [UInt8]
+    private let name: Name
+
+    /// Nil if the last part of the path is no name.
+    public init?(path: [UInt8]) {
+        let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true)
+        guard let last = parts.last, let name = Name(Array(last)), !path.contains(0) else { return nil }
+        let parent = path[..<last.startIndex]
+        directory = parent.isEmpty ? [UInt8(ascii: ".")] : Array(parent)
+        self.name = name
+    }
+
+    /// The one spelling of a path, whatever links and dots led to it, as far as its directory exists; absolute.
+    public static func resolved(_ path: [UInt8]) -> [UInt8]? {
+        guard let item = Item(path: path) else { return nil }
+        guard let start = unsafe CName(item.directory).withPointer({ unsafe realpath($0, nil) }) else { return nil }
+        // What realpath returns is ours to free, and ends with a zero byte.
+        defer { unsafe free(start) }
+        let directory = unsafe Array(UnsafeRawBufferPointer(start: start, count: strlen(start)))
+        return (directory == [UInt8(ascii: "/")] ? [] : directory) + [UInt8(ascii: "/")] + item.name.bytes
+    }
+
+    public static let bytesMax = 256 << 20
+    private static let triesMax = 3
+
+    // MARK: Reading
+
+    public func read(bytesMax: Int = Item.bytesMax) throws(Failure) -> Reading {
+        try Item.translated { () throws(CallFailure) in
+            let parent = try parent()
+            var reading = Reading.unsteady
+            for _ in 0..<Item.triesMax where reading == .unsteady {
+                reading = try Item.read(name, in: parent, bytesMax)
+            }
+            return reading
+        }
+    }
+
+    /// Names of the regular files in a directory that are no temporary files, in byte order. Nothing hidden is among them.
+    public static func regularFiles(in directory: [UInt8]) throws(Failure) -> [Name] {
+        try translated { () throws(CallFailure) in
+            let opened = try Folder.open(directory, flags: O_RDONLY | O_DIRECTORY)
+            return try entries(of: opened).files.filter { $0.bytes.first != UInt8(ascii: ".") }
+        }
+    }
+
+    /// In byte order; and how many other things there are. `directory` has not been listed yet.
+    private static func entries(
+        of directory: borrowing Descriptor
+    ) throws(CallFailure) -> (files: [Name], others: Int) {
+        let listing = try Listing(of: directory)
+        var files: [Name] = []
+        for index in listing.indices where listing.isDirectory(at: index) != true {
+            guard let name = Name(Array(listing.name(at: index))) else { continue }
+            if try listing.status(at: index, in: directory).kind == .file { files.append(name) }
+        }
+        return (files, listing.indices.count - files.count)
+    }
+
+    private func parent() throws(CallFailure) -> Descriptor {
+        try Folder.open(directory, flags: O_RDONLY | O_DIRECTORY)
+    }
+
+    private static func read(
+        _ name: Name, in parent: borrowing Descriptor, _ bytesMax: Int
+    ) throws(CallFailure) -> Reading {
+        let name = CName(name.bytes)
+        switch try parent.status(of: name).kind {
+        case .file:
+            switch try readFile(name, in: parent, bytesMax) {
+            case .bytes(let bytes): return .contents(.file(bytes))
+            case .unsteady: return .unsteady
+            case .tooLarge: return .tooLarge
+            }
+        case .directory: return try readPackage(try parent.openChild(name, .list), bytesMax)
+        case .symlink, .special: throw CallFailure(.unsupported)
+        }
+    }
+
+    private enum FileReading {
+        case bytes([UInt8])
+        case unsteady
+        case tooLarge
+    }
+
+    private static func readFile(
+        _ name: CName, in parent: borrowing Descriptor, _ bytesMax: Int
+    ) throws(CallFailure) -> FileReading {
+        let file = try parent.openChild(name, .read)
+        let before = try file.status()
+        guard before.kind == .file else { throw CallFailure(.unsupported) }
+        guard before.size <= UInt64(bytesMax) else { return .tooLarge }
+        var bytes = [UInt8](repeating: 0, count: Int(before.size))
+        let filled = try file.fill(&bytes, at: 0)
+        let after = try file.status()
+        let isSteady = filled == bytes.count && after.size == before.size && after.modified == before.modified
+        return isSteady ? .bytes(bytes) : .unsteady
+    }
+
+    private static func readPackage(
+        _ directory: consuming Descriptor, _ bytesMax: Int
+    ) throws(CallFailure) -> Reading {
+        var files: [Name: [UInt8]] = [:]
+        var room = bytesMax
+        let (names, others) = try entries(of: directory)
+        // What could not be written back is not read.
+        guard others == 0 else { throw CallFailure(.unsupported) }
+        for name in names {
+            switch try readFile(CName(name.bytes), in: directory, room) {
+            case .bytes(let bytes):
+                files[name] = bytes
+                room -= bytes.count
+            case .unsteady: return .unsteady
+            case .tooLarge: return .tooLarge
+            }
+        }
+        return .contents(.package(files))
+    }
+
+    // MARK: Writing
+
+    /// Durable when this returns. Fails with `exists` if anything has the name.
+    public func create(_ contents: Contents) throws(Failure) {
+        try Item.translated { () throws(CallFailure) in
+            let parent = try parent()
+            let temporary = try make(contents, mode: nil, in: parent)
+            do throws(CallFailure) {
+                try parent.rename(CName(temporary.bytes), to: parent, CName(name.bytes), .move)
+            } catch {
+                Item.discard(temporary, in: parent)
+                throw error
+            }
+            try parent.sync()
+        }
+    }
+
+    /// Durable when this returns `done`. What was expected is compared with what came out of the exchange, so that no change of somebody
+    /// else between a look and a rename can be lost.
+    public func replace(_ expected: Contents, with contents: Contents) throws(Failure) -> Replacement {
+        try Item.translated { () throws(CallFailure) in
+            let parent = try parent()
+            let mode = try parent.status(of: CName(name.bytes)).mode
+            let temporary = try make(contents, mode: mode, in: parent)
+            let result: Replacement
+            do throws(CallFailure) {
+                result = try exchange(temporary, expected, in: parent)
+            } catch {
+                Item.discard(temporary, in: parent)
+                throw error
+            }
+            if result == .done { try parent.sync() }
+            Item.discard(temporary, in: parent)
+            return result
+        }
+    }
+
+    private func exchange(
+        _ temporary: Name, _ expected: Contents, in parent: borrowing Descriptor
+    ) throws(CallFailure) -> Replacement {
+        try parent.rename(CName(temporary.bytes), to: parent, CName(name.bytes), .exchange)
+        let displaced: Reading?
+        do throws(CallFailure) {
+            displaced = try Item.read(temporary, in: parent, Item.bytesMax)
+        } catch {
+            displaced = nil
+        }
+        if displaced == .contents(expected) { return .done }
+        try parent.rename(CName(temporary.bytes), to: parent, CName(name.bytes), .exchange)
+        return .raced
+    }
+
+    /// Under this name nothing is afterwards. Fails with `notFound` if nothing was.
+    public func remove() throws(Failure) {
+        try Item.translated { () throws(CallFailure) in
+            let parent = try parent()
+            let temporary = try temporaryName()
+            try parent.rename(CName(name.bytes), to: parent, CName(temporary.bytes), .move)
+            try parent.sync()
+            Item.discard(temporary, in: parent)
+        }
+    }
+
+    /// Complete and on stable storage, under the name that is returned.
+    private func make(
+        _ contents: Contents, mode: UInt16?, in parent: borrowing Descriptor
+    ) throws(CallFailure) -> Name {
+        let temporary = try temporaryName()
+        do throws(CallFailure) {
+            switch contents {
+            case .file(let bytes): try Item.write(bytes, temporary, mode: mode ?? 0o644, in: parent)
+            case .package(let files):
+                try parent.makeDirectory(CName(temporary.bytes), mode: mode ?? 0o755)
+                let directory = try parent.openChild(CName(temporary.bytes), .list)
+                for (name, bytes) in files.sorted(by: { $0.key < $1.key }) {
+                    try Item.write(bytes, name, mode: 0o644, in: directory)
+                }
+                try directory.sync()
+            }
+        } catch {
+            Item.discard(temporary, in: parent)
+            throw error
+        }
+        return temporary
+    }
+
+    private static func write(
+        _ bytes: [UInt8], _ name: Name, mode: UInt16, in directory: borrowing Descriptor
+    ) throws(CallFailure) {
+        let file = try directory.openChild(CName(name.bytes), .create)
+        try file.write(bytes[...], at: 0)
+        try file.setMode(mode)
+        try file.sync()
+    }
+
+    /// Hidden, so that nobody takes it for a document, and named after the item as far as that fits.
+    private func temporaryName() throws(CallFailure) -> Name {
+        let chance = Secure.random(6).flatMap { byte in Array(String(byte, radix: 36).utf8) }
+        let bytes = [UInt8(ascii: ".")] + name.bytes.prefix(200) + [UInt8(ascii: ".")] + chance + Array(".tmp".utf8)
+        guard let name = Name(bytes) else { throw CallFailure(.nameTooLong) }
+        return name
+    }
+
+    /// What is ours alone, or was displaced and compared. What cannot be taken away stays under its hidden name.
+    private static func discard(_ name: Name, in parent: borrowing Descriptor) {
+        do throws(CallFailure) {
+            guard try parent.status(of: CName(name.bytes)).kind == .directory else {
+                return try parent.removeFile(CName(name.bytes))
+            }
+            let directory = try parent.openChild(CName(name.bytes), .list)
+            for file in try entries(of: directory).files { try directory.removeFile(CName(file.bytes)) }
+            try parent.removeDirectory(CName(name.bytes))
+        } catch {
+            return
+        }
+    }
+
+    private static func translated<Result>(
+        _ body: () throws(CallFailure) -> Result
+    ) throws(Failure) -> Result {
+        do throws(CallFailure) {
+            return try body()
+        } catch {
+            throw Failure(error: error.error, errno: error.errno)
+        }
+    }
+}
+
+/// The target's own, within a type that has another of this name.
+private typealias CallFailure = Failure

@@ -1,0 +1,26 @@
+import Synchronization
+
+/// The right to do what was asked for, while `withAccess` runs.
+public final class FileGrant: Sendable {
+    /// Where the files are: they may have been renamed while the claim waited.
+    public let paths: [DocumentPath]
+    /// Higher than that of every grant before it.
+    public let fence: UInt64
+    private let done = Mutex<[FileDeed]>([])
+
+    init(paths: [DocumentPath], fence: UInt64) {
+        self.paths = paths
+        self.fence = fence
+    }
+
+    /// Whoever shows the file is told when the access ends.
+    public func note(_ deed: FileDeed) { done.withLock { $0.append(deed) } }
+
+    var deeds: [FileDeed] { done.withLock { $0 } }
+}
+
+public enum FileDeed: Hashable, Sendable {
+    case changed(DocumentPath)
+    case moved(DocumentPath, to: DocumentPath)
+    case deleted(DocumentPath)
+}

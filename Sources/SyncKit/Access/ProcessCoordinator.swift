@@ -1,0 +1,240 @@
+import Coordination
+import Disk
+import SyncModel
+import Synchronization
+
+/// Coordinates what one process does, by the machine that syncd uses, too (`Coordination`); what other processes do is the business of
+/// the broker behind it.
+final class ProcessCoordinator: FileCoordinator {
+    private struct State {
+        var machine = Coordinator()
+        var lastID: UInt64 = 0
+        var waiting: [UInt64: CheckedContinuation<Grant, any Error>] = [:]
+        var presenters: [UInt64: AsyncStream<Delivery>.Continuation] = [:]
+        var timer: (due: UInt64, task: Task<Void, Never>)?
+    }
+
+    private enum Delivery: Sendable {
+        case question(Question)
+        case news(News)
+    }
+
+    private let state = Mutex(State())
+    private let clock: any DocumentClock
+    private let broker: (any AccessBroker)?
+
+    init(clock: any DocumentClock, broker: (any AccessBroker)?) {
+        self.clock = clock
+        self.broker = broker
+    }
+
+    // MARK: Access
+
+    func withAccess<Result: Sendable>(
+        _ accesses: [FileAccess], for purpose: String?, within patience: Duration?,
+        _ body: @Sendable (FileGrant) async throws -> Result
+    ) async throws -> Result {
+        let begun = clock.milliseconds
+        let wanted = try accesses.map { Access(try ProcessCoordinator.place($0.path), $0.kind) }
+        let id = newID()
+        let request = ClaimRequest(
+            id: id, client: 0, purpose: purpose, accesses: wanted, patienceMilliseconds: patience?.milliseconds)
+        let granted = try await grant(request)
+        let paths = granted.paths.map { DocumentPath([UInt8(ascii: "/")] + $0.bytes) }
+        let grant = FileGrant(paths: paths, fence: granted.fence)
+        do {
+            let left = patience.map { $0 - .milliseconds(clock.milliseconds - begun) }
+            let held = try await broker?.hold(accesses, paths, for: purpose, within: left)
+            defer { held?.release() }
+            let result = try await body(grant)
+            end(id, grant)
+            return result
+        } catch {
+            end(id, grant)
+            throw error
+        }
+    }
+
+    private func grant(_ request: ClaimRequest) async throws -> Grant {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiting in
+                let isCancelled = Task.isCancelled
+                state.withLock { $0.waiting[request.id] = waiting }
+                step(isCancelled ? .end(claim: request.id, []) : .claim(request))
+                if isCancelled { take(request.id)?.resume(throwing: CancellationError()) }
+            }
+        } onCancel: {
+            step(.end(claim: request.id, []))
+        }
+    }
+
+    private func end(_ id: UInt64, _ grant: FileGrant) {
+        step(.end(claim: id, grant.deeds.compactMap(ProcessCoordinator.deed)))
+    }
+
+    func isOver(_ grant: FileGrant) -> Bool { !state.withLock { $0.machine.isCurrent(fence: grant.fence) } }
+
+    // MARK: Presenters
+
+    func present(_ presenter: any FilePresenter) async throws -> PresenterToken {
+        let place = try ProcessCoordinator.place(await presenter.presentedPath)
+        let id = newID()
+        let (deliveries, sink) = AsyncStream.makeStream(of: Delivery.self)
+        state.withLock { $0.presenters[id] = sink }
+        // One after the other, so that what happened first is told first.
+        Task { [weak self, weak presenter] in
+            for await delivery in deliveries {
+                guard let presenter else { break }
+                await self?.deliver(delivery, to: presenter)
+            }
+        }
+        step(.register(Presenter(id: id, client: 0, purpose: presenter.purpose, path: place)))
+        return PresenterToken(id: id)
+    }
+
+    func withdraw(_ token: PresenterToken) async {
+        step(.withdraw(presenter: token.id))
+        state.withLock { $0.presenters.removeValue(forKey: token.id) }?.finish()
+    }
+
+    private func deliver(_ delivery: Delivery, to presenter: any FilePresenter) async {
+        switch delivery {
+        case .question(let question):
+            do {
+                try await presenter.prepare(for: question.kind, savingFirst: question.savesFirst)
+                step(.answer(question: question.id, .ready))
+            } catch {
+                step(.answer(question: question.id, .failed("\(error)")))
+            }
+        case .news(let news): await presenter.take(ProcessCoordinator.news(news))
+        }
+    }
+
+    // MARK: The machine
+
+    private func newID() -> UInt64 {
+        state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+    }
+
+    private func take(_ id: UInt64) -> CheckedContinuation<Grant, any Error>? {
+        state.withLock { $0.waiting.removeValue(forKey: id) }
+    }
+
+    /// Whoever waits is woken outside the lock, because it may call in at once.
+    private func step(_ event: Coordinator.Event) {
+        let woken = state.withLock { state in
+            var effects: [Coordinator.Effect] = []
+            state.machine.step(event, at: clock.milliseconds, into: &effects)
+            schedule(&state)
+            return effects.compactMap { ProcessCoordinator.perform($0, &state) }
+        }
+        for wake in woken { wake() }
+    }
+
+    private static func perform(_ effect: Coordinator.Effect, _ state: inout State) -> (@Sendable () -> Void)? {
+        switch effect {
+        case .granted(let grant):
+            let waiting = state.waiting.removeValue(forKey: grant.claim)
+            return { waiting?.resume(returning: grant) }
+        case .refused(let claim, let reason):
+            let waiting = state.waiting.removeValue(forKey: claim)
+            return { waiting?.resume(throwing: error(reason)) }
+        case .ask(let question): state.presenters[question.presenter]?.yield(.question(question))
+        case .tell(let presenter, let news): state.presenters[presenter]?.yield(.news(news))
+        case .revoked: break  // seen by `isOver`
+        }
+        return nil
+    }
+
+    private func schedule(_ state: inout State) {
+        let due = state.machine.nextDue
+        guard due != state.timer?.due else { return }
+        state.timer?.task.cancel()
+        state.timer = due.map { due in
+            let task = Task { [weak self, clock] in
+                do { try await clock.sleep(until: due) } catch { return }
+                self?.timeIsOver()
+            }
+            return (due, task)
+        }
+    }
+
+    private func timeIsOver() {
+        state.withLock { $0.timer = nil }
+        step(.time)
+    }
+
+    // MARK: Words
+
+    private static func place(_ path: DocumentPath) throws(CoordinationError) -> Path {
+        guard let place = placeIfAny(path) else { throw CoordinationError(.noPlace) }
+        return place
+    }
+
+    private static func placeIfAny(_ path: DocumentPath) -> Path? {
+        Item.resolved(path.bytes).flatMap { Path(Array($0.dropFirst())) }
+    }
+
+    /// Nil if its directory has gone, so that nobody can show anything there.
+    private static func deed(_ deed: FileDeed) -> Deed? {
+        switch deed {
+        case .changed(let path): placeIfAny(path).map { .changed($0) }
+        case .deleted(let path): placeIfAny(path).map { .deleted($0) }
+        case .moved(let path, let target):
+            placeIfAny(path).flatMap { path in placeIfAny(target).map { .moved(path, to: $0) } }
+        }
+    }
+
+    private static func news(_ news: News) -> FileNews {
+        switch news {
+        case .reacquired: .reacquired
+        case .changed: .changed
+        case .moved(_, let target): .moved(to: DocumentPath([UInt8(ascii: "/")] + target.bytes))
+        case .deleted: .deleted
+        case .skipped: .skipped
+        }
+    }
+
+    private static func error(_ refusal: ClaimRefusal) -> any Error {
+        switch refusal {
+        case .timedOut(_, let purpose, let held): CoordinationError(.timedOut(purpose: purpose, heldMilliseconds: held))
+        case .wouldDeadlock(let circle): CoordinationError(.wouldDeadlock(circle))
+        case .presenterFailed(let reason): CoordinationError(.presenterFailed(reason))
+        case .withdrawn: CancellationError()
+        case .tooMany: CoordinationError(.tooMany)
+        }
+    }
+}
+
+/// Holds files still against other processes.
+protocol AccessBroker: Sendable {
+    func hold(
+        _ accesses: [FileAccess], _ paths: [DocumentPath], for purpose: String?, within patience: Duration?
+    ) async throws -> any HeldAccess
+}
+
+protocol HeldAccess: Sendable {
+    func release()
+}
+
+/// One for the whole process, so that all its parts meet. Where a file lies in the folder of a running syncd, other programs and the other
+/// node take part, too; elsewhere, and without the daemon, only this process does, and what another program changes meanwhile is found
+/// when a save looks at what it has displaced.
+public func makeFileCoordinator() -> any FileCoordinator { shared }
+
+/// A separate one, with a clock of its own: for tests.
+public func makeFileCoordinator(clock: any DocumentClock) -> any FileCoordinator {
+    ProcessCoordinator(clock: clock, broker: nil)
+}
+
+private let shared = ProcessCoordinator(clock: makeSystemClock(), broker: nil)
+
+extension Duration {
+    var milliseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        return UInt64(max(0, seconds)) * 1_000 + UInt64(max(0, attoseconds) / 1_000_000_000_000_000)
+    }
+}

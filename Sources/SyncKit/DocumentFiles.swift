@@ -1,0 +1,110 @@
+import Disk
+import Dispatch
+import RecordMerge
+import SyncModel
+
+/// Files off the threads of Swift's tasks: a disk may take its time, and those threads are few.
+enum DocumentFiles {
+    private static let queue = DispatchQueue(label: "net.syncd.files", attributes: .concurrent)
+
+    /// Nil if nothing is there.
+    static func contents(at path: DocumentPath) async throws(DocumentError) -> DocumentContents? {
+        let reading: Item.Reading?
+        do throws(DocumentError) {
+            reading = try await run(path) { (item) throws(Item.Failure) in try item.read() }
+        } catch {
+            if error.isAbsence { return nil }
+            throw error
+        }
+        switch reading {
+        case .contents(let contents): return contents
+        case .unsteady:
+            throw DocumentError(.unreadable(.changedDuringRead), reason: "somebody goes on writing to \(path)")
+        case .tooLarge, nil:
+            let reason = "\(path) is larger than \(Item.bytesMax) bytes"
+            throw DocumentError(.unreadable(.corrupt(reason: reason, offset: Item.bytesMax)), reason: reason)
+        }
+    }
+
+    static func create(_ contents: DocumentContents, at path: DocumentPath) async throws(DocumentError) {
+        try await run(path) { (item) throws(Item.Failure) in try item.create(contents) }
+    }
+
+    /// Fails with `changedMeanwhile` if something else than `old` is there.
+    static func replace(
+        _ old: DocumentContents, with new: DocumentContents, at path: DocumentPath
+    ) async throws(DocumentError) {
+        let result = try await run(path) { (item) throws(Item.Failure) in try item.replace(old, with: new) }
+        switch result {
+        case .done: return
+        case .raced:
+            throw DocumentError(.changedMeanwhile, reason: "somebody else has changed \(path) since it was read")
+        }
+    }
+
+    static func remove(at path: DocumentPath) async throws(DocumentError) {
+        try await run(path) { (item) throws(Item.Failure) in try item.remove() }
+    }
+
+    static func names(in directory: DocumentPath) async throws(DocumentError) -> [Name] {
+        try await run(describing: directory) { () throws(Item.Failure) in
+            try Item.regularFiles(in: directory.bytes)
+        }
+    }
+
+    private static func run<Value: Sendable>(
+        _ path: DocumentPath, _ body: @escaping @Sendable (Item) throws(Item.Failure) -> Value
+    ) async throws(DocumentError) -> Value {
+        guard let item = Item(path: path.bytes) else {
+            throw DocumentError(.system(0), reason: "\(path) does not end in a file's name")
+        }
+        return try await run(describing: path) { () throws(Item.Failure) in try body(item) }
+    }
+
+    private static func run<Value: Sendable>(
+        describing path: DocumentPath, _ body: @escaping @Sendable () throws(Item.Failure) -> Value
+    ) async throws(DocumentError) -> Value {
+        let result: Result<Value, Item.Failure> = await withCheckedContinuation { waiting in
+            queue.async {
+                let result: Result<Value, Item.Failure>
+                do throws(Item.Failure) {
+                    result = .success(try body())
+                } catch {
+                    result = .failure(error)
+                }
+                waiting.resume(returning: result)
+            }
+        }
+        switch result {
+        case .success(let value): return value
+        case .failure(let failure): throw DocumentError(failure, at: path)
+        }
+    }
+}
+
+extension DocumentError {
+    init(_ failure: Item.Failure, at path: DocumentPath) {
+        switch failure.error {
+        case .notFound, .notDirectory:
+            self.init(.unreadable(.noSuchFile), reason: "there is no \(path)")
+        case .exists, .notEmpty: self.init(.exists, reason: "something is at \(path) already")
+        case .permission: self.init(.unreadable(.accessDenied), reason: "this program may not use \(path)")
+        case .unsupported:
+            self.init(
+                .unreadable(.corrupt(reason: "no regular file, and no directory of files alone", offset: 0)),
+                reason: "\(path) is no regular file, and no directory of files alone")
+        case .isDirectory, .noSpace, .inputOutput, .readOnly, .busy, .nameTooLong, .crossDevice, .mismatch:
+            self.init(.system(failure.errno), reason: "\(path): \(failure.error)")
+        }
+    }
+
+    init<Model>(unreadable decoded: Decoded<Model>) {
+        self = decoded.problem ?? DocumentError(.unreadable(decoded.outcome), reason: "\(decoded.outcome)")
+    }
+
+    init(protected outcome: LoadOutcome) {
+        self.init(.protected(outcome), reason: "what is in the file is not replaced by this program: \(outcome)")
+    }
+
+    var isAbsence: Bool { kind == .unreadable(.noSuchFile) }
+}

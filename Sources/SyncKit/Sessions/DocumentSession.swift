@@ -1,0 +1,92 @@
+/// One open document: its model, what has changed, and when that is written. Made by `makeDocumentSession`.
+///
+/// The model is a value. It is changed by `update`, written by `save` or by itself (two seconds after the last change, fifteen after the
+/// first), and what is changed while a save runs goes into the next one.
+public protocol DocumentSession<Model>: Actor {
+    associatedtype Model: Sendable
+
+    var path: DocumentPath { get }
+    var state: DocumentState { get }
+    /// What came of the last `open` or `revert`; `notLoaded` before.
+    var outcome: LoadOutcome { get }
+    var lastError: DocumentError? { get }
+    /// Nil until something was loaded or created.
+    var model: Model? { get }
+    var hasUnsavedChanges: Bool { get }
+    var canUndo: Bool { get }
+    var canRedo: Bool { get }
+
+    /// Loads it. A missing file is an outcome like others, and nothing is made.
+    @discardableResult func open() async -> LoadOutcome
+    /// The same for who has no task: called exactly once.
+    nonisolated func open(then: @escaping @Sendable (LoadOutcome) -> Void)
+
+    /// Begins a document that is not there yet, or is empty.
+    func begin(with model: Model) throws
+    func update(_ change: @Sendable (inout Model) -> Void) throws
+    func undo() throws
+    func redo() throws
+    /// For programs that count changes by an undo manager of their own.
+    func changeCount(_ change: DocumentChange)
+
+    func save(_ operation: SaveOperation) async throws
+    /// Loads it anew and forgets what was not saved.
+    @discardableResult func revert() async -> LoadOutcome
+    /// Puts a new document in the place of one that cannot be read, and the old bytes beside it. Refused for what is newer or unknown.
+    func reinitialise(with model: Model) async throws
+    /// Saves what is not saved, and ends. If that fails the session stays open, with everything in it.
+    func close() async throws
+
+    /// The present state and every one that follows, until it is closed.
+    func states() -> AsyncStream<DocumentState>
+}
+
+extension DocumentSession {
+    /// What is there is written over.
+    public func save() async throws { try await save(.overwriting) }
+}
+
+public enum DocumentState: Hashable, Sendable, CaseIterable {
+    case closed
+    /// Loading or saving.
+    case inProgress
+    case normal
+    /// There is nothing to edit: it could not be read, or is newer than this program.
+    case editingDisabled
+    /// Somebody else has changed the file, and so has this session.
+    case inConflict
+    /// The last save failed; everything is still in the model.
+    case savingError
+}
+
+public enum SaveOperation: Hashable, Sendable {
+    /// Fails if anything has the name, without touching it.
+    case creating
+    case overwriting
+}
+
+public enum DocumentChange: Hashable, Sendable {
+    case done, undone, redone, cleared
+}
+
+/// How long a session waits before it saves by itself.
+public struct Autosave: Hashable, Sendable {
+    /// Nil: only `save` and `close` write.
+    public var idleMilliseconds: UInt64?
+    public var capMilliseconds: UInt64
+
+    public init(idleMilliseconds: UInt64? = 2_000, capMilliseconds: UInt64 = 15_000) {
+        self.idleMilliseconds = idleMilliseconds
+        self.capMilliseconds = capMilliseconds
+    }
+
+    public static let never = Autosave(idleMilliseconds: nil)
+}
+
+/// Touches nothing on the disk.
+public func makeDocumentSession<Model: Sendable>(
+    _ document: some Document<Model>, at path: DocumentPath, coordinator: any FileCoordinator = makeFileCoordinator(),
+    autosave: Autosave = Autosave(), clock: any DocumentClock = makeSystemClock()
+) -> any DocumentSession<Model> {
+    FileSession(document, at: path, coordinator: coordinator, autosave: autosave, clock: clock)
+}

@@ -1,0 +1,380 @@
+import Coordination
+import Disk
+import RecordMerge
+
+/// The session behind `makeDocumentSession`: one actor, whose loads and saves go one after the other under one purpose, so that whoever asks
+/// it to save is passed by the save.
+actor FileSession<Kind: Document>: DocumentSession {
+    typealias Model = Kind.Model
+
+    private(set) var path: DocumentPath
+    private(set) var state = DocumentState.closed {
+        didSet { if state != oldValue { for listener in listeners.values { listener.yield(state) } } }
+    }
+    private(set) var outcome = LoadOutcome.notLoaded
+    private(set) var lastError: DocumentError?
+    private(set) var model: Model?
+
+    nonisolated let purpose: String
+    private let document: Kind
+    private let coordinator: any FileCoordinator
+    private let clock: any DocumentClock
+    private let autosave: Autosave
+
+    /// What is in the file, as it was read or written last.
+    private var basis: DocumentContents?
+    private var token: PresenterToken?
+    private var undoing: [Model] = []
+    private var redoing: [Model] = []
+    /// Where the history of changes stands, and where it stood when the file was written.
+    private var position = 0
+    private var savedPosition: Int? = 0
+    private var firstChange: UInt64?
+    private var lastChange: UInt64 = 0
+    private var autosaving: Task<Void, Never>?
+    private var listeners: [Int: AsyncStream<DocumentState>.Continuation] = [:]
+    private var lastListener = 0
+    /// Saves and loads go one after the other.
+    private var isBusy = false
+    private var queue: [CheckedContinuation<Void, Never>] = []
+
+    private static var undoMax: Int { 100 }
+
+    init(
+        _ document: Kind, at path: DocumentPath, coordinator: any FileCoordinator, autosave: Autosave,
+        clock: any DocumentClock
+    ) {
+        self.document = document
+        self.path = path
+        self.coordinator = coordinator
+        self.autosave = autosave
+        self.clock = clock
+        purpose = "document \(SessionNumber.next())"
+    }
+
+    var hasUnsavedChanges: Bool { position != savedPosition }
+    var canUndo: Bool { !undoing.isEmpty }
+    var canRedo: Bool { !redoing.isEmpty }
+
+    // MARK: Opening
+
+    func open() async -> LoadOutcome {
+        await inTurn { session in
+            guard session.token == nil else { return session.outcome }
+            return await session.load()
+        }
+    }
+
+    nonisolated func open(then: @escaping @Sendable (LoadOutcome) -> Void) {
+        Task { then(await open()) }
+    }
+
+    func revert() async -> LoadOutcome {
+        await inTurn { session in await session.load() }
+    }
+
+    private func load() async -> LoadOutcome {
+        state = .inProgress
+        lastError = nil
+        do {
+            let contents = try await coordinator.withAccess([.read(path)], for: purpose, within: nil) { _ in
+                try await self.attach()
+                return try await DocumentFiles.contents(at: self.path)
+            }
+            take(contents)
+        } catch let error as DocumentError {
+            if case .unreadable(let found) = error.kind { outcome = found } else { outcome = .accessDenied }
+            fail(with: error)
+        } catch {
+            outcome = .accessDenied
+            fail(with: coordinationError(error))
+        }
+        return outcome
+    }
+
+    private func take(_ contents: DocumentContents?) {
+        basis = contents
+        undoing = []
+        redoing = []
+        markClean()
+        guard let contents else {
+            outcome = .noSuchFile
+            model = nil
+            state = .normal
+            return
+        }
+        let decoded = document.decode(contents)
+        outcome = decoded.outcome
+        model = decoded.model
+        lastError = decoded.model == nil ? DocumentError(unreadable: decoded) : nil
+        state = decoded.model != nil || outcome == .zeroLength ? .normal : .editingDisabled
+    }
+
+    private func fail(with error: DocumentError) {
+        lastError = error
+        model = nil
+        basis = nil
+        state = .editingDisabled
+    }
+
+    private func attach() async throws {
+        guard token == nil else { return }
+        token = try await coordinator.present(self)
+    }
+
+    // MARK: Changing
+
+    func begin(with model: Model) throws {
+        try requireOpen()
+        guard self.model == nil, outcome == .noSuchFile || outcome == .zeroLength else {
+            throw DocumentError(.protected(outcome), reason: "there is a document already, or one that cannot be read")
+        }
+        self.model = model
+        changed()
+    }
+
+    func update(_ change: @Sendable (inout Model) -> Void) throws {
+        try requireOpen()
+        guard var changing = model else { throw DocumentError(.protected(outcome), reason: "there is no document yet") }
+        undoing.append(changing)
+        if undoing.count > FileSession.undoMax { undoing.removeFirst() }
+        redoing = []
+        // What was saved cannot be come back to by undoing once other changes have taken the place of its.
+        if let saved = savedPosition, saved > position { savedPosition = nil }
+        change(&changing)
+        model = changing
+        changed()
+    }
+
+    func undo() throws {
+        try requireOpen()
+        guard let earlier = undoing.popLast(), let present = model else { return }
+        redoing.append(present)
+        model = earlier
+        changeCount(.undone)
+    }
+
+    func redo() throws {
+        try requireOpen()
+        guard let later = redoing.popLast(), let present = model else { return }
+        undoing.append(present)
+        model = later
+        changeCount(.redone)
+    }
+
+    func changeCount(_ change: DocumentChange) {
+        switch change {
+        case .done, .redone: changed()
+        case .undone: changed(by: -1)
+        case .cleared: markClean()
+        }
+    }
+
+    private func changed(by step: Int = 1) {
+        position += step
+        lastChange = clock.milliseconds
+        if firstChange == nil { firstChange = lastChange }
+        scheduleAutosave()
+    }
+
+    private func markClean() {
+        position = 0
+        savedPosition = 0
+        firstChange = nil
+        autosaving?.cancel()
+        autosaving = nil
+    }
+
+    private func requireOpen() throws {
+        guard token != nil else { throw DocumentError(.closed, reason: "\(path) is not open") }
+    }
+
+    // MARK: Saving
+
+    func save(_ operation: SaveOperation) async throws {
+        try await inTurn { session in try await session.write(operation) }
+    }
+
+    /// Under our own purpose, so that it passes the claim of who has asked for it.
+    private func write(_ operation: SaveOperation) async throws {
+        try requireOpen()
+        guard let model else { throw DocumentError(.protected(outcome), reason: "there is nothing to save") }
+        if operation == .overwriting, basis != nil, !hasUnsavedChanges, !isMigration { return }
+        let before = state
+        state = .inProgress
+        let written = position
+        do {
+            let contents = try encoded(model, operation)
+            let old = operation == .creating ? nil : basis
+            if contents != old { try await put(contents, in: old) }
+            basis = contents
+            savedPosition = written
+            outcome = .success
+            if !hasUnsavedChanges { firstChange = nil }
+            lastError = nil
+            state = .normal
+        } catch {
+            let failure = (error as? DocumentError) ?? coordinationError(error)
+            lastError = failure
+            state =
+                switch failure.kind {
+                case .changedMeanwhile: .inConflict
+                case .exists where operation == .creating: before
+                default: .savingError
+                }
+            throw failure
+        }
+    }
+
+    private var isMigration: Bool { if case .olderVersion = outcome { true } else { false } }
+
+    private func encoded(_ model: Model, _ operation: SaveOperation) throws -> DocumentContents {
+        do {
+            return try document.encode(model, replacing: operation == .creating ? nil : basis)
+        } catch {
+            let path = (error as? EncodingError)?.codingPath ?? []
+            throw DocumentError(.cannotEncode, reason: "\(error)", codingPath: path)
+        }
+    }
+
+    private func put(_ contents: DocumentContents, in old: DocumentContents?) async throws {
+        let path = path
+        try await coordinator.withAccess([.write(path)], for: purpose, within: nil) { grant in
+            if let old {
+                try await DocumentFiles.replace(old, with: contents, at: path)
+            } else {
+                try await DocumentFiles.create(contents, at: path)
+            }
+            grant.note(.changed(path))
+        }
+    }
+
+    func reinitialise(with model: Model) async throws {
+        try await inTurn { session in
+            try session.requireOpen()
+            switch session.outcome {
+            case .corrupt, .zeroLength: break
+            case .notLoaded, .success, .noSuchFile, .olderVersion, .newerVersion, .unknownVersion, .accessDenied,
+                .changedDuringRead:
+                throw DocumentError(protected: session.outcome)
+            }
+            guard let old = session.basis else { throw DocumentError(protected: session.outcome) }
+            let contents = try session.encoded(model, .creating)
+            try await session.keepBeside(old)
+            try await session.put(contents, in: old)
+            session.take(contents)
+        }
+    }
+
+    /// Under a name that nobody takes for the document, and that no second one takes again.
+    private func keepBeside(_ old: DocumentContents) async throws {
+        for number in 1...1_000 {
+            let beside = DocumentPath(path.bytes + Array(".unreadable-\(number)".utf8))
+            do {
+                return try await DocumentFiles.create(old, at: beside)
+            } catch {
+                guard error.kind == .exists else { throw error }
+            }
+        }
+        throw DocumentError(.exists, reason: "a thousand unreadable states of \(path) lie beside it")
+    }
+
+    // MARK: Closing
+
+    func close() async throws {
+        try await inTurn { session in
+            guard session.token != nil else { return }
+            if session.hasUnsavedChanges { try await session.write(session.basis == nil ? .creating : .overwriting) }
+            session.autosaving?.cancel()
+            session.autosaving = nil
+            if let token = session.token { await session.coordinator.withdraw(token) }
+            session.token = nil
+            session.state = .closed
+            for listener in session.listeners.values { listener.finish() }
+            session.listeners = [:]
+        }
+    }
+
+    func states() -> AsyncStream<DocumentState> {
+        let (stream, listener) = AsyncStream.makeStream(of: DocumentState.self)
+        lastListener += 1
+        let number = lastListener
+        listeners[number] = listener
+        listener.onTermination = { [weak self] _ in Task { await self?.forgetListener(number) } }
+        listener.yield(state)
+        return stream
+    }
+
+    private func forgetListener(_ number: Int) { listeners[number] = nil }
+
+    // MARK: Autosave
+
+    private func scheduleAutosave() {
+        autosaving?.cancel()
+        autosaving = nil
+        guard let idle = autosave.idleMilliseconds, hasUnsavedChanges, let first = firstChange else { return }
+        let due = min(lastChange + idle, first + autosave.capMilliseconds)
+        autosaving = Task { [weak self, clock] in
+            do { try await clock.sleep(until: due) } catch { return }
+            await self?.saveByItself()
+        }
+    }
+
+    /// A failure is in `lastError` and in the state, and the next change tries again.
+    private func saveByItself() async {
+        guard hasUnsavedChanges, state != .inConflict else { return }
+        do {
+            try await save(basis == nil ? .creating : .overwriting)
+        } catch {
+            return
+        }
+    }
+
+    // MARK: One after the other
+
+    private func inTurn<Result>(
+        _ body: (isolated FileSession<Kind>) async throws -> Result
+    ) async rethrows -> Result {
+        if isBusy { await withCheckedContinuation { queue.append($0) } }
+        isBusy = true
+        defer { if queue.isEmpty { isBusy = false } else { queue.removeFirst().resume() } }
+        return try await body(self)
+    }
+
+    private func coordinationError(_ error: any Error) -> DocumentError {
+        if let error = error as? DocumentError { return error }
+        if let error = error as? CoordinationError {
+            return DocumentError(.coordination(error), reason: "\(error.kind)")
+        }
+        return DocumentError(.timedOut, reason: "\(error)")
+    }
+}
+
+extension FileSession: FilePresenter {
+    var presentedPath: DocumentPath { path }
+
+    func prepare(for question: Question.Kind, savingFirst: Bool) async throws {
+        guard savingFirst, hasUnsavedChanges, model != nil else { return }
+        try await save(basis == nil ? .creating : .overwriting)
+    }
+
+    /// What others wrote is loaded, unless there are changes here: then it is for the application to say what becomes of them.
+    func take(_ news: FileNews) async {
+        switch news {
+        case .reacquired, .skipped: return
+        case .moved(let target): path = target
+        case .deleted: if state != .closed { basis = nil }
+        case .changed:
+            if hasUnsavedChanges { state = .inConflict } else { _ = await revert() }
+        }
+    }
+}
+
+extension EncodingError {
+    fileprivate var codingPath: [String] {
+        switch self {
+        case .invalidValue(_, let context): context.codingPath.map(\.stringValue)
+        @unknown default: []
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Disk
+import Glibc
+import SyncModel
+import Testing
+
+@Suite("items: whole documents of an application")
+struct ItemTests {
+    private let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func item(_ name: String) throws -> Item { try #require(Item(path: scratch.bytes(Array(name.utf8)))) }
+
+    private var names: [String] {
+        Scratch.names(in: Array(scratch.path.utf8)).map { String(decoding: $0, as: UTF8.self) }
+            .filter { ![".", "..", ".syncd"].contains($0) }.sorted()
+    }
+
+    @Test("what was created is read again, file or package, and nothing temporary stays")
+    func roundTrip() throws {
+        let package: [Name: [UInt8]] = [try #require(Name("a")): [1], try #require(Name("b")): []]
+        for (name, contents) in [
+            ("file", Item.Contents.file([1, 2, 3])), ("empty", .file([])), ("p", .package(package)),
+        ] {
+            try item(name).create(contents)
+            #expect(try item(name).read() == .contents(contents))
+        }
+        #expect(names == ["empty", "file", "p"])
+    }
+
+    @Test("L5: creating over something fails without touching it")
+    func creatingOver() throws {
+        try item("a").create(.file([1]))
+        #expect(throws: Item.Failure.self) { try item("a").create(.file([2])) }
+        #expect(throws: Item.Failure.self) { try item("a").create(.package([:])) }
+        #expect(try item("a").read() == .contents(.file([1])) && names == ["a"])
+    }
+
+    @Test("what was expected is replaced; what somebody else has put there is not")
+    func replacing() throws {
+        try item("a").create(.file([1]))
+        #expect(try item("a").replace(.file([1]), with: .file([2])) == .done)
+        #expect(try item("a").replace(.file([1]), with: .file([3])) == .raced)
+        #expect(try item("a").read() == .contents(.file([2])) && names == ["a"])
+        #expect(try item("a").replace(.file([2]), with: .package([:])) == .done)
+        #expect(try item("a").replace(.package([:]), with: .file([4])) == .done)
+        #expect(try item("a").read() == .contents(.file([4])) && names == ["a"])
+    }
+
+    @Test("the mode of what is replaced stays")
+    func mode() throws {
+        try item("a").create(.file([1]))
+        try scratch.setMode("a", 0o640)
+        #expect(try item("a").replace(.file([1]), with: .file([2])) == .done)
+        #expect(Scratch.status(scratch.bytes(Array("a".utf8)))?.st_mode == 0o100640)
+    }
+
+    @Test("what is removed is gone; what is not there cannot be removed, replaced or read")
+    func absent() throws {
+        try item("a").create(.file([1]))
+        try item("a").remove()
+        #expect(names == [])
+        let absence = Item.Failure(error: .notFound, errno: 2)
+        #expect(throws: absence) { try item("a").remove() }
+        #expect(throws: absence) { try item("a").read() }
+        #expect(throws: absence) { try item("a").replace(.file([]), with: .file([])) }
+    }
+
+    @Test("a symlink, a FIFO and a directory with more than files are no items; too much is not read")
+    func refusals() throws {
+        try scratch.makeDirectory("d")
+        try scratch.makeDirectory("d/e")
+        try scratch.symlink("l", to: "d")
+        try scratch.makeFIFO("f")
+        for name in ["d", "f", "l"] { #expect(throws: Item.Failure.self) { try item(name).read() } }
+        try item("big").create(.file([UInt8](repeating: 7, count: 100)))
+        #expect(try item("big").read(bytesMax: 99) == .tooLarge)
+        #expect(try item("big").read(bytesMax: 100) != .tooLarge)
+        for path in ["", "/", "a/..", "a\0b"] { #expect(Item(path: Array(path.utf8)) == nil) }
+    }
+
+    @Test("M7: a listing has the regular files that are not hidden, in byte order")
+    func listing() throws {
+        for name in ["b", "a", ".hidden", "c.txt"] { try item(name).create(.file([])) }
+        try item("p").create(.package([:]))
+        try scratch.symlink("link", to: "a")
+        #expect(
+            try Item.regularFiles(in: scratch.bytes([])).map { String(decoding: $0.bytes, as: UTF8.self) } == [
+                "a", "b", "c.txt",
+            ])
+    }
+}

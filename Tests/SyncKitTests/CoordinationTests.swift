@@ -1,0 +1,167 @@
+import Coordination
+import Disk
+import RecordMerge
+import SyncKit
+import Synchronization
+import Testing
+
+/// Rows C1 to C6 of the design's sources, within one process.
+@Suite("coordination of sessions")
+struct CoordinationTests {
+    private let desk: Desk
+    private let clock = HandClock()
+    private let coordinator: any FileCoordinator
+
+    init() throws {
+        desk = try Desk()
+        coordinator = makeFileCoordinator(clock: clock)
+    }
+
+    private func session(_ autosave: Autosave = .never) -> any DocumentSession<FriendList> {
+        makeDocumentSession(
+            JSONFile<FriendList>(), at: desk["list"], coordinator: coordinator, autosave: autosave, clock: clock)
+    }
+
+    @Test("C1: writers exclude each other, 50 at once add up")
+    func excludes() async throws {
+        let path = desk["count"]
+        try desk.write("count", "0")
+        let coordinator = coordinator
+        let desk = desk
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    try await coordinator.withAccess([.write(path)]) { _ in
+                        let number = Int(desk.text("count") ?? "") ?? 0
+                        await Task.yield()
+                        try desk.write("count", "\(number + 1)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(desk.text("count") == "50")
+    }
+
+    @Test("C2: a reader gets what the session had not saved yet, and the session hears of a writer")
+    func presenters() async throws {
+        let session = session()
+        await session.open()
+        try await session.begin(with: .me)
+        let path = desk["list"]
+        let seen = try await coordinator.withAccess([.read(path)]) { [desk] _ in desk.text("list") }
+        #expect(seen?.contains("Me") == true)
+        #expect(await !session.hasUnsavedChanges)
+        try await coordinator.withAccess([.write(path)]) { [desk] grant in
+            try desk.write("list", #"{"format": 1, "friends": []}"#)
+            grant.note(.changed(path))
+        }
+        await until { await session.model == FriendList() }
+        #expect(await session.state == .normal)
+    }
+
+    @Test("C5: two sessions on one path do not wait for each other, and the second save finds the first")
+    func twoSessions() async throws {
+        let (first, second) = (session(), session())
+        await first.open()
+        try await first.begin(with: FriendList())
+        try await first.save(.creating)
+        #expect(await second.open() == .success)
+        try await first.update { $0.friends.append(Friend(name: "one", birth: 1)) }
+        try await first.save()
+        await until { await second.model?.friends.count == 1 }
+        try await second.update { $0.friends.append(Friend(name: "two", birth: 2)) }
+        try await second.close()
+        await until { await first.model?.friends.count == 2 }
+        try await first.close()
+        #expect(desk.names == ["list"])
+    }
+
+    @Test("a session whose file was changed under it says so and loses neither")
+    func conflict() async throws {
+        let session = session()
+        await session.open()
+        try await session.begin(with: .me)
+        try await session.save(.creating)
+        try await session.update { $0.friends = [] }
+        let path = desk["list"]
+        try await coordinator.withAccess([.write(path)]) { [desk] grant in
+            // The session was asked to let go; a write for merging would have asked it to save.
+            try desk.write("list", #"{"format": 1, "friends": [{"name": "other", "birth": 0}]}"#)
+            grant.note(.changed(path))
+        }
+        await until { await session.state == .inConflict }
+        await #expect(throws: DocumentError.self) { try await session.save() }
+        #expect(desk.text("list")?.contains("other") == true)
+        #expect(await session.model == FriendList())
+    }
+
+    @Test("C3: a presenter that never answers is passed over after ten seconds")
+    func stopped() async throws {
+        let stuck = Stuck(path: desk["list"])
+        _ = try await coordinator.present(stuck)
+        let path = desk["list"]
+        let coordinator = coordinator
+        let reading = Task { try await coordinator.withAccess([.read(path)]) { _ in true } }
+        await until { await stuck.wasAsked }
+        clock.advance(Coordinator.answerMilliseconds)
+        #expect(try await reading.value)
+        await stuck.letGo()
+    }
+
+    @Test("a task that is cancelled waits no longer")
+    func cancelled() async throws {
+        let path = desk["list"]
+        let coordinator = coordinator
+        let (release, sink) = AsyncStream.makeStream(of: Void.self)
+        let isHeld = Mutex(false)
+        let holding = Task {
+            try await coordinator.withAccess([.write(path)]) { _ in
+                isHeld.withLock { $0 = true }
+                for await _ in release {}
+            }
+        }
+        await until { isHeld.withLock { $0 } }
+        let waiting = Task { try await coordinator.withAccess([.write(path)]) { _ in } }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        sink.finish()
+        try await holding.value
+    }
+
+    @Test("a session follows its file when it is renamed")
+    func moved() async throws {
+        let session = session()
+        await session.open()
+        try await session.begin(with: .me)
+        try await session.save(.creating)
+        let (path, target) = (desk["list"], desk["other"])
+        try await coordinator.withAccess([.write(path, .moving), .write(target, .replacing)]) { [desk] grant in
+            let bytes = try #require(desk.read("list"))
+            try desk.write("other", bytes)
+            desk.unlink("list")
+            grant.note(.moved(path, to: target))
+        }
+        await until { await session.path.description.hasSuffix("/other") }
+        try await session.update { $0.friends = [] }
+        try await session.close()
+        #expect(desk.names == ["other"] && desk.text("other")?.contains("Me") == false)
+    }
+
+    private actor Stuck: FilePresenter {
+        let presentedPath: DocumentPath
+        nonisolated let purpose = "stuck"
+        private(set) var wasAsked = false
+        private var waiting: CheckedContinuation<Void, Never>?
+
+        init(path: DocumentPath) { presentedPath = path }
+
+        func prepare(for question: Question.Kind, savingFirst: Bool) async throws {
+            wasAsked = true
+            await withCheckedContinuation { waiting = $0 }
+        }
+
+        func letGo() { waiting?.resume() }
+        func take(_ news: FileNews) {}
+    }
+}

@@ -1,0 +1,274 @@
+import Disk
+import RecordMerge
+import SyncKit
+import SyncModel
+import Synchronization
+import Testing
+
+/// Rows L1 to L13 of the design's sources.
+@Suite("the life of a document")
+struct LifecycleTests {
+    private let desk: Desk
+    private let clock = HandClock()
+
+    init() throws { desk = try Desk() }
+
+    private func session(_ name: String = "list", _ autosave: Autosave = .never) -> any DocumentSession<FriendList> {
+        makeDocumentSession(
+            JSONFile<FriendList>(), at: desk[name], coordinator: makeFileCoordinator(clock: clock), autosave: autosave,
+            clock: clock)
+    }
+
+    @Test("L1: a session on a missing path creates nothing, nor does opening it")
+    func initCreatesNothing() async {
+        let session = session()
+        #expect(await session.outcome == .notLoaded)
+        #expect(desk.names == [])
+        #expect(await session.open() == .noSuchFile)
+        #expect(desk.names == [])
+    }
+
+    @Test("L2: a file and a package come back as they were", arguments: [false, true])
+    func shapes(isPackage: Bool) async throws {
+        let session = makeDocumentSession(
+            Notes(isPackage: isPackage), at: desk["notes"], coordinator: makeFileCoordinator(clock: clock))
+        await session.open()
+        try await session.begin(with: ["a": "1", "b": ""])
+        try await session.close()
+        let second = makeDocumentSession(Notes(isPackage: isPackage), at: desk["notes"])
+        #expect(await second.open() == .success)
+        #expect(await second.model == ["a": "1", "b": ""])
+        try await second.update { $0["c"] = "3" }
+        try await second.close()
+        let third = makeDocumentSession(Notes(isPackage: isPackage), at: desk["notes"])
+        await third.open()
+        #expect(await third.model == ["a": "1", "b": "", "c": "3"])
+        #expect(desk.names == ["notes"])
+    }
+
+    @Test("L3: another shape than expected is corrupt, and no trap")
+    func wrongShape() async throws {
+        try desk.item("list").create(.package([:]))
+        let session = session()
+        guard case .corrupt = await session.open() else { return #expect(Bool(false)) }
+        #expect(await session.model == nil)
+    }
+
+    @Test("L4: the callback of open comes exactly once, on success and on failure")
+    func callback() async throws {
+        try desk.write("list", #"{"format": 1, "friends": []}"#)
+        for (name, outcome) in [("list", LoadOutcome.success), ("none", .noSuchFile)] {
+            let calls = Mutex<[LoadOutcome]>([])
+            await confirmation { called in
+                await withCheckedContinuation { waiting in
+                    session(name).open { outcome in
+                        calls.withLock { $0.append(outcome) }
+                        called()
+                        waiting.resume()
+                    }
+                }
+            }
+            #expect(calls.withLock { $0 } == [outcome])
+        }
+    }
+
+    @Test("L5: creating over an existing file fails without touching it")
+    func creating() async throws {
+        let session = session()
+        await session.open()
+        try await session.begin(with: .me)
+        try desk.write("list", "something else")
+        let error = try #require(await failure { try await session.save(.creating) })
+        #expect(error.kind == .exists && desk.text("list") == "something else")
+        #expect(await session.model == .me)
+    }
+
+    @Test("L6: a close whose save fails keeps the session open and everything in it")
+    func closing() async throws {
+        let session = session()
+        await session.open()
+        try await session.begin(with: .me)
+        try desk.write("list", "in the way")
+        #expect(await failure { try await session.close() } != nil)
+        #expect(await session.state != .closed)
+        #expect(await session.hasUnsavedChanges)
+        #expect(await session.model == .me)
+        desk.unlink("list")
+        try await session.close()
+        #expect(await session.state == .closed)
+        #expect(desk.text("list")?.contains("Me") == true)
+        #expect(await failure { try await session.update { _ in } }?.kind == .closed)
+    }
+
+    @Test("L7: a change while a save runs is neither torn nor lost")
+    func racing() async throws {
+        let session = session()
+        await session.open()
+        try await session.begin(with: FriendList())
+        try await session.save(.creating)
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<40 {
+                group.addTask {
+                    try? await session.update { $0.friends.append(Friend(name: "\(index)", birth: Double(index))) }
+                    try? await session.save()
+                }
+            }
+        }
+        try await session.close()
+        let decoded = JSONFile<FriendList>().decode(.file(try #require(desk.read("list"))))
+        #expect(decoded.model?.friends.count == 40 && desk.names == ["list"])
+    }
+
+    @Test("L8: what has changed is on the disk two seconds after the last change, fifteen after the first")
+    func autosaves() async throws {
+        let session = session("list", Autosave())
+        await session.open()
+        try await session.begin(with: FriendList())
+        for step in 0..<9 {
+            await clock.untilAsleep()
+            clock.advance(1_900)
+            try await session.update { $0.friends.append(Friend(name: "\(step)", birth: 0)) }
+        }
+        // 17.1 s after the first change, and never two seconds without one: the cap has written it.
+        await until { self.desk.read("list") != nil }
+        await until {
+            clock.advance(500)
+            return await !session.hasUnsavedChanges
+        }
+        #expect(desk.text("list")?.contains("\"8\"") == true)
+    }
+
+    @Test("L8: undoing back to what is saved writes nothing")
+    func undoToClean() async throws {
+        let session = session("list", Autosave())
+        await session.open()
+        try await session.begin(with: .me)
+        try await session.save(.creating)
+        try await session.update { $0.friends = [] }
+        #expect(await session.hasUnsavedChanges)
+        #expect(await session.canUndo)
+        try await session.undo()
+        #expect(await !session.hasUnsavedChanges)
+        #expect(await session.canRedo)
+        #expect(await session.model == .me)
+        desk.unlink("list")
+        try await session.close()
+        #expect(desk.names == [])
+    }
+
+    @Test("L8: others' change counts: done, undone, redone, cleared")
+    func changeCounts() async throws {
+        let session = session()
+        await session.open()
+        try await session.begin(with: .me)
+        try await session.save(.creating)
+        for (change, isDirty) in [(DocumentChange.done, true), (.undone, false), (.redone, true), (.cleared, false)] {
+            await session.changeCount(change)
+            #expect(await session.hasUnsavedChanges == isDirty, "\(change)")
+        }
+    }
+
+    @Test("L9: the states a document goes through")
+    func states() async throws {
+        let session = session()
+        let seen = Mutex<[DocumentState]>([])
+        let states = await session.states()
+        let listening = Task { for await state in states { seen.withLock { $0.append(state) } } }
+        await session.open()
+        try await session.begin(with: .me)
+        try await session.save(.creating)
+        try desk.write("list", #"{"format": 1, "friends": []}"#)
+        try await session.update { $0.friends = [] }
+        #expect(await failure { try await session.save() }?.kind == .changedMeanwhile)
+        #expect(await session.state == .inConflict)
+        await session.revert()
+        try await session.close()
+        await listening.value
+        #expect(
+            seen.withLock { $0 } == [
+                .closed, .inProgress, .normal, .inProgress, .normal, .inProgress, .inConflict, .inProgress, .normal,
+                .closed,
+            ])
+        try desk.write("list", #"{"format": 9}"#)
+        let second = self.session()
+        await second.open()
+        #expect(await second.state == .editingDisabled)
+    }
+
+    @Test("L10: save, close, open anew: one friend, the same name, the same time to the last bit")
+    func friends() async throws {
+        let session = session()
+        await session.open()
+        try await session.begin(with: .me)
+        try await session.close()
+        let second = self.session()
+        #expect(await second.open() == .success)
+        let friends = try #require(await second.model?.friends)
+        #expect(friends.count == 1 && friends[0].name == "Me" && friends[0].birth == 0.1 + 0.2)
+    }
+
+    @Test("L13: a claim that never ends completes with an error that says whose it was")
+    func stalled() async throws {
+        let coordinator = makeFileCoordinator(clock: clock)
+        let path = desk["list"]
+        let (release, sink) = AsyncStream.makeStream(of: Void.self)
+        let held = Mutex(false)
+        let holding = Task {
+            try await coordinator.withAccess([.write(path)], for: "backup", within: nil) { _ in
+                held.withLock { $0 = true }
+                for await _ in release {}
+            }
+        }
+        await until { held.withLock { $0 } }
+        let waiting = Task {
+            try await coordinator.withAccess([.read(path)], for: nil, within: .milliseconds(500)) { _ in }
+        }
+        await clock.untilAsleep()
+        clock.advance(500)
+        await #expect(throws: CoordinationError(.timedOut(purpose: "backup", heldMilliseconds: 500))) {
+            try await waiting.value
+        }
+        sink.finish()
+        try await holding.value
+    }
+
+    private func failure(_ body: () async throws -> Void) async -> DocumentError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? DocumentError
+        }
+    }
+}
+
+/// Texts by name, in one file of lines or in a package.
+private struct Notes: Document {
+    let isPackage: Bool
+
+    func decode(_ contents: DocumentContents) -> Decoded<[String: String]> {
+        switch contents {
+        case .package(let files):
+            let pairs = files.map {
+                (String(decoding: $0.key.bytes, as: UTF8.self), String(decoding: $0.value, as: UTF8.self))
+            }
+            return Decoded(.success, model: Dictionary(uniqueKeysWithValues: pairs))
+        case .file(let bytes):
+            let lines = bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+            let pairs = lines.map { line in
+                let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                return (parts[0], parts.count > 1 ? parts[1] : "")
+            }
+            return Decoded(.success, model: Dictionary(uniqueKeysWithValues: pairs))
+        }
+    }
+
+    func encode(_ model: [String: String], replacing: DocumentContents?) throws -> DocumentContents {
+        if !isPackage {
+            return .file(Array(model.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }.joined().utf8))
+        }
+        var files: [Name: [UInt8]] = [:]
+        for (name, text) in model { files[try #require(Name(name))] = Array(text.utf8) }
+        return .package(files)
+    }
+}
