@@ -52,6 +52,7 @@ let package = Package(
 
         // The shell: the only place that sees both the core and the world.
         .target(name: "ControlProtocol", dependencies: ["SyncModel"], swiftSettings: rules),
+        .target(name: "ControlSocket", dependencies: ["ControlProtocol", "SyncModel"], swiftSettings: rules),
         .target(
             name: "SyncDaemon",
             dependencies: [
@@ -61,10 +62,12 @@ let package = Package(
         // The library for applications that share files.
         .target(
             name: "SyncKit",
-            dependencies: ["Coordination", "Disk", "RecordMerge", "ControlProtocol", "SyncModel"], swiftSettings: rules),
+            dependencies: ["Coordination", "Disk", "RecordMerge", "ControlSocket", "ControlProtocol", "SyncModel"],
+            swiftSettings: rules),
         .executableTarget(name: "syncd", dependencies: ["SyncDaemon"], swiftSettings: rules),
         .executableTarget(
-            name: "syncctl", dependencies: ["ControlProtocol", "SyncModel", "Config", "Crypto", "Disk"],
+            name: "syncctl",
+            dependencies: ["ControlProtocol", "ControlSocket", "SyncModel", "Config", "Crypto", "Disk"],
             swiftSettings: rules),
 
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: rules),

@@ -28,6 +28,7 @@ extension ControlRequest {
         case .logVerify: "log.verify"
         case .events: "events"
         case .lock: "lock"
+        case .release: "release"
         case .unlock: "unlock"
         case .locks: "locks"
         case .pause: "pause"
@@ -66,6 +67,7 @@ extension ControlRequest {
                 .with("node", node.map(JSON.string))
         case .events(let follow): ["follow": .bool(follow)]
         case .lock(let request): request.members
+        case .release(let lock): ["lock": .string(lock)]
         case .unlock(let paths): ["paths": .array(paths.map(\.json))]
         case .rescan(let path): path?.members ?? [:]
         case .logLevel(let level, let duration):
@@ -130,6 +132,7 @@ extension ControlRequest {
         case "log.verify": self = .logVerify
         case "events": self = .events(follow: try fields.flag("follow"))
         case "lock": self = .lock(try LockRequest(fields))
+        case "release": self = .release(lock: try fields.text("lock"))
         case "unlock": self = .unlock(try fields.list("paths", PathArgument.init))
         case "locks": self = .locks
         case "pause": self = .pause

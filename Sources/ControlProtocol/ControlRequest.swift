@@ -49,6 +49,8 @@ public enum ControlRequest: Hashable, Sendable {
 
     /// Answered by `LockDocument` when it is held, or refused with `wait.timed-out`.
     case lock(LockRequest)
+    /// Give back a lock that was granted to this connection, by its id, while the connection goes on.
+    case release(lock: String)
     /// Give up locks that outlive their connection: those on these paths, or all of them.
     case unlock([PathArgument])
     /// Answered by `LocksDocument`.

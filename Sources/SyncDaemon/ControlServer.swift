@@ -129,6 +129,9 @@ final class ControlClient {
         stream.startReading()
     }
 
+    /// Locks that end with this connection, and by which of `endings`.
+    var endingsOfLocks: [UInt64: UInt64] = [:]
+
     /// Runs when the client goes away, or at once if it has gone; unless `forgetEnding` takes it back before.
     @discardableResult
     func whenOver(_ body: @escaping () -> Void) -> UInt64 {

@@ -29,6 +29,8 @@ extension Daemon {
                 if request.outlivesConnection {
                     asker.client.forgetEnding(ending)
                     standingLocks.insert(id)
+                } else {
+                    asker.client.endingsOfLocks[id] = ending
                 }
                 guard let claim = claims.first else { return asker.refuse(ControlError(.requestRefused)) }
                 asker.finish(document(of: claim))
@@ -43,6 +45,17 @@ extension Daemon {
                 asker.refuse(ControlError(.requestRefused))
             }
         }
+    }
+
+    /// A program that holds many locks over one connection gives them back one by one. Nobody else's is touched.
+    func release(_ lock: String, _ asker: Asker) {
+        guard let id = lock.hasPrefix("l") ? UInt64(lock.dropFirst()) : nil,
+            let ending = asker.client.endingsOfLocks.removeValue(forKey: id)
+        else {
+            return asker.refuse(ControlError(.requestNotFound, text: "this connection holds no lock \(lock)"))
+        }
+        asker.client.forgetEnding(ending)
+        tell(.endClaims([id]), asker)
     }
 
     /// Locks without a command: all of them, or those on these very paths.

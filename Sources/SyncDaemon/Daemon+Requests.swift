@@ -36,6 +36,7 @@ extension Daemon {
         case .logVerify: verifyLog(asker)
         case .events(let follows): events(follows: follows, asker)
         case .lock(let request): lock(request, asker)
+        case .release(let lock): release(lock, asker)
         case .unlock(let paths): unlock(paths, asker)
         case .locks: listLocks(asker)
         case .pause: tell(.pause, asker)
@@ -243,7 +244,8 @@ extension ControlRequest {
             .explain, .log, .logVerify, .events, .locks, .doctor, .metrics, .version:
             false
         case .invite, .inviteWait, .join, .unpair, .alertAcknowledge, .conflictTake, .conflictDiscard, .conflictRestore,
-            .restore, .lock, .unlock, .pause, .resume, .rescan, .reload, .logLevel, .approve, .reject, .verify:
+            .restore, .lock, .release, .unlock, .pause, .resume, .rescan, .reload, .logLevel, .approve, .reject,
+            .verify:
             true
         }
     }

@@ -22,7 +22,7 @@ struct ControlLineTests {
         .restore(path: PathArgument(typed: [0x80], directory: [0x2F, 0xFF]), version: "7", to: argument("b")),
         .documentCheck([argument("a"), argument("b")]), .documentShow(argument("a")), .explain(argument("Note/1")),
         .log(count: nil, follow: false, node: nil), .log(count: 10, follow: true, node: "beta"), .logVerify,
-        .events(follow: true), .lock(lock), .unlock([]), .unlock([argument("a")]), .locks, .pause, .resume,
+        .events(follow: true), .lock(lock), .release(lock: "l1"), .unlock([]), .unlock([argument("a")]), .locks, .pause, .resume,
         .rescan(nil), .rescan(argument("a")), .reload, .logLevel(3, forMilliseconds: 60_000),
         .logLevel(0, forMilliseconds: nil), .approve(id: nil), .approve(id: "3"), .reject(id: nil), .reject(id: "3"),
         .verify(budget: nil), .verify(budget: "10MiB/s"), .doctor, .metrics, .version,

@@ -14,7 +14,7 @@ struct CoordinationTests {
 
     init() throws {
         desk = try Desk()
-        coordinator = makeFileCoordinator(clock: clock)
+        coordinator = makeFileCoordinator(socket: nil, clock: clock)
     }
 
     private func session(_ autosave: Autosave = .never) -> any DocumentSession<FriendList> {

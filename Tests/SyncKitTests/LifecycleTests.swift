@@ -15,7 +15,8 @@ struct LifecycleTests {
 
     private func session(_ name: String = "list", _ autosave: Autosave = .never) -> any DocumentSession<FriendList> {
         makeDocumentSession(
-            JSONFile<FriendList>(), at: desk[name], coordinator: makeFileCoordinator(clock: clock), autosave: autosave,
+            JSONFile<FriendList>(), at: desk[name], coordinator: makeFileCoordinator(socket: nil, clock: clock),
+            autosave: autosave,
             clock: clock)
     }
 
@@ -31,7 +32,7 @@ struct LifecycleTests {
     @Test("L2: a file and a package come back as they were", arguments: [false, true])
     func shapes(isPackage: Bool) async throws {
         let session = makeDocumentSession(
-            Notes(isPackage: isPackage), at: desk["notes"], coordinator: makeFileCoordinator(clock: clock))
+            Notes(isPackage: isPackage), at: desk["notes"], coordinator: makeFileCoordinator(socket: nil, clock: clock))
         await session.open()
         try await session.begin(with: ["a": "1", "b": ""])
         try await session.close()
@@ -209,7 +210,7 @@ struct LifecycleTests {
 
     @Test("L13: a claim that never ends completes with an error that says whose it was")
     func stalled() async throws {
-        let coordinator = makeFileCoordinator(clock: clock)
+        let coordinator = makeFileCoordinator(socket: nil, clock: clock)
         let path = desk["list"]
         let (release, sink) = AsyncStream.makeStream(of: Void.self)
         let held = Mutex(false)

@@ -16,7 +16,8 @@ struct LoadingTests {
     > {
         try desk.write("list", text)
         let session = makeDocumentSession(
-            JSONFile<FriendList>(reads: reads), at: desk["list"], coordinator: makeFileCoordinator(clock: HandClock()),
+            JSONFile<FriendList>(reads: reads), at: desk["list"],
+            coordinator: makeFileCoordinator(socket: nil, clock: HandClock()),
             autosave: .never)
         await session.open()
         return session
@@ -53,7 +54,7 @@ struct LoadingTests {
     @Test("D4: a file that is not there is not decoded, and a first document may begin")
     func absent() async throws {
         let session = makeDocumentSession(
-            Refusing(), at: desk["none"], coordinator: makeFileCoordinator(clock: HandClock()))
+            Refusing(), at: desk["none"], coordinator: makeFileCoordinator(socket: nil, clock: HandClock()))
         #expect(await session.open() == .noSuchFile)
         try await session.begin(with: 1)
     }

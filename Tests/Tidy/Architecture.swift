@@ -23,17 +23,22 @@ enum Architecture {
         .init("Transport", .adapter, imports: ["EventLoop", "Crypto", "Compression"]),
         .init("ControlProtocol", .simulation, imports: ["SyncModel"]),
         .init(
+            "ControlSocket", .adapter, imports: ["ControlProtocol", "SyncModel"],
+            outside: ["Glibc", "Synchronization"]),
+        .init(
             "SyncDaemon", .shell,
             imports: [
                 "SyncCore", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store",
                 "Transport", "ControlProtocol",
             ], outside: ["Glibc", "Synchronization"]),
         .init(
-            "SyncKit", .shell, imports: ["Coordination", "Disk", "RecordMerge", "ControlProtocol", "SyncModel"],
+            "SyncKit", .shell,
+            imports: ["Coordination", "Disk", "RecordMerge", "ControlSocket", "ControlProtocol", "SyncModel"],
             outside: ["Dispatch", "Synchronization"]),
         .init("syncd", .executable, imports: ["SyncDaemon"], outside: ["Glibc"]),
         .init(
-            "syncctl", .executable, imports: ["ControlProtocol", "SyncModel", "Config", "Crypto", "Disk"],
+            "syncctl", .executable,
+            imports: ["ControlProtocol", "ControlSocket", "SyncModel", "Config", "Crypto", "Disk"],
             outside: ["Glibc"]),
         .init("syncsim", .executable, imports: ["SyncSim", "SyncCore", "SyncModel"], outside: ["Glibc"]),
     ]

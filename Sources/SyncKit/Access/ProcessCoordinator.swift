@@ -1,3 +1,4 @@
+import ControlProtocol
 import Coordination
 import Disk
 import SyncModel
@@ -209,28 +210,51 @@ final class ProcessCoordinator: FileCoordinator {
     }
 }
 
-/// Holds files still against other processes.
+/// Holds files still against other processes; nil where there is nobody to ask.
 protocol AccessBroker: Sendable {
     func hold(
         _ accesses: [FileAccess], _ paths: [DocumentPath], for purpose: String?, within patience: Duration?
-    ) async throws -> any HeldAccess
+    ) async throws -> (any HeldAccess)?
 }
 
 protocol HeldAccess: Sendable {
     func release()
 }
 
-/// One for the whole process, so that all its parts meet. Where a file lies in the folder of a running syncd, other programs and the other
-/// node take part, too; elsewhere, and without the daemon, only this process does, and what another program changes meanwhile is found
-/// when a save looks at what it has displaced.
-public func makeFileCoordinator() -> any FileCoordinator { shared }
-
-/// A separate one, with a clock of its own: for tests.
-public func makeFileCoordinator(clock: any DocumentClock) -> any FileCoordinator {
-    ProcessCoordinator(clock: clock, broker: nil)
+/// How far the daemon makes sure that nobody else writes; see `syncctl lock`.
+public enum CoordinationMode: Hashable, Sendable {
+    /// Programs of this node.
+    case local
+    /// Both nodes while they are connected.
+    case pair
+    /// Both nodes, or not at all.
+    case strict
 }
 
-private let shared = ProcessCoordinator(clock: makeSystemClock(), broker: nil)
+/// One for the whole process, so that all its parts meet. Where a file lies in the folder of a running syncd, other programs, the daemon
+/// itself and the other node take part, too; elsewhere, and without the daemon, only this process does, and what another program changes
+/// meanwhile is found when a save looks at what it has displaced.
+public func makeFileCoordinator() -> any FileCoordinator { shared }
+
+/// A separate one: for another daemon than the default one, another mode, or a clock of one's own. Without a socket, of this process only.
+public func makeFileCoordinator(
+    socket: DocumentPath?, mode: CoordinationMode = .pair, clock: any DocumentClock = makeSystemClock()
+) -> any FileCoordinator {
+    let broker = socket.map { DaemonBroker(socket: $0, mode: mode.lock, clock: clock) }
+    return ProcessCoordinator(clock: clock, broker: broker)
+}
+
+private let shared: any FileCoordinator = makeFileCoordinator(socket: DocumentPath("/run/syncd/default.sock"))
+
+extension CoordinationMode {
+    fileprivate var lock: LockRequest.Mode {
+        switch self {
+        case .local: .local
+        case .pair: .pair
+        case .strict: .strict
+        }
+    }
+}
 
 extension Duration {
     var milliseconds: UInt64 {

@@ -210,7 +210,7 @@ actor FileSession<Kind: Document>: DocumentSession {
             basis = contents
             savedPosition = written
             outcome = .success
-            if !hasUnsavedChanges { firstChange = nil }
+            firstChange = hasUnsavedChanges ? lastChange : nil
             lastError = nil
             state = .normal
         } catch {
@@ -320,13 +320,18 @@ actor FileSession<Kind: Document>: DocumentSession {
         }
     }
 
-    /// A failure is in `lastError` and in the state, and the next change tries again.
+    /// A failure is in `lastError` and in the state, and is tried again after a pause; not a conflict, which is for the application.
     private func saveByItself() async {
+        // From here on it is no pause any more that the next change could end.
+        autosaving = nil
         guard hasUnsavedChanges, state != .inConflict else { return }
         do {
             try await save(basis == nil ? .creating : .overwriting)
         } catch {
-            return
+            guard state == .savingError, autosaving == nil else { return }
+            firstChange = clock.milliseconds
+            lastChange = clock.milliseconds
+            scheduleAutosave()
         }
     }
 

@@ -1,0 +1,142 @@
+import ControlProtocol
+import ControlSocket
+import Dispatch
+import SyncModel
+import Synchronization
+
+/// One connection to syncd for the whole process: requests go out as they come, answers are matched by their number.
+final class DaemonConnection: Sendable {
+    private struct State {
+        var lines = LineBuffer()
+        var lastID: Int64 = 0
+        var waiting: [Int64: CheckedContinuation<JSON, any Error>] = [:]
+        /// What becomes of an answer that nobody waits for any more.
+        var late: [Int64: @Sendable (JSON) -> Void] = [:]
+        var error: ControlError?
+    }
+
+    private let socket: ControlSocket
+    private let state = Mutex(State())
+    init(path: [UInt8]) throws(ControlError) {
+        socket = try ControlSocket(path: path)
+        // One thread waits for what comes, as long as this object lives.
+        DispatchQueue(label: "net.syncd.control").async { [weak self, socket] in
+            while let bytes = DaemonConnection.next(from: socket, self) { self?.take(bytes) }
+        }
+    }
+
+    deinit { socket.shutDown() }
+
+    /// Nil when the connection has ended.
+    private static func next(from socket: ControlSocket, _ connection: @autoclosure () -> DaemonConnection?) -> [UInt8]?
+    {
+        do throws(ControlError) {
+            return try socket.receive(until: nil)
+        } catch {
+            connection()?.end(with: error)
+            return nil
+        }
+    }
+
+    var isOpen: Bool { state.withLock { $0.error == nil } }
+
+    /// Cancelling the task gives up the wait; what the daemon grants all the same is given back by `late`.
+    func ask(_ request: ControlRequest, late: @escaping @Sendable (JSON) -> Void = { _ in }) async throws -> JSON {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiting in
+                let refusal: (any Error)? = state.withLock { state in
+                    if let error = state.error { return error }
+                    if Task.isCancelled { return CancellationError() }
+                    state.waiting[id] = waiting
+                    return nil
+                }
+                if let refusal { return waiting.resume(throwing: refusal) }
+                send(ControlCall(id: .number(id), request: request).bytes)
+            }
+        } onCancel: {
+            let waiting = state.withLock { state in
+                let waiting = state.waiting.removeValue(forKey: id)
+                if waiting != nil { state.late[id] = late }
+                return waiting
+            }
+            waiting?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Without waiting for the answer.
+    func tell(_ request: ControlRequest) {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        send(ControlCall(id: .number(id), request: request).bytes)
+    }
+
+    private func send(_ line: [UInt8]) {
+        do throws(ControlError) {
+            try socket.send(line)
+        } catch {
+            end(with: error)
+        }
+    }
+
+    private func take(_ bytes: [UInt8]) {
+        do throws(ControlError) {
+            for line in try lines(after: bytes) { take(line: line) }
+        } catch {
+            end(with: error)
+        }
+    }
+
+    private func lines(after bytes: [UInt8]) throws(ControlError) -> [[UInt8]] {
+        let (lines, isTooLong) = state.withLock { state in
+            state.lines.append(bytes)
+            var lines: [[UInt8]] = []
+            while true {
+                switch state.lines.next() {
+                case .line(let line): lines.append(line)
+                case .tooLong: return (lines, true)
+                case .none: return (lines, false)
+                }
+            }
+        }
+        if isTooLong { throw ControlError(.controlUnreadable) }
+        return lines
+    }
+
+    private func take(line: [UInt8]) {
+        let reply: ControlReply
+        do throws(ControlProtocol.DocumentError) {
+            reply = try ControlReply(line: line)
+        } catch {
+            return end(with: ControlError(.controlUnreadable, text: "What answered is not syncd: \(error.text)."))
+        }
+        guard case .number(let id) = reply.id else { return }
+        switch reply {
+        case .item: return
+        case .result(_, let document):
+            let (waiting, late) = state.withLock {
+                ($0.waiting.removeValue(forKey: id), $0.late.removeValue(forKey: id))
+            }
+            if let waiting { waiting.resume(returning: document) } else { late?(document) }
+        case .refusal(let refusal):
+            state.withLock { $0.late[id] = nil }
+            state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(throwing: refusal.error)
+        }
+    }
+
+    /// Everybody who waits is told.
+    private func end(with error: ControlError) {
+        let waiting = state.withLock { state in
+            if state.error == nil { state.error = error }
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for one in waiting { one.resume(throwing: error) }
+        socket.shutDown()
+    }
+}
