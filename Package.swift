@@ -21,6 +21,7 @@ let package = Package(
         .executable(name: "syncd", targets: ["syncd"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
         .executable(name: "syncsim", targets: ["syncsim"]),
+        .executable(name: "birthdays", targets: ["birthdays"]),
         .library(name: "SyncKit", targets: ["SyncKit"]),
     ],
     targets: [
@@ -69,6 +70,8 @@ let package = Package(
             name: "syncctl",
             dependencies: ["ControlProtocol", "ControlSocket", "SyncModel", "Config", "Crypto", "Disk"],
             swiftSettings: rules),
+
+        .executableTarget(name: "birthdays", dependencies: ["SyncKit", "RecordMerge"], swiftSettings: rules),
 
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: rules),
         .testTarget(name: "CoordinationTests", dependencies: ["Coordination", "SyncModel"], swiftSettings: rules),

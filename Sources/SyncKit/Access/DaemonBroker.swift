@@ -13,6 +13,14 @@ final class DaemonBroker: AccessBroker {
         var connection: Connected?
         /// Nobody listened: tried again then (monotonic milliseconds).
         var pauseEnds: UInt64 = 0
+        /// By the id of the lock.
+        var held: [String: Held] = [:]
+    }
+
+    private struct Held {
+        let purpose: String
+        let paths: [[UInt8]]
+        let isRead: Bool
     }
 
     private struct Connected {
@@ -39,10 +47,12 @@ final class DaemonBroker: AccessBroker {
     ) async throws -> (any HeldAccess)? {
         guard let connected = try await connected() else { return nil }
         let inside = zip(accesses, paths).filter { $0.1.bytes.starts(with: connected.folder + [UInt8(ascii: "/")]) }
-        guard !inside.isEmpty else { return nil }
+        let wanted = Held(
+            purpose: purpose ?? "", paths: inside.map(\.1.bytes), isRead: inside.allSatisfy { $0.0.isRead })
+        guard !inside.isEmpty, !isHeld(wanted) else { return nil }
         let request = LockRequest(
-            paths: inside.map { PathArgument(typed: $0.1.bytes, directory: [UInt8(ascii: "/")]) },
-            isRead: inside.allSatisfy { $0.0.isRead }, mode: mode, timeoutMilliseconds: patience?.milliseconds,
+            paths: wanted.paths.map { PathArgument(typed: $0, directory: [UInt8(ascii: "/")]) },
+            isRead: wanted.isRead, mode: mode, timeoutMilliseconds: patience?.milliseconds,
             outlivesConnection: false, holder: purpose ?? "", process: ControlSocket.processID)
         let connection = connected.connection
         do {
@@ -50,7 +60,11 @@ final class DaemonBroker: AccessBroker {
                 DaemonBroker.id(late).map { connection.tell(.release(lock: $0)) }
             }
             guard let id = DaemonBroker.id(answer) else { return nil }
-            return HeldLock(id: id, connection: connection)
+            state.withLock { $0.held[id] = wanted }
+            return HeldLock { [weak self] in
+                self?.state.withLock { $0.held[id] = nil }
+                connection.tell(.release(lock: id))
+            }
         } catch let error as ControlError {
             // The daemon has gone: there is nobody to be coordinated with.
             if !connection.isOpen { return nil }
@@ -61,12 +75,25 @@ final class DaemonBroker: AccessBroker {
         }
     }
 
+    /// An access of the same purpose has it already; the daemon knows of no purposes and would have it wait for itself.
+    private func isHeld(_ wanted: Held) -> Bool {
+        state.withLock { state in
+            state.held.values.contains { held in
+                held.purpose == wanted.purpose && !held.purpose.isEmpty && (!held.isRead || wanted.isRead)
+                    && wanted.paths.allSatisfy(held.paths.contains)
+            }
+        }
+    }
+
     private static func id(_ answer: JSON) -> String? { answer["id"]?.text }
 
     private func connected() async throws -> Connected? {
         let now = clock.milliseconds
         let (known, mayTry) = state.withLock { state in
-            if state.connection?.connection.isOpen == false { state.connection = nil }
+            if state.connection?.connection.isOpen == false {
+                state.connection = nil
+                state.held = [:]
+            }
             return (state.connection, state.pauseEnds <= now)
         }
         if known != nil || !mayTry { return known }
@@ -88,16 +115,10 @@ final class DaemonBroker: AccessBroker {
     }
 }
 
-private final class HeldLock: HeldAccess {
-    private let id: String
-    private let connection: DaemonConnection
+private struct HeldLock: HeldAccess {
+    let giveBack: @Sendable () -> Void
 
-    init(id: String, connection: DaemonConnection) {
-        self.id = id
-        self.connection = connection
-    }
-
-    func release() { connection.tell(.release(lock: id)) }
+    func release() { giveBack() }
 }
 
 extension FileAccess {

@@ -83,10 +83,12 @@ public struct Autosave: Hashable, Sendable {
     public static let never = Autosave(idleMilliseconds: nil)
 }
 
-/// Touches nothing on the disk.
+/// Touches nothing on the disk. A session of a `purpose` may be used within an access for the same purpose, which then holds the file from
+/// before it is opened until after it is saved; otherwise each session has one of its own.
 public func makeDocumentSession<Model: Sendable>(
     _ document: some Document<Model>, at path: DocumentPath, coordinator: any FileCoordinator = makeFileCoordinator(),
-    autosave: Autosave = Autosave(), clock: any DocumentClock = makeSystemClock()
+    purpose: String? = nil, autosave: Autosave = Autosave(), clock: any DocumentClock = makeSystemClock()
 ) -> any DocumentSession<Model> {
-    FileSession(document, at: path, coordinator: coordinator, autosave: autosave, clock: clock)
+    FileSession(
+        document, at: path, coordinator: coordinator, purpose: purpose, autosave: autosave, clock: clock)
 }

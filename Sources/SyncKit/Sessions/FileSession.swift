@@ -41,15 +41,15 @@ actor FileSession<Kind: Document>: DocumentSession {
     private static var undoMax: Int { 100 }
 
     init(
-        _ document: Kind, at path: DocumentPath, coordinator: any FileCoordinator, autosave: Autosave,
-        clock: any DocumentClock
+        _ document: Kind, at path: DocumentPath, coordinator: any FileCoordinator, purpose: String?,
+        autosave: Autosave, clock: any DocumentClock
     ) {
         self.document = document
         self.path = path
         self.coordinator = coordinator
         self.autosave = autosave
         self.clock = clock
-        purpose = "document \(SessionNumber.next())"
+        self.purpose = purpose ?? "document \(SessionNumber.next())"
     }
 
     var hasUnsavedChanges: Bool { position != savedPosition }
