@@ -12,10 +12,21 @@ public enum Clock {
         milliseconds(of: CLOCK_REALTIME)
     }
 
+    /// The one systemd compares messages by: it stands still while the machine is suspended.
+    static func serviceMicroseconds() -> Int64 {
+        let now = time(of: CLOCK_MONOTONIC)
+        return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1_000
+    }
+
     private static func milliseconds(of clock: clockid_t) -> Int64 {
+        let now = time(of: clock)
+        return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
+    }
+
+    private static func time(of clock: clockid_t) -> timespec {
         var now = timespec()
         let answer = unsafe clock_gettime(clock, &now)
         precondition(answer == 0, "clock \(clock) exists on every Linux this program runs on")
-        return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
+        return now
     }
 }

@@ -27,6 +27,12 @@ public struct ServiceNotifier: Sendable {
         watchdogMicroseconds = isForUs && period > 0 ? period : nil
     }
 
+    /// That what follows, up to the next `READY=1`, reads the configuration again. systemd wants to know when that began, by
+    /// the clock that it goes by itself, or it takes the message for one of an earlier time.
+    public func sendReloading() {
+        send("RELOADING=1\nMONOTONIC_USEC=\(Clock.serviceMicroseconds())")
+    }
+
     /// Lines as systemd knows them: `READY=1`, `STATUS=…`, `WATCHDOG=1`, `STOPPING=1`. Whether it arrived cannot be
     /// known and changes nothing, so failures are not told.
     public func send(_ text: String) {

@@ -11,14 +11,20 @@ extension Daemon {
     // MARK: Reload
 
     /// Reads the configuration again and applies what can change live; says, line by line, what was done and what was not.
-    func reload() -> [String] {
-        let wanted: Configuration
-        do throws(ConfigurationError) {
-            wanted = try Configuration.read(path: configurationPath)
-        } catch {
-            journal.problem(.configInvalid, "the configuration was not changed: \(error)")
-            return error.problems.map(\.description) + ["nothing was changed"]
+    /// Of one that cannot be used nothing is applied.
+    func reload() -> Result<[String], ControlError> {
+        whileReloading {
+            do throws(ConfigurationError) {
+                return .success(apply(try Configuration.read(path: configurationPath)))
+            } catch {
+                journal.problem(.configInvalid, "the configuration was not changed: \(error)")
+                let problems = error.problems.map(\.description).joined(separator: "\n")
+                return .failure(ControlError(.configInvalid, text: "\(problems)\nNothing was changed."))
+            }
         }
+    }
+
+    private func apply(_ wanted: Configuration) -> [String] {
         let keys = wanted.keysThatDiffer(from: configuration)
         guard !keys.isEmpty else { return ["nothing differs from what is in use"] }
         configuration.safety = wanted.safety

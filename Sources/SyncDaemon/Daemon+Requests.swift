@@ -42,7 +42,11 @@ extension Daemon {
         case .pause: tell(.pause, asker)
         case .resume: tell(.resume, asker)
         case .rescan(let path): rescan(path, asker)
-        case .reload: asker.finish(DoneDocument(notes: reload()))
+        case .reload:
+            switch reload() {
+            case .success(let notes): asker.finish(DoneDocument(notes: notes))
+            case .failure(let error): asker.refuse(error)
+            }
         case .logLevel(let level, let milliseconds): setLevel(level, milliseconds, asker)
         case .approve(let id): decide(.approve, id, asker)
         case .reject(let id): decide(.reject, id, asker)

@@ -70,6 +70,7 @@ final class Daemon {
     private(set) var isStartingOver = false
     private var isStopping = false
     private var isReady = false
+    private var lastManagerLine = ""
 
     /// A stop that takes longer is cut short: everything acknowledged is durable anyway.
     private static let stopMillisecondsMax: UInt64 = 4_500
@@ -221,7 +222,7 @@ final class Daemon {
     func requestStop() {
         isStartingOver = false
         guard !isStopping else { return }
-        notifier?.send("STOPPING=1")
+        notifier?.send("STOPPING=1\nSTATUS=stopping")
         journal.say("stopping")
         stop()
     }
@@ -288,6 +289,7 @@ final class Daemon {
 
     /// Ready when the rows are known and the folder is watched.
     private func announce(_ status: Status) -> Bool {
+        tellManager(Daemon.line(of: status))
         guard status.state != .starting else { return true }
         if !isReady {
             isReady = true
@@ -297,26 +299,49 @@ final class Daemon {
         // What a scan will find may be what an alert of the last run is about.
         guard status.state != .scanning else { return true }
         settleAlerts(status)
-        tellManager()
+        tellManagerAgain()
         return false
     }
 
-    /// The line of `systemctl status`, now and then.
-    private func tellManager() {
-        guard let notifier else { return }
-        board.add { status in
-            notifier.send("STATUS=\(Daemon.line(of: status))")
+    /// Now and then, as long as the node runs.
+    private func tellManagerAgain() {
+        guard notifier != nil else { return }
+        board.add { [unowned self] status in
+            tellManager(Daemon.line(of: status))
             return false
         }
-        managerTimer.start(afterMilliseconds: Daemon.managerPauseMilliseconds) { [unowned self] in tellManager() }
+        managerTimer.start(afterMilliseconds: Daemon.managerPauseMilliseconds) { [unowned self] in tellManagerAgain() }
     }
 
     private static let managerPauseMilliseconds: UInt64 = 10_000
 
+    /// The line of `systemctl status`.
+    private func tellManager(_ line: String) {
+        guard line != lastManagerLine, !isStopping else { return }
+        lastManagerLine = line
+        notifier?.send("STATUS=\(line)")
+    }
+
     private static func line(of status: Status) -> String {
         let link = status.isConnected ? "connected" : "the other node is away"
-        return
-            "\(status.files) files, \(status.inSync ? "in sync" : "\(status.toApply) to apply, \(status.toSend) to send"), \(link)"
+        let work: String
+        switch status.state {
+        case .starting: return "starting"
+        case .halted: return "halted: syncctl alerts says why"
+        case .scanning: work = "looking through the folder"
+        case .paused: work = "paused"
+        case .syncing, .inSync, .waiting:
+            work = status.inSync ? "in sync" : "\(status.toApply) to apply, \(status.toSend) to send"
+        }
+        return "\(status.files) files, \(work), \(link)"
+    }
+
+    /// The service manager is told when a reload begins and when it is over.
+    func whileReloading<Result>(_ body: () -> Result) -> Result {
+        guard isReady else { return body() }
+        notifier?.sendReloading()
+        defer { notifier?.send("READY=1") }
+        return body()
     }
 
     private func pat() {

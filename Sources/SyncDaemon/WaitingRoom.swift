@@ -21,7 +21,13 @@ final class WaitingRoom {
     private var alerts: AlertBook
     private var isBack = false
 
-    private static let pauseMilliseconds: UInt64 = 1_000
+    private static let pauseMillisecondsMax: UInt64 = 1_000
+
+    /// Each look is a sign of life as well.
+    private var pauseMilliseconds: UInt64 {
+        guard let interval = notifier?.watchdogMicroseconds else { return WaitingRoom.pauseMillisecondsMax }
+        return min(WaitingRoom.pauseMillisecondsMax, max(1, interval / 2_000))
+    }
 
     /// `alerts` are those of the last run.
     init(
@@ -48,8 +54,17 @@ final class WaitingRoom {
         var hook: HookRunner?
         do throws(LoopError) {
             for signal in [System.terminate, System.interrupt] {
-                signals.append(try SignalWatch(loop: loop, signal: signal) { [loop] in loop.stop() })
+                signals.append(
+                    try SignalWatch(loop: loop, signal: signal) { [loop, notifier] in
+                        notifier?.send("STOPPING=1\nSTATUS=stopping")
+                        loop.stop()
+                    })
             }
+            // A process that does not listen is ended by it; the configuration is read when the folder is back.
+            signals.append(
+                try SignalWatch(loop: loop, signal: System.hangUp) { [journal] in
+                    journal.say("reload: the folder is away; what was changed needs a restart of syncd")
+                })
             hook = try HookRunner(loop: loop, journal: journal)
         } catch {
             throw Refusal(exit: .storage, text: "signals cannot be watched: \(error)")
@@ -86,7 +101,7 @@ final class WaitingRoom {
     }
 
     private func look(_ looks: @escaping () -> Bool) {
-        timer.start(afterMilliseconds: WaitingRoom.pauseMilliseconds) { [unowned self] in
+        timer.start(afterMilliseconds: pauseMilliseconds) { [unowned self] in
             notifier?.send("WATCHDOG=1")
             isBack = looks()
             if isBack { loop.stop() } else { look(looks) }

@@ -26,6 +26,23 @@ import Testing
         }
     }
 
+    @Test("a reload is told with the time of the clock that systemd goes by") func reloading() throws {
+        try withDirectory { path in
+            let receiver = try bound("\(path)/notify")
+            defer { close(receiver) }
+            let service = try #require(notifier(["NOTIFY_SOCKET": "\(path)/notify"]))
+            let before = Clock.serviceMicroseconds()
+            service.sendReloading()
+            let after = Clock.serviceMicroseconds()
+            var buffer = [UInt8](repeating: 0, count: 256)
+            let count = unsafe recv(receiver, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            let lines = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
+            #expect(lines.first == "RELOADING=1" && lines.count == 2)
+            let time = try #require(lines.last?.split(separator: "=").last.flatMap { Int64($0) })
+            #expect((before...after).contains(time))
+        }
+    }
+
     @Test("nobody listening is no trouble") func deaf() {
         notifier(["NOTIFY_SOCKET": "/tmp/syncd-test-nobody"])?.send("READY=1")
     }
