@@ -75,6 +75,17 @@ struct Descriptor: ~Copyable {
         try checked(uninterrupted { orErrno(fsync(raw)) })
     }
 
+    /// What root makes in somebody else's directory is his: the daemon is seldom root. Nothing that is somebody's already.
+    borrowing func inheritOwner(of directory: borrowing Descriptor) throws(Failure) {
+        guard geteuid() == 0 else { return }
+        let (raw, above) = (raw, directory.raw)
+        var (own, other) = (stat(), stat())
+        try checked(unsafe orErrno(fstat(raw, &own)))
+        try checked(unsafe orErrno(fstat(above, &other)))
+        guard own.st_uid == 0, other.st_uid != 0 || other.st_gid != own.st_gid else { return }
+        try checked(orErrno(fchown(raw, other.st_uid, other.st_gid)))
+    }
+
     /// Everything on the file system, where one file cannot be opened to be synced alone.
     borrowing func syncFileSystem() throws(Failure) {
         try checked(uninterrupted { clinux_syncfs(raw) })

@@ -32,10 +32,17 @@ extension Folder {
         }
         let id = FolderID(digest)
         try step("create the marker", markerPath(path)) { () throws(Failure) in
+            try giveAway(own, like: root)
             try writeMarker(id, in: own)
             try root.sync()
         }
         return id
+    }
+
+    /// To whom the folder belongs, where root sets it up for somebody else.
+    private static func giveAway(_ own: borrowing Descriptor, like root: borrowing Descriptor) throws(Failure) {
+        for name in ownDirectories { try own.openChild(CName(name), .list).inheritOwner(of: root) }
+        try own.inheritOwner(of: root)
     }
 
     /// The id in the folder at a path.
@@ -170,6 +177,7 @@ extension Folder {
         }
         let file = try own.openChild(draftName, .create)
         try file.write(markerText(id)[...], at: 0)
+        try file.inheritOwner(of: own)
         try file.sync()
         try own.rename(draftName, to: own, markerName, .move)
         try own.sync()

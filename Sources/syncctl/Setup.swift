@@ -123,11 +123,71 @@ struct Setup {
         ]
         return ["Made the node \(style.bold(style.foreign(configuration.node.name))):"]
             + rows.map { "  \($0.0): \(style.name($0.1))" }
-            + [
-                "  its id is \(node.id.text)", "", "Next: start it with", "  \(startCommand(style))",
-                "and pair it: run",
+            + ["  its id is \(node.id.text)", ""] + warnings(style) + next(style, again)
+    }
+
+    /// What is to be done before the daemon is started.
+    private func warnings(_ style: Style) -> [String] {
+        guard let state = owner(of: state), let folder = owner(of: folder) else { return [] }
+        guard state != 0, state != folder else { return [] }
+        return [
+            "The folder belongs to another user than the state, so the daemon may not get at it. To give it away:",
+            "  chown -R --reference=\(style.argument(self.state)) \(style.argument(self.folder))", "",
+        ]
+    }
+
+    private func owner(of path: [UInt8]) -> UInt32? {
+        do throws(System.FileError) { return try System.status(of: path)?.owner } catch { return nil }
+    }
+
+    private func next(_ style: Style, _ again: (String) -> String) -> [String] {
+        guard let unit = Setup.unit(of: file) else {
+            return [
+                "Next: start it with", "  syncd --config \(style.argument(file))", "and pair it: run",
+                "  \(again("invite"))", "here and syncctl join TOKEN on the other node, or the other way round.",
             ]
-            + ["  \(again("invite"))", "here and syncctl join TOKEN on the other node, or the other way round."]
+        }
+        let start = "systemctl enable --now \(style.argument(Array(unit.utf8)))"
+        return elsewhere(unit, style) + [
+            "Next: start it, and invite the other node:", "  \(start) && \(again("invite"))",
+            "or, with the token that invite has printed there:", "  \(start) && \(again("join TOKEN"))",
+        ]
+    }
+
+    /// The service may write below /srv only, unless it is told.
+    private func elsewhere(_ unit: String, _ style: Style) -> [String] {
+        guard !folder.starts(with: Array("/srv/".utf8)) else { return [] }
+        let isHome = ["/home/", "/root/", "/run/user/"].contains { folder.starts(with: $0.utf8) }
+        let lines = ["ReadWritePaths"] + (isHome ? ["BindPaths"] : [])
+        let text = "[Service]\\n" + lines.map { "\($0)=%s\\n" }.joined()
+        let place = "/etc/systemd/system/\(unit).service.d"
+        let paths = lines.map { _ in style.argument(folder) }.joined(separator: " ")
+        return [
+            "The service may write below /srv only. To let it write to this folder:",
+            "  mkdir -p \(place) && printf '\(text)' \(paths) >\(place)/folder.conf && systemctl daemon-reload", "",
+        ]
+    }
+
+    /// The service that reads this configuration: `syncd` or `syncd@NAME`. Nil if there is none.
+    static func unit(of file: [UInt8]) -> String? {
+        guard let name = instance(of: file) else { return nil }
+        return name == "syncd" ? name : "syncd@\(name)"
+    }
+
+    /// The NAME of /etc/syncd/NAME.conf, if it is one that systemd takes as it is.
+    static func instance(of file: [UInt8]) -> String? {
+        let (directory, ending) = (Array("/etc/syncd/".utf8), Array(".conf".utf8))
+        guard file.starts(with: directory), file.suffix(ending.count).elementsEqual(ending) else { return nil }
+        let name = String(decoding: file.dropFirst(directory.count).dropLast(ending.count), as: UTF8.self)
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        return isPlain && !name.isEmpty ? name : nil
     }
 
     func json(of node: Node) -> JSON {
@@ -141,11 +201,6 @@ struct Setup {
             "folderId": .string(node.folder.digest.hex()),
             "made": .array(node.made.map { .string(NameText.text(of: $0)) }),
         ])
-    }
-
-    private func startCommand(_ style: Style) -> String {
-        let isDefault = file == Array(Configuration.defaultFile.utf8)
-        return isDefault ? "systemctl start syncd" : "syncd --config \(style.argument(file))"
     }
 
     private func quoted(_ path: [UInt8]) -> String { "\"\(NameText.printable(path))\"" }

@@ -1,6 +1,8 @@
 import ControlProtocol
 import Testing
 
+@testable import syncctl
+
 /// `syncctl init` makes a node whole or not at all, and touches nothing that is there.
 @Suite(.serialized) struct InitTests {
     private static let arguments = [
@@ -153,5 +155,17 @@ import Testing
         #expect(
             outcome.output.contains("warning  link: Slow.\n")
                 && outcome.output.hasSuffix("Nothing stands in the way.\n"))
+    }
+
+    @Test(
+        "a configuration below /etc/syncd is that of a service",
+        arguments: [
+            ("/etc/syncd/syncd.conf", "syncd"), ("/etc/syncd/photos.conf", "syncd@photos"),
+            ("/etc/syncd/a-b_2.conf", "syncd@a-b_2"), ("/etc/syncd/a b.conf", nil), ("/etc/syncd/a/b.conf", nil),
+            ("/etc/syncd/.conf", nil), ("/etc/syncd/photos", nil), ("/srv/syncd.conf", nil),
+            ("/etc/syncd/\u{E9}.conf", nil),
+        ] as [(String, String?)]) func units(file: String, unit: String?)
+    {
+        #expect(Setup.unit(of: Array(file.utf8)) == unit)
     }
 }

@@ -9,7 +9,9 @@ extension Command {
         summary: "make a node: its configuration, its key, its state and the mark of the folder",
         details: """
             Works without the daemon. The configuration goes to the file named by --config, /etc/syncd/syncd.conf
-            unless given. Nothing that is there already is overwritten.
+            unless given; that of the service syncd@NAME is /etc/syncd/NAME.conf, and its state and socket have
+            the same name. Nothing that is there already is overwritten. What root makes belongs to whoever the
+            directory belongs to in which it is made.
             """,
         options: [
             Option("--name", value: "N", "what this node is called; another name than the other node's"),
@@ -47,8 +49,11 @@ extension Command {
         }
         let listen = try session.text("--listen")
         let peer = try session.text("--peer")
-        let state = try session.absolute("--state")
-        let control = try session.absolute("--control")
+        // Of /etc/syncd/photos.conf, the service syncd@photos has places of its own.
+        let own = Setup.instance(of: try session.absolute(session.configurationFile, "--config"))
+        let usual = own.flatMap { $0 == "syncd" ? nil : $0 }
+        let state = try session.absolute("--state") ?? usual.map { Array("/var/lib/syncd/\($0)".utf8) }
+        let control = try session.absolute("--control") ?? usual.map { Array("/run/syncd/\($0).sock".utf8) }
         do throws(ConfigurationError) {
             return try Configuration.new(
                 name: name, folder: folder, listen: listen, peer: peer, state: state, control: control)

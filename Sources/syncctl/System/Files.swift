@@ -46,8 +46,24 @@ extension System {
 
     static func makeDirectory(_ path: [UInt8], mode: UInt32) throws(FileError) {
         try check(unsafe withPath(path) { unsafe mkdir($0, mode) })
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = unsafe withPath(path) { unsafe open($0, flags) }
+        guard descriptor >= 0 else { throw FileError(code: errno) }
+        defer { close(descriptor) }
         // The mask of the process must not make it less than was asked for.
-        try setMode(path, mode)
+        try check(fchmod(descriptor, mode))
+        try handOver(descriptor, at: path)
+    }
+
+    /// What root makes in somebody else's directory is his: the daemon is seldom root. Nothing that is somebody's already.
+    private static func handOver(_ descriptor: Int32, at path: [UInt8]) throws(FileError) {
+        guard geteuid() == 0, let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return }
+        var (own, above) = (stat(), stat())
+        // Path and structures are used for the time of the calls only.
+        try check(unsafe fstat(descriptor, &own))
+        try check(unsafe withPath(Array(path[...slash])) { unsafe stat($0, &above) })
+        guard own.st_uid == 0, above.st_uid != 0 || above.st_gid != own.st_gid else { return }
+        try check(fchown(descriptor, above.st_uid, above.st_gid))
     }
 
     static func setMode(_ path: [UInt8], _ mode: UInt32) throws(FileError) {
@@ -61,6 +77,7 @@ extension System {
         guard descriptor >= 0 else { throw FileError(code: errno) }
         defer { close(descriptor) }
         try check(fchmod(descriptor, mode))
+        try handOver(descriptor, at: path)
         try write(contents, to: descriptor)
         try check(fsync(descriptor))
     }
