@@ -5,7 +5,7 @@ SCRATCH ?= .build
 export SEEDS SCRATCH
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ab test build sim bench sanitize lint docs format clean
+.PHONY: help run demo-ab test build sim install deb bench sanitize lint docs format clean
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,12 @@ sim: ## only the simulator, SEEDS=n worlds
 	@.ci/packages
 	@.ci/simulate
 
+install: ## build as it is shipped, and install it below PREFIX (/usr/local) of DESTDIR
+	@.ci/install
+
+deb: ## the Debian package, in OUTPUT (the build folder)
+	@.ci/deb
+
 bench: ## the figures of the core, then of two daemons beside cp, tar, rsync, Unison, Syncthing; BENCH=quick: smaller
 	@.ci/packages
 	@.ci/bench
@@ -39,9 +45,9 @@ lint: ## formatting and house rules
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
 	swift test --scratch-path $(SCRATCH) --disable-xctest --filter '^Tidy\.'
 
-docs: ## write the manual page of the messages and the table in the README anew
+docs: ## write the manual pages of messages and commands, the completions and the table in the README anew
 	@.ci/packages
-	SYNCD_WRITE_DOCS=1 swift test --scratch-path $(SCRATCH) --disable-xctest --filter '^Tidy\.MessageDocumentsTests'
+	SYNCD_WRITE_DOCS=1 swift test --scratch-path $(SCRATCH) --disable-xctest --filter '(Message|Command)DocumentsTests'
 
 format: ## rewrite the sources as the formatter wants them
 	swift format --in-place --parallel --recursive Package.swift Sources Tests
