@@ -102,7 +102,7 @@ let package = Package(
             swiftSettings: rules),
         .testTarget(
             name: "SyncDaemonTests",
-            dependencies: ["SyncDaemon", "ControlProtocol", "Store", "EventLoop", "SyncCore", "SyncModel"],
+            dependencies: ["SyncDaemon", "ControlProtocol", "Config", "Store", "EventLoop", "SyncCore", "SyncModel"],
             swiftSettings: rules),
         .testTarget(name: "Tidy", dependencies: ["SyncModel"], path: "Tests/Tidy", swiftSettings: rules),
     ]

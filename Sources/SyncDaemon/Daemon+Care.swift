@@ -43,7 +43,7 @@ extension Daemon {
     }
 
     /// What takes effect without a restart.
-    private static let liveKeys: Set<ConfigurationKey> = [
+    static let liveKeys: Set<ConfigurationKey> = [
         .rateLimit, .deleteFuseFiles, .deleteFusePercent, .keepVersionsDays, .keepVersionsSize, .reserve, .hook,
     ]
 
