@@ -5,7 +5,7 @@ SCRATCH ?= .build
 export SEEDS SCRATCH
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ab test build sim install deb bench sanitize lint docs format clean
+.PHONY: help run demo-ab test build sim install deb rig bench sanitize lint docs format clean
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ install: ## build as it is shipped, and install it below PREFIX (/usr/local) of 
 
 deb: ## the Debian package, in OUTPUT (the build folder)
 	@.ci/deb
+
+rig: ## two machines with the package installed (network namespaces; needs root), story by story
+	@.ci/packages tests
+	@Tests/Rig/run.sh "$$(.ci/deb)"
 
 bench: ## the figures of the core, then of two daemons beside cp, tar, rsync, Unison, Syncthing; BENCH=quick: smaller
 	@.ci/packages

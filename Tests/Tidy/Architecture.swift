@@ -45,7 +45,9 @@ enum Architecture {
     ]
 
     /// Folders in Tests that hold data for test targets, and what may lie in them.
-    static let dataFolders = ["Scenarios": ["txt"], "Vectors": ["bin", "txt"], "EndToEnd": ["story", "sh"]]
+    static let dataFolders = [
+        "Scenarios": ["txt"], "Vectors": ["bin", "txt"], "EndToEnd": ["story", "sh"], "Rig": ["story", "sh"],
+    ]
 
     struct Target {
         enum Ring {
