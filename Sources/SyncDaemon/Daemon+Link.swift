@@ -18,12 +18,22 @@ extension Daemon {
             traffic.sent(bytes, at: Clock.monotonicMilliseconds())
             host.post(.sent(LinkID(raw: life), bytes))
         case .disconnected(let life, let reason): disconnected(life, reason)
-        case .rejected(let address, _, let reason):
-            // Without a peer nobody is expected: whoever calls is told so.
+        case .rejected(let address, let isDialled, let reason):
             journal.say("\(address) was refused: \(reason)")
-            if pin != nil { raise(.peerRejected) }
+            if concernsPeer(reason, isDialled: isDialled) { raise(.peerRejected) }
         case .unreachable(let reason, _):
             journal.say("the other node cannot be reached: \(reason)", at: .changes)
+        }
+    }
+
+    /// Anybody may knock at a door that is open to the network. It is about the peer if another answers at its address, or
+    /// comes with a key as only a node has one; and never while the peer itself is connected, or nobody is expected.
+    private func concernsPeer(_ reason: LinkRejection, isDialled: Bool) -> Bool {
+        guard pin != nil, connection.life == nil else { return false }
+        switch reason {
+        case .wrongKey, .ourKeyRefused: return true
+        case .notPairedHere, .notPairedThere, .noTLS: return isDialled
+        case .left, .tooSlow: return false
         }
     }
 

@@ -19,11 +19,25 @@ ctl gamma join "$token" >"$world/out" 2>&1 || status=$?
 [ "$status" -eq 1 ] && grep -q "belongs to a pair with another node" "$world/out" || fail "another node took the place of the old peer ($status): $(cat "$world/out")"
 [ "$(($(milliseconds) - begun))" -lt 20000 ] || fail "the refusal took its time"
 pair
+# Anybody may knock: that is a line of the log and no alert, whether the other node is there or not.
+knocks() {
+    bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; printf 'GET / HTTP/1.0\r\n\r\n' >&3; cat <&3" >"$world/out" 2>&1
+    bash -c "exec 3<>/dev/tcp/127.0.0.1/$port" >"$world/out" 2>&1
+    soon "the log does not tell who left" grep -q 'was refused: it left before' "$world/alpha/log"
+    soon "the log does not tell who speaks no TLS" grep -q 'was refused: it does not speak TLS' "$world/alpha/log"
+    ctl alpha alerts | grep -q peer.rejected && fail "somebody who knocks is taken for the other node"
+}
+knocks
+down beta
+soon "alpha does not notice" unlinked alpha
+knocks
+up beta
+settle
 # Who calls with another key than that of the pair is sent away, and the administrator hears of it until the two meet again.
 if command -v openssl >/dev/null; then
     down beta
     openssl req -x509 -newkey ed25519 -nodes -subj /CN=stranger -days 2 -keyout "$world/key" -out "$world/cert" 2>/dev/null
-    timeout 10 openssl s_client -connect "127.0.0.1:$port" -key "$world/key" -cert "$world/cert" </dev/null >/dev/null 2>&1
+    timeout 10 openssl s_client -alpn syncd/1 -connect "127.0.0.1:$port" -key "$world/key" -cert "$world/cert" </dev/null >/dev/null 2>&1
     soon "nobody is told of the stranger" tells alpha peer.rejected alerts
     up beta
     settle
