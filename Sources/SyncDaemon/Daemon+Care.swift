@@ -73,8 +73,8 @@ extension Daemon {
         let code: MessageCode? =
             switch state {
             case .healthy: nil
-            case .missing: .rootMissing
-            case .replaced, .unmarked: .rootReplaced
+            case .missing, .unmarked: .rootMissing
+            case .replaced: .rootReplaced
             }
         guard let code else {
             return .init(check: "folder", grade: .ok, text: "the folder is where it belongs", cure: nil)

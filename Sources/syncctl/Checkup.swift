@@ -12,8 +12,8 @@ struct Checkup {
     var findings: [Finding] {
         [
             Finding(check: "configuration", grade: .ok, text: "It can be read, and every key in it is understood."),
-            state, key, folder, space,
-        ]
+            state, key, folder, owner, mount, space,
+        ].compactMap(\.self)
     }
 
     private var statePath: [UInt8] { configuration.node.state }
@@ -104,6 +104,59 @@ struct Checkup {
                     cure: "Look at the disk it is on with dmesg.")
             }
         }
+    }
+
+    /// Nil where nothing is to be said: the daemon runs as whom the state belongs to, if that is not root.
+    private var owner: Finding? {
+        let own = folderPath + Array("/.syncd".utf8)
+        guard let state = owner(of: statePath), state != 0 else { return nil }
+        for place in [own, folderPath] {
+            guard let owner = owner(of: place), owner != state else { continue }
+            return Finding(
+                check: "owner", grade: place == own ? .problem : .warning,
+                text:
+                    "\(NameText.printable(place)) belongs to another user than the state, and the daemon runs as that one.",
+                cure:
+                    "Run: chown -R --reference=\(Style.plain.argument(statePath)) \(Style.plain.argument(folderPath)), "
+                    + "or let the daemon's user into it in another way.")
+        }
+        return nil
+    }
+
+    private func owner(of path: [UInt8]) -> UInt32? {
+        do throws(System.FileError) { return try System.status(of: path)?.owner } catch { return nil }
+    }
+
+    /// Nil where Linux does not tell what is mounted there.
+    private var mount: Finding? {
+        guard let mount = MountTable.read()?.mount(of: folderPath) else { return nil }
+        let name = NameText.printable(folderPath)
+        let place = NameText.printable(mount.point)
+        let kind = NameText.printable(mount.kind)
+        if mount.has("ro") {
+            return Finding(
+                check: "mount", grade: .problem, text: "\(name) can only be read: \(place) is mounted so.",
+                cure: "Run: mount -o remount,rw \(Style.plain.argument(mount.point)), and look with dmesg why it was.")
+        }
+        if mount.isWithoutBarriers {
+            return Finding(
+                check: "mount", grade: .warning,
+                text: "\(place) is mounted without barriers: what was acknowledged may be lost when the power goes.",
+                cure: "Run: mount -o remount,barrier=1 \(Style.plain.argument(mount.point)), and mend /etc/fstab.")
+        }
+        if mount.tellsOfNobodyElse {
+            return Finding(
+                check: "mount", grade: .warning,
+                text: "\(name) is on \(kind): changes that other machines make there are found by scanning only.",
+                cure: "Let syncd run where the files are, or run syncctl rescan from time to time.")
+        }
+        if mount.keepsLess {
+            return Finding(
+                check: "mount", grade: .warning,
+                text: "\(name) is on \(kind), which keeps no modes and no symbolic links.",
+                cure: "Move the folder to a file system of Linux, such as ext4, xfs or btrfs.")
+        }
+        return Finding(check: "mount", grade: .ok, text: "\(name) is on \(kind), mounted at \(place).")
     }
 
     private var space: Finding {

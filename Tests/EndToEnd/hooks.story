@@ -17,7 +17,7 @@ settle
 for node in alpha beta; do mv "$world/$node/folder/.syncd/folder-id" "$world/marker-$node"; done
 echo something >"$alpha/f"
 soon "nothing is shown" test -s "$world/bin/notify-send.said"
-soon "nothing is sent" grep -q 'tells more' "$world/bin/mail.said"
+soon "nothing is sent" grep -qs 'tells more' "$world/bin/mail.said"
 grep -qF '[--urgency=critical][syncd: root.missing]' "$world/bin/notify-send.said" || fail "shown: $(cat "$world/bin/notify-send.said")"
 grep -qF 'Mount or restore the folder' "$world/bin/notify-send.said" || fail "no cure is shown: $(cat "$world/bin/notify-send.said")"
 grep -qF "[-s][syncd on $(uname -n): root.missing" "$world/bin/mail.said" || fail "sent: $(cat "$world/bin/mail.said")"

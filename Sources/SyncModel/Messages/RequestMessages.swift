@@ -24,7 +24,7 @@ extension MessageRegistry {
                 """,
             cure: """
                 Start it with systemctl start syncd, or name its configuration with --config or its socket with \
-                --socket.
+                --socket. Why it ended is in the journal: journalctl -u syncd -n 20.
                 """),
         MessageKind(
             .controlPermission, .warning, healsItself: false,
