@@ -15,6 +15,9 @@ begin_world() {
     for node in alpha beta; do
         ip netns add "$name-$node" || broken "no network namespace"
         new_root "$node"
+        # A name of its own, too: a token says it, and who joins must not find himself there.
+        : >"$world/$node/uts"
+        unshare --uts="$world/$node/uts" hostname "$node" || broken "no name for $node"
     done
     ip link add cable netns "$name-alpha" type veth peer name cable netns "$name-beta" || broken "no cable"
     for node in alpha beta; do
@@ -60,7 +63,7 @@ new_root() {
 on() {
     local node=$1
     shift
-    nsenter --net="/run/netns/$name-$node" chroot "$world/$node/root" "$@"
+    nsenter --net="/run/netns/$name-$node" --uts="$world/$node/uts" chroot "$world/$node/root" "$@"
 }
 
 # put NODE FILE PATH: from here to there.
@@ -80,7 +83,7 @@ boot() {
     read -ra words <<<"$(unit "$node" ExecStart)"
     on "$node" install -d -o syncd -g syncd -m 755 /run/syncd
     rm -f "$world/$node/notify"
-    nsenter --net="/run/netns/$name-$node" chroot "$world/$node/root" \
+    nsenter --net="/run/netns/$name-$node" --uts="$world/$node/uts" chroot "$world/$node/root" \
         setpriv --reuid "$(unit "$node" User)" --regid "$(unit "$node" Group)" --clear-groups --no-new-privs --bounding-set=-all \
         "${words[@]}" >>"$world/$node/journal" 2>&1 </dev/null &
     process[$node]=$!
@@ -189,7 +192,7 @@ broken() { echo "    the rig: $*" >&2; exit 3; }
 end_world() {
     local node
     for node in alpha beta; do
-        if [ -n "${process[$node]:-}" ]; then kill -9 "${process[$node]}"; fi
+        ip netns pids "$name-$node" | xargs -r kill -9
         ip netns delete "$name-$node"
     done
     wait
