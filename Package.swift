@@ -71,6 +71,9 @@ let package = Package(
             dependencies: ["ControlProtocol", "ControlSocket", "SyncModel", "Config", "Crypto", "Disk"],
             swiftSettings: rules),
 
+        .executableTarget(
+            name: "kitbench", dependencies: ["SyncKit", "Coordination", "Disk", "RecordMerge", "SyncModel"],
+            swiftSettings: rules),
         .executableTarget(name: "birthdays", dependencies: ["SyncKit", "RecordMerge"], swiftSettings: rules),
 
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: rules),

@@ -40,6 +40,9 @@ enum Architecture {
             "syncctl", .executable,
             imports: ["ControlProtocol", "ControlSocket", "SyncModel", "Config", "Crypto", "Disk"],
             outside: ["Glibc"]),
+        .init(
+            "kitbench", .executable, imports: ["SyncKit", "Coordination", "Disk", "RecordMerge", "SyncModel"],
+            outside: ["Glibc"]),
         .init("birthdays", .executable, imports: ["SyncKit", "RecordMerge"], outside: ["Glibc"]),
         .init("syncsim", .executable, imports: ["SyncSim", "SyncCore", "SyncModel"], outside: ["Glibc"]),
     ]
