@@ -23,6 +23,7 @@ _Static_assert(CLINUX_AT_NO_AUTOMOUNT == AT_NO_AUTOMOUNT, "AT_NO_AUTOMOUNT");
 _Static_assert(CLINUX_SEEK_DATA == SEEK_DATA, "SEEK_DATA");
 _Static_assert(CLINUX_SEEK_HOLE == SEEK_HOLE, "SEEK_HOLE");
 _Static_assert(CLINUX_UTIME_OMIT == UTIME_OMIT, "UTIME_OMIT");
+_Static_assert(CLINUX_F_OFD_SETLK == F_OFD_SETLK, "F_OFD_SETLK");
 _Static_assert(CLINUX_RENAME_NOREPLACE == RENAME_NOREPLACE, "RENAME_NOREPLACE");
 _Static_assert(CLINUX_RENAME_EXCHANGE == RENAME_EXCHANGE, "RENAME_EXCHANGE");
 _Static_assert(sizeof(__fsid_t) == sizeof(uint64_t), "f_fsid");

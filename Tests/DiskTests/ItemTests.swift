@@ -89,4 +89,17 @@ struct ItemTests {
                 "a", "b", "c.txt",
             ])
     }
+
+    @Test("a lock on a path keeps others away until it ends; readers share")
+    func pathLocks() throws {
+        let paths = [scratch.bytes([1]), scratch.bytes([2])]
+        var first = try PathLock.tryLock(paths, isRead: false)
+        #expect(first != nil)
+        #expect(try PathLock.tryLock([paths[1]], isRead: true) == nil)
+        #expect(try PathLock.tryLock([scratch.bytes([3])], isRead: false) != nil)
+        first = nil
+        let readers = [try PathLock.tryLock(paths, isRead: true), try PathLock.tryLock(paths, isRead: true)]
+        #expect(readers.allSatisfy { $0 != nil })
+        #expect(try PathLock.tryLock([paths[0]], isRead: false) == nil)
+    }
 }

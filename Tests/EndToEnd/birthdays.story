@@ -83,6 +83,9 @@ ended=0
 # Without a daemon it works, too.
 down alpha
 on alpha 2 add "Alan Turing" 1912-06-23 || fail "without a daemon"
+for turn in 0 1 2 3 4 5 6 7; do on alpha 2 add "Late $turn" 2001-01-01 >"$world/late-$turn" 2>&1 & done
+late() { [ "$(on alpha 2 list | grep -c Late)" = 8 ]; }
+soon "without a daemon additions of eight processes are lost: $(on alpha 2 list)" late
 up alpha
 settle
 on beta 2 list | grep -q "Alan Turing" || fail "what was added without a daemon does not arrive"

@@ -27,6 +27,7 @@
 #define CLINUX_SEEK_DATA 3               // lseek to the next byte that is not in a hole
 #define CLINUX_SEEK_HOLE 4               // lseek to the next hole, or to the end
 #define CLINUX_UTIME_OMIT 0x3ffffffe     // utimensat leaves this time as it is (1 << 30 less 2)
+#define CLINUX_F_OFD_SETLK 37            // fcntl: a record lock that belongs to the open file, without waiting
 #define CLINUX_ZFS_MAGIC 0x2fc12fc1ull   // the type of an OpenZFS file system; no header of Debian's has it
 #define CLINUX_RENAME_NOREPLACE 1u       // a new name: fails with EEXIST instead of replacing
 #define CLINUX_RENAME_EXCHANGE 2u        // swaps two names, so that what was displaced can be inspected

@@ -13,14 +13,6 @@ final class DaemonBroker: AccessBroker {
         var connection: Connected?
         /// Nobody listened: tried again then (monotonic milliseconds).
         var pauseEnds: UInt64 = 0
-        /// By the id of the lock.
-        var held: [String: Held] = [:]
-    }
-
-    private struct Held {
-        let purpose: String
-        let paths: [[UInt8]]
-        let isRead: Bool
     }
 
     private struct Connected {
@@ -42,29 +34,21 @@ final class DaemonBroker: AccessBroker {
         self.clock = clock
     }
 
-    func hold(
-        _ accesses: [FileAccess], _ paths: [DocumentPath], for purpose: String?, within patience: Duration?
-    ) async throws -> (any HeldAccess)? {
+    func hold(_ wanted: HeldPaths, within patience: Duration?) async throws -> (any HeldAccess)? {
         guard let connected = try await connected() else { return nil }
-        let inside = zip(accesses, paths).filter { $0.1.bytes.starts(with: connected.folder + [UInt8(ascii: "/")]) }
-        let wanted = Held(
-            purpose: purpose ?? "", paths: inside.map(\.1.bytes), isRead: inside.allSatisfy { $0.0.isRead })
-        guard !inside.isEmpty, !isHeld(wanted) else { return nil }
+        let inside = wanted.paths.filter { $0.starts(with: connected.folder + [UInt8(ascii: "/")]) }
+        guard !inside.isEmpty else { return nil }
         let request = LockRequest(
-            paths: wanted.paths.map { PathArgument(typed: $0, directory: [UInt8(ascii: "/")]) },
-            isRead: wanted.isRead, mode: mode, timeoutMilliseconds: patience?.milliseconds,
-            outlivesConnection: false, holder: purpose ?? "", process: ControlSocket.processID)
+            paths: inside.map { PathArgument(typed: $0, directory: [UInt8(ascii: "/")]) }, isRead: wanted.isRead,
+            mode: mode, timeoutMilliseconds: patience?.milliseconds, outlivesConnection: false, holder: wanted.purpose,
+            process: ControlSocket.processID)
         let connection = connected.connection
         do {
             let answer = try await connection.ask(.lock(request)) { late in
                 DaemonBroker.id(late).map { connection.tell(.release(lock: $0)) }
             }
             guard let id = DaemonBroker.id(answer) else { return nil }
-            state.withLock { $0.held[id] = wanted }
-            return HeldLock { [weak self] in
-                self?.state.withLock { $0.held[id] = nil }
-                connection.tell(.release(lock: id))
-            }
+            return HeldLock { connection.tell(.release(lock: id)) }
         } catch let error as ControlError {
             // The daemon has gone: there is nobody to be coordinated with.
             if !connection.isOpen { return nil }
@@ -75,16 +59,6 @@ final class DaemonBroker: AccessBroker {
         }
     }
 
-    /// An access of the same purpose has it already; the daemon knows of no purposes and would have it wait for itself.
-    private func isHeld(_ wanted: Held) -> Bool {
-        state.withLock { state in
-            state.held.values.contains { held in
-                held.purpose == wanted.purpose && !held.purpose.isEmpty && (!held.isRead || wanted.isRead)
-                    && wanted.paths.allSatisfy(held.paths.contains)
-            }
-        }
-    }
-
     private static func id(_ answer: JSON) -> String? { answer["id"]?.text }
 
     private func connected() async throws -> Connected? {
@@ -92,7 +66,6 @@ final class DaemonBroker: AccessBroker {
         let (known, mayTry) = state.withLock { state in
             if state.connection?.connection.isOpen == false {
                 state.connection = nil
-                state.held = [:]
             }
             return (state.connection, state.pauseEnds <= now)
         }
@@ -119,13 +92,4 @@ private struct HeldLock: HeldAccess {
     let giveBack: @Sendable () -> Void
 
     func release() { giveBack() }
-}
-
-extension FileAccess {
-    fileprivate var isRead: Bool {
-        switch kind {
-        case .read: true
-        case .write: false
-        }
-    }
 }

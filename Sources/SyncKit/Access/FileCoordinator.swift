@@ -7,6 +7,13 @@ public struct FileAccess: Hashable, Sendable {
     public let path: DocumentPath
     public let kind: Access.Kind
 
+    var isRead: Bool {
+        switch kind {
+        case .read: true
+        case .write: false
+        }
+    }
+
     /// Whoever shows the file saves it first, unless it is to be taken as it is.
     public static func read(_ path: DocumentPath, savingFirst: Bool = true) -> FileAccess {
         FileAccess(path: path, kind: .read(savesFirst: savingFirst))

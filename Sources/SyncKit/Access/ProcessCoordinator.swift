@@ -13,6 +13,8 @@ final class ProcessCoordinator: FileCoordinator {
         var waiting: [UInt64: CheckedContinuation<Grant, any Error>] = [:]
         var presenters: [UInt64: AsyncStream<Delivery>.Continuation] = [:]
         var timer: (due: UInt64, task: Task<Void, Never>)?
+        /// What is held against other processes, by the claim.
+        var held: [UInt64: HeldPaths] = [:]
     }
 
     private enum Delivery: Sendable {
@@ -22,11 +24,12 @@ final class ProcessCoordinator: FileCoordinator {
 
     private let state = Mutex(State())
     private let clock: any DocumentClock
-    private let broker: (any AccessBroker)?
+    /// Asked in this order.
+    private let brokers: [any AccessBroker]
 
-    init(clock: any DocumentClock, broker: (any AccessBroker)?) {
+    init(clock: any DocumentClock, brokers: [any AccessBroker]) {
         self.clock = clock
-        self.broker = broker
+        self.brokers = brokers
     }
 
     // MARK: Access
@@ -43,10 +46,11 @@ final class ProcessCoordinator: FileCoordinator {
         let granted = try await grant(request)
         let paths = granted.paths.map { DocumentPath([UInt8(ascii: "/")] + $0.bytes) }
         let grant = FileGrant(paths: paths, fence: granted.fence)
+        let left = patience.map { $0 - .milliseconds(clock.milliseconds - begun) }
+        let isRead = accesses.allSatisfy(\.isRead)
         do {
-            let left = patience.map { $0 - .milliseconds(clock.milliseconds - begun) }
-            let held = try await broker?.hold(accesses, paths, for: purpose, within: left)
-            defer { held?.release() }
+            let held = try await hold(id, paths.map(\.bytes), isRead, for: purpose ?? "", within: left)
+            defer { release(id, held) }
             let result = try await body(grant)
             end(id, grant)
             return result
@@ -54,6 +58,30 @@ final class ProcessCoordinator: FileCoordinator {
             end(id, grant)
             throw error
         }
+    }
+
+    private func hold(
+        _ id: UInt64, _ paths: [[UInt8]], _ isRead: Bool, for purpose: String, within patience: Duration?
+    ) async throws -> [any HeldAccess] {
+        let all = HeldPaths(purpose: purpose, paths: paths, isRead: isRead)
+        let wanted = state.withLock { all.without($0.held.values) }
+        guard !wanted.paths.isEmpty else { return [] }
+        var held: [any HeldAccess] = []
+        do {
+            for broker in brokers {
+                if let access = try await broker.hold(wanted, within: patience) { held.append(access) }
+            }
+        } catch {
+            for access in held { access.release() }
+            throw error
+        }
+        state.withLock { $0.held[id] = wanted }
+        return held
+    }
+
+    private func release(_ id: UInt64, _ held: [any HeldAccess]) {
+        state.withLock { $0.held[id] = nil }
+        for access in held { access.release() }
     }
 
     private func grant(_ request: ClaimRequest) async throws -> Grant {
@@ -210,17 +238,6 @@ final class ProcessCoordinator: FileCoordinator {
     }
 }
 
-/// Holds files still against other processes; nil where there is nobody to ask.
-protocol AccessBroker: Sendable {
-    func hold(
-        _ accesses: [FileAccess], _ paths: [DocumentPath], for purpose: String?, within patience: Duration?
-    ) async throws -> (any HeldAccess)?
-}
-
-protocol HeldAccess: Sendable {
-    func release()
-}
-
 /// How far the daemon makes sure that nobody else writes; see `syncctl lock`.
 public enum CoordinationMode: Hashable, Sendable {
     /// Programs of this node.
@@ -232,16 +249,17 @@ public enum CoordinationMode: Hashable, Sendable {
 }
 
 /// One for the whole process, so that all its parts meet. Where a file lies in the folder of a running syncd, other programs, the daemon
-/// itself and the other node take part, too; elsewhere, and without the daemon, only this process does, and what another program changes
-/// meanwhile is found when a save looks at what it has displaced.
+/// itself and the other node take part, too; elsewhere, and without the daemon, the programs of this machine that use the library. What anybody
+/// else changes meanwhile is found when a save looks at what it has displaced.
 public func makeFileCoordinator() -> any FileCoordinator { shared }
 
-/// A separate one: for another daemon than the default one, another mode, or a clock of one's own. Without a socket, of this process only.
+/// A separate one: for another daemon than the default one, another mode, or a clock of one's own. Without a socket no daemon is asked.
 public func makeFileCoordinator(
     socket: DocumentPath?, mode: CoordinationMode = .pair, clock: any DocumentClock = makeSystemClock()
 ) -> any FileCoordinator {
-    let broker = socket.map { DaemonBroker(socket: $0, mode: mode.lock, clock: clock) }
-    return ProcessCoordinator(clock: clock, broker: broker)
+    let daemon = socket.map { DaemonBroker(socket: $0, mode: mode.lock, clock: clock) }
+    let brokers: [any AccessBroker] = daemon.map { [$0] } ?? []
+    return ProcessCoordinator(clock: clock, brokers: brokers + [PathBroker(clock: clock)])
 }
 
 private let shared: any FileCoordinator = makeFileCoordinator(socket: DocumentPath("/run/syncd/default.sock"))

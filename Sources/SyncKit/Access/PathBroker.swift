@@ -1,0 +1,35 @@
+import Disk
+
+/// Keeps other processes of this machine away that use this library, whether a daemon runs or not.
+struct PathBroker: AccessBroker {
+    let clock: any DocumentClock
+
+    private static var pauseMax: UInt64 { 32 }
+
+    func hold(_ wanted: HeldPaths, within patience: Duration?) async throws -> (any HeldAccess)? {
+        let ends = patience.map { clock.milliseconds + $0.milliseconds }
+        var pause: UInt64 = 1
+        while true {
+            if let lock = try PathBroker.lock(wanted) { return HeldPath(lock: lock) }
+            let now = clock.milliseconds
+            if let ends, ends <= now { throw CoordinationError(.timedOut(purpose: nil, heldMilliseconds: 0)) }
+            try await clock.sleep(until: min(now + pause, ends ?? .max))
+            pause = min(pause * 2, PathBroker.pauseMax)
+        }
+    }
+
+    private static func lock(_ wanted: HeldPaths) throws -> PathLock? {
+        do throws(Item.Failure) {
+            return try PathLock.tryLock(wanted.paths, isRead: wanted.isRead)
+        } catch {
+            throw CoordinationError(.refused("locks between processes: \(error.error)"))
+        }
+    }
+}
+
+private struct HeldPath: HeldAccess {
+    let lock: PathLock
+
+    /// The lock ends with the last of those who have it.
+    func release() {}
+}
