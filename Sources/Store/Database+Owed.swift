@@ -41,7 +41,7 @@ extension StoreBatch {
             case .relocate(let move): moves.append(move)
             case .putNode: break
             case .putRow, .dropRow, .dropLog, .putIntent, .dropIntent, .putVersion, .dropVersion, .putChunks,
-                .putChangeSet:
+                .putChangeSet, .dropChangeSets:
                 return nil
             }
         }

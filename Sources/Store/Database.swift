@@ -96,6 +96,8 @@ final class Database {
         case .dropVersion(let id): try dropVersion(id)
         case .putChunks(let content, let list): try put(list, of: content)
         case .putChangeSet(let set): try put(set)
+        case .dropChangeSets(let author, let through):
+            try connection.run(.dropSets, .integer(Int64(author.rawValue)), .bytes(through.key))
         }
     }
 

@@ -22,7 +22,7 @@ enum SQL: Int, CaseIterable {
     case putChunkPlace, dropChunkPlace, chunkPlaces
     case putUnheld, dropUnheld, unheldUpTo
 
-    case putSet, setsAfter
+    case putSet, dropSets, setsAfter
 
     case value, putValue, dropValue
 
@@ -49,7 +49,7 @@ enum SQL: Int, CaseIterable {
         case .putChunkPage, .dropChunkPages, .putChunkPlace, .dropChunkPlace, .putUnheld, .dropUnheld:
             "write a chunk list"
         case .setsAfter: "read change sets"
-        case .putSet: "write a change set"
+        case .putSet, .dropSets: "write a change set"
         case .value: "read a value"
         case .putValue, .dropValue: "write a value"
         }
@@ -107,6 +107,7 @@ enum SQL: Int, CaseIterable {
         case .logAt: "SELECT position, record FROM log WHERE position = ?1"
 
         case .putSet: "INSERT OR REPLACE INTO change_set VALUES (?1, ?2, ?3)"
+        case .dropSets: "DELETE FROM change_set WHERE author = ?1 AND position <= ?2"
         case .setsAfter:
             """
             SELECT position, bytes FROM change_set WHERE author = ?1 AND position > ?2 ORDER BY position LIMIT ?3

@@ -94,7 +94,7 @@ extension Daemon {
             case .dropVersion(let id): quarantine.remove(id)
             case .putNode(let node): if !node.peerName.isEmpty { record.peerName = node.peerName }
             case .putVersion, .putRow, .dropRow, .relocate, .appendLog, .dropLog, .putIntent, .dropIntent,
-                .putChunks, .putChangeSet:
+                .putChunks, .putChangeSet, .dropChangeSets:
                 break
             }
         }

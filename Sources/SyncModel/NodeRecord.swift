@@ -45,6 +45,25 @@ public struct NodeRecord: Hashable, Sendable {
     public var formatsConsidered: Digest?
     /// What the programs of the other node understand, as it last said.
     public var peerFormats: [FormatSupport]
+    /// What the change sets of records are kept for.
+    public var setMarks: SetMarks
+
+    /// How far change sets are kept for what they come to only (`dropChangeSets`), and what the peer relies on for its own part.
+    public struct SetMarks: Hashable, Sendable {
+        public static let none = SetMarks(own: .none, peer: .none, promised: .none)
+
+        /// Of this node's sets up to here, and of the peer's, less may be left than there was.
+        public var own: LogPosition
+        public var peer: LogPosition
+        /// Whatever this node still makes will have seen the peer's sets up to here.
+        public var promised: LogPosition
+
+        public init(own: LogPosition, peer: LogPosition, promised: LogPosition) {
+            self.own = own
+            self.peer = peer
+            self.promised = promised
+        }
+    }
 
     /// A mass deletion that waits for a person.
     public struct HeldDeletes: Hashable, Sendable {
@@ -87,6 +106,7 @@ public struct NodeRecord: Hashable, Sendable {
         rulesConsidered = nil
         formatsConsidered = nil
         peerFormats = []
+        setMarks = .none
     }
 
     /// The machine went down: what was written from a while before the last sign of life on may be damaged.

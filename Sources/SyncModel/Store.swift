@@ -16,6 +16,7 @@ public indirect enum StoreOperation: Hashable, Sendable {
     /// The chunks of a content that is in the folder, so that it can be served and reused.
     case putChunks(ContentID, ChunkList)
     case putChangeSet(StoredChangeSet)
+    case dropChangeSets(Author, through: LogPosition)
 }
 
 /// A change set of records as it came: the store does not look into it.

@@ -57,6 +57,8 @@ package struct VirtualStore: Sendable {
         case .dropVersion(let id): versions[id] = nil
         case .putChunks(let content, let list): putChunks(list, of: content)
         case .putChangeSet(let set): changeSets[SetKey(author: set.author, position: set.position)] = set
+        case .dropChangeSets(let author, let through):
+            changeSets.removeAll { key, _ in key.author == author && key.position <= through }
         }
     }
 

@@ -240,6 +240,7 @@ extension Trace {
         case .dropVersion(let id): mix(id.raw)
         case .putChunks(let content, _): mix(content.digest)
         case .putChangeSet(let set): mix(set.bytes)
+        case .dropChangeSets(_, let through): mix(through.seq)
         }
     }
 }
@@ -441,6 +442,7 @@ extension StoreOperation {
         case .dropVersion(let id): "drop version \(id.raw)"
         case .putChunks(let content, let list): "chunks \(content.digest.hex(digits: 6)) \(list.chunks.count)"
         case .putChangeSet(let set): "change set \(set.author) \(set.position.summary)"
+        case .dropChangeSets(let author, let through): "no change sets \(author) through \(through.summary)"
         }
     }
 }

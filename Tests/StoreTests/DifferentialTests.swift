@@ -49,6 +49,34 @@ struct DifferentialTests {
         }
     }
 
+    @Test("change sets are put, replaced, dropped up to a position, and read in order", arguments: 0..<3)
+    func changeSets(seed: Int) throws {
+        let scratch = try Scratch()
+        var draws = Draws(seed: UInt64(seed), stream: "change sets")
+        var virtual = VirtualStore(node: draws.node())
+        var store = try scratch.open()
+        for step in 0..<100 {
+            let author = draws.random.chance(percent: 50) ? Author.own : .peer
+            let bytes = draws.random.bytes(draws.random.below(40))
+            let put = StoreOperation.putChangeSet(StoredChangeSet(author, draws.position(), bytes))
+            let isDrop = draws.random.chance(percent: 15)
+            let batch = StoreBatch(isDrop ? [.dropChangeSets(author, through: draws.position()), put] : [put])
+            try store.perform(batch)
+            virtual.perform(batch)
+            if step % 30 == 29 {
+                store.close()
+                store = try scratch.open()
+            }
+            for query in [
+                .changeSets(nil, after: .none, limit: .max),
+                .changeSets(author, after: draws.position(), limit: draws.random.below(6)),
+            ] as [StoreQuery] {
+                let answer = try store.answer(query)
+                #expect(answer == virtual.answer(query), "step \(step): \(query)")
+            }
+        }
+    }
+
     private func compare(_ store: Store, _ virtual: VirtualStore, _ draws: inout Draws, _ step: Int) throws {
         for query in draws.queries() {
             let answer = try store.answer(query)

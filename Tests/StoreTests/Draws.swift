@@ -222,6 +222,8 @@ struct Draws {
                 model: random.bytes(random.below(9)), name: random.bytes(random.below(9)), rule: low,
                 versions: low...(low + 3))
         }
+        node.setMarks =
+            maybe { NodeRecord.SetMarks(own: $0.position(), peer: $0.position(), promised: $0.position()) } ?? .none
         return node
     }
 }

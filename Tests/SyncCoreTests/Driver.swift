@@ -417,7 +417,7 @@ struct Shelf {
             case .putNode(let node): record = node
             case .putVersion(let version): versions[version.id] = version
             case .dropVersion(let id): versions[id] = nil
-            case .relocate, .putIntent, .dropIntent, .putChunks, .putChangeSet: break
+            case .relocate, .putIntent, .dropIntent, .putChunks, .putChangeSet, .dropChangeSets: break
             }
         }
     }

@@ -42,6 +42,8 @@ struct NaiveStore {
             case .putChangeSet(let set):
                 changeSets.removeAll { $0.author == set.author && $0.position == set.position }
                 changeSets.append(set)
+            case .dropChangeSets(let author, let through):
+                changeSets.removeAll { $0.author == author && $0.position <= through }
             case .appendLog(let record):
                 log.removeAll { $0.head.position == record.head.position }
                 log.append(record)

@@ -4,11 +4,12 @@
 /// id · name (bytes) · folder · peer name (bytes)
 /// flags      bit 0 stopped cleanly · 1 paused · 2 first import done · 3 forked · 4 peer · 5 held · 6 distrust since
 ///            · 7 rollback common · 8 adopt beyond · 9 adopt sparing · 10 rules considered
-///            · 11 formats considered · 12 formats of the peer                                    (a number)
+///            · 11 formats considered · 12 formats of the peer · 13 marks of change sets          (a number)
 /// own head · pruned through · imported head · number of imported epochs, each a head · acknowledged
 /// applied (position) · clock (8) · alive (signed) · next stage · next version
-/// then what the flags 4 to 12 promise, in their order: id; id, signed files, signed since; signed; position; position;
-/// epoch (8); digest; digest; number of formats, each model (bytes), name (bytes), rule, lowest, highest version
+/// then what the flags 4 to 13 promise, in their order: id; id, signed files, signed since; signed; position; position;
+/// epoch (8); digest; digest; number of formats, each model (bytes), name (bytes), rule, lowest, highest version;
+/// positions own, peer and promised
 /// ```
 import SyncModel
 
@@ -40,7 +41,7 @@ enum NodeCodec {
             node.stoppedCleanly, node.isPaused, node.initialImportDone, node.isForked, node.peer != nil,
             node.held != nil, node.distrustSince != nil, node.rollbackCommon != nil, node.adoptBeyond != nil,
             node.adoptSparing != nil, node.rulesConsidered != nil, node.formatsConsidered != nil,
-            !node.peerFormats.isEmpty,
+            !node.peerFormats.isEmpty, node.setMarks != .none,
         ]
         return flags.enumerated().reduce(0) { $1.element ? $0 | 1 << UInt64($1.offset) : $0 }
     }
@@ -59,6 +60,9 @@ enum NodeCodec {
         if let digest = node.rulesConsidered { writer.put(digest) }
         if let digest = node.formatsConsidered { writer.put(digest) }
         if !node.peerFormats.isEmpty { put(node.peerFormats, into: &writer) }
+        if node.setMarks != .none {
+            for position in [node.setMarks.own, node.setMarks.peer, node.setMarks.promised] { writer.put(position) }
+        }
     }
 
     static func decode(_ sealed: [UInt8]) throws(BlobError) -> NodeRecord {
@@ -68,7 +72,7 @@ enum NodeCodec {
         var node = NodeRecord(id: id, name: name, folder: FolderID(try reader.digest()))
         node.peerName = try reader.counted()
         let flags = try reader.number()
-        if flags >= 1 << 13 { throw .damaged }
+        if flags >= 1 << 14 { throw .damaged }
         (node.stoppedCleanly, node.isPaused) = (flags & 1 != 0, flags & 2 != 0)
         (node.initialImportDone, node.isForked) = (flags & 4 != 0, flags & 8 != 0)
         try readLogs(of: &node, from: &reader)
@@ -105,6 +109,10 @@ enum NodeCodec {
         if flags & 1 << 10 != 0 { node.rulesConsidered = try reader.digest() }
         if flags & 1 << 11 != 0 { node.formatsConsidered = try reader.digest() }
         if flags & 1 << 12 != 0 { node.peerFormats = try formats(from: &reader) }
+        if flags & 1 << 13 != 0 {
+            let (own, peer) = (try reader.position(), try reader.position())
+            node.setMarks = NodeRecord.SetMarks(own: own, peer: peer, promised: try reader.position())
+        }
     }
 
     private static func put(_ formats: [FormatSupport], into writer: inout BlobWriter) {

@@ -24,7 +24,7 @@ package final class ImportedIsPrefix: Invariant {
                     judge(record.importedHead, on: act.machine, &court)
                 }
             case .putRow, .dropRow, .relocate, .dropLog, .putIntent, .dropIntent, .putVersion, .dropVersion, .putChunks,
-                .putChangeSet:
+                .putChangeSet, .dropChangeSets:
                 break
             }
         }

@@ -33,7 +33,7 @@ package final class ClockAboveAll: Invariant {
             case .putRow(let row):
                 for head in row.heads { highest[act.machine] = max(highest[act.machine], head.origin.time) }
             case .putNode, .dropRow, .relocate, .dropLog, .putIntent, .dropIntent, .putVersion, .dropVersion,
-                .putChunks, .putChangeSet:
+                .putChunks, .putChangeSet, .dropChangeSets:
                 break
             }
         }
