@@ -586,6 +586,8 @@ extension Frame {
         case .changeSet(let piece): "change set \(piece.author) \(piece.position.summary) from \(piece.offset)"
         case .setsTaken(let position): "sets taken \(position.summary)"
         case .formats(let formats): "formats \(formats.map { "\($0.versions)" }.joined(separator: " "))"
+        case .setsBase(let base):
+            "sets base \(base.step) \(base.own.summary), \(base.peer.summary) of \(base.ownEnd.summary), \(base.peerEnd.summary)"
         case .setsShown(let position): "sets shown \(position.summary)"
         case .claim(let claim): "claim \(claim.id)\(claim.isRead ? " to read" : "")\(claim.isHeld ? ", held" : "")"
         case .claimAnswer(let id, let isGranted): "claim \(id) \(isGranted ? "granted" : "waits")"

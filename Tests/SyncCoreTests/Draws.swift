@@ -168,6 +168,11 @@ extension SeededRandom {
                     paths: drawList(3) { $0.drawPath() }))
         case 27: return .claimAnswer(next(), isGranted: chance(percent: 50))
         case 28: return .releaseClaim(next())
+        case 29:
+            return .setsBase(
+                SetsBase(
+                    pick([.forgotten, .wanted, .begins, .ends]) ?? .ends, own: drawPosition(), peer: drawPosition(),
+                    ownEnd: drawPosition(), peerEnd: drawPosition()))
         case let other: return .unknown(other)
         }
     }

@@ -115,6 +115,7 @@ struct Driver {
             if acknowledgement.head.position > record.importedHead.position { broken.append("\(acknowledgement)") }
         case .rows, .rowsEnd, .want, .wantChanged, .chunkList, .changedList, .wantChunks, .chunks, .contents, .gone,
             .later, .rolledBack, .expand, .expansion, .ping, .pong, .records, .changeSet, .setsTaken, .setsShown,
+            .setsBase,
             .formats, .claim, .claimAnswer, .releaseClaim, .halt, .unknown:
             break
         }

@@ -151,6 +151,7 @@ struct VectorsTests {
                     id: 7, isRead: true, isHeld: false, process: 42, holder: Array("vi".utf8),
                     paths: [Path("a"), Path("b/c")].compactMap(\.self))),
             .claimAnswer(7, isGranted: true), .releaseClaim(7),
+            .setsBase(SetsBase(.begins, own: ours, peer: theirs, ownEnd: ours, peerEnd: theirs)),
         ]
     }
 

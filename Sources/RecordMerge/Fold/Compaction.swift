@@ -45,29 +45,63 @@ public struct Compaction {
         for record in fold.records.indices { keep(record) }
     }
 
-    /// In the order K. Sets of which nothing is left are not there.
+    /// In the order K. Of sets of which nothing is left only the last of each author and epoch is there, empty: whoever reads
+    /// no more than this knows how far the logs went.
     public var changes: [ChangeSet] {
-        let bases = bases
+        let (bases, ends) = (bases, ends)
         let left = fold.history.changes.enumerated().compactMap { number, set -> ChangeSet? in
             let part = part(of: set, UInt32(number), bases)
-            return part.operations.isEmpty && part.files.isEmpty ? nil : part
+            let isEnd = ends[LogEnd(of: set)] == set.position.seq
+            return part.operations.isEmpty && part.files.isEmpty && !isEnd ? nil : part
         }
         return History(left + history.changes.filter { $0.position > stable[$0.author] }).changes
     }
 
-    private func part(of set: ChangeSet, _ number: UInt32, _ bases: SortedMap<Path, UInt32>) -> ChangeSet {
+    private func part(of set: ChangeSet, _ number: UInt32, _ bases: SortedMap<Save, UInt32>) -> ChangeSet {
         let operations = set.operations.enumerated().map { (number: set.number(of: $0.offset), operation: $0.element) }
         let left = operations.filter { kept[Write(change: number, index: $0.number)] == true }
-        return ChangeSet(set, keeping: left, files: set.files.filter { bases[$0.path] == number && $0.content != nil })
+        let files = set.files.filter { file in
+            bases[Save(author: set.author, path: file.path)] == number && file.content != nil
+        }
+        return ChangeSet(set, keeping: left, files: files)
     }
 
-    /// Which set has the latest save of each file.
-    private var bases: SortedMap<Path, UInt32> {
-        var bases: SortedMap<Path, UInt32> = [:]
+    /// Which set has the latest save of each file by each author: his next one may be told as a change to it.
+    private var bases: SortedMap<Save, UInt32> {
+        var bases: SortedMap<Save, UInt32> = [:]
         for (number, set) in fold.history.changes.enumerated() {
-            for file in set.files where file.content != nil { bases[file.path] = UInt32(number) }
+            for file in set.files where file.content != nil {
+                bases[Save(author: set.author, path: file.path)] = UInt32(number)
+            }
         }
         return bases
+    }
+
+    private var ends: SortedMap<LogEnd, UInt64> {
+        var ends: SortedMap<LogEnd, UInt64> = [:]
+        for set in fold.history.changes {
+            ends[LogEnd(of: set)] = max(set.position.seq, ends[LogEnd(of: set)] ?? 0)
+        }
+        return ends
+    }
+
+    private struct Save: Comparable {
+        let author: Party
+        let path: Path
+
+        static func < (left: Save, right: Save) -> Bool { (left.path, left.author) < (right.path, right.author) }
+    }
+
+    private struct LogEnd: Comparable {
+        let author: Party
+        let epoch: Epoch
+
+        init(of set: ChangeSet) {
+            author = set.author
+            epoch = set.position.epoch
+        }
+
+        static func < (left: LogEnd, right: LogEnd) -> Bool { (left.author, left.epoch) < (right.author, right.epoch) }
     }
 }
 
@@ -76,7 +110,10 @@ public struct Compaction {
 extension Compaction {
     private mutating func keep(_ record: Int) {
         let state = fold.states[record]
-        if !graves.isGone[record] { keepValues(of: state) }
+        if !graves.isGone[record] {
+            keepValues(of: state)
+            keep(state.last.map { [$0] } ?? [])
+        }
         for register in state.links { keep(register.heads.map(\.write)) }
         let standing = state.standingDeletes(in: fold.history)
         let mayForget = !state.lives.isEmpty && standing.isEmpty && !mayBeSecondName(record)

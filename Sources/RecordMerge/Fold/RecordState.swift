@@ -96,6 +96,12 @@ struct RecordState {
         edges[key, default: []].append(EdgeHead(write: write, order: order))
     }
 
+    /// When it was written to for the last time. (The last write to any of its places is one that nobody has overtaken.)
+    var last: Write? {
+        let heads = values.flatMap(\.heads).map(\.write) + links.flatMap(\.heads).map(\.write)
+        return (lives + deletes + heads + edges.flatMap(\.value).map(\.write)).max()
+    }
+
     /// What two names of one thing were told, as if it had been told to one.
     mutating func join(_ other: RecordState, in history: History) {
         for register in other.values {

@@ -95,11 +95,16 @@ public struct RecordSpace: Sendable {
         take(changes.filter { $0.position > forgotten[$0.author] })
     }
 
+    /// What it was given so far up to there is what was left of more.
+    public mutating func noteForgotten(through stable: Applied) {
+        forgotten = Applied(first: max(forgotten.first, stable.first), second: max(forgotten.second, stable.second))
+        known.removeAll { [forgotten] name, _ in name.position <= forgotten[name.author] }
+    }
+
     /// Drops of the history what nobody will miss; the view stays as it is. `stable` as `Applied.stable` says it.
     public mutating func forget(_ stable: Applied) {
         let left = Compaction(of: sets.values, model: model, stable: stable).changes
-        forgotten = Applied(first: max(forgotten.first, stable.first), second: max(forgotten.second, stable.second))
-        known.removeAll { [forgotten] name, _ in name.position <= forgotten[name.author] }
+        noteForgotten(through: stable)
         sets = SortedMap(left.enumerated().map { ($0.offset, $0.element) })
         for id in Array(traces.keys) { traces.update(id) { $0.forgetWrites() } }
         for (number, set) in sets {

@@ -41,6 +41,8 @@ enum Transaction: Sendable {
     case matchRecords([Path])
     case sendSets(Author, after: LogPosition)
     case importSets
+    case sendBase(Author, after: LogPosition)
+    case takeBase
     case settleContest(CommandID, ContestChoice, RecordID)
 
     // Formats
@@ -188,6 +190,7 @@ struct StoreLine: Sendable {
         let ownHead: LogHead
         let importedHead: LogHead
         let sets: SetHeads
+        let setsPromised: LogPosition
         let after: AfterStored
         /// Something seen missing is marked so by it.
         let isMarking: Bool
@@ -373,7 +376,9 @@ extension Node {
             return [.rows(paths)]
         case .matchRecords(let paths):
             return [.rows(paths + paths.flatMap(\.parents))]
-        case .sendSets(let author, let after):
+        case .takeBase:
+            return [.changeSets(.own, after: .none, limit: .max)]
+        case .sendSets(let author, let after), .sendBase(let author, let after):
             return [.changeSets(author, after: after, limit: 64)]
         case .settleRestore, .finishRows, .dropVersions, .markAlive, .markStopped, .importSets,
             .settleContest:
@@ -414,6 +419,8 @@ extension Node {
         case .tellRecords(let paths): tellRecords(paths, &answers, into: &effects)
         case .matchRecords(let paths): matchRecords(paths, &answers, into: &effects)
         case .sendSets(let author, _): sendSets(author, &answers, into: &effects)
+        case .sendBase(let author, _): sendBase(author, &answers, into: &effects)
+        case .takeBase: takeBase(&answers, into: &effects)
         case .importSets: importSets(into: &effects)
         case .settleContest(let id, let choice, let record): settleContest(id, choice, record, into: &effects)
         case .reviewFormats: reviewFormats(&answers, into: &effects)
@@ -487,7 +494,7 @@ extension Node {
         stores.line.append(
             StoreLine.Entry(
                 job: job, ownHead: record.ownHead, importedHead: record.importedHead, sets: records.known,
-                after: after, isMarking: stores.marksNext))
+                setsPromised: record.setMarks.promised, after: after, isMarking: stores.marksNext))
         stores.marksNext = false
         effects.add(.store(job, StoreBatch(batch.operations)))
         batch = Batch()
@@ -499,6 +506,7 @@ extension Node {
             stores.durableOwnHead = entry.ownHead
             stores.durableImportedHead = entry.importedHead
             records.durable = entry.sets
+            records.promised = entry.setsPromised
             perform(entry.after, into: &effects)
             if entry.job == job { return }
         }

@@ -80,6 +80,14 @@ struct SessionState: Sendable {
     var givenBack = SortedMap<LogPosition, Bool>()
     var lastLost: StoredChangeSet?
 
+    /// How far the peer has forgotten, its own sets and ours. It wants what is left here, and how far that has been told; what
+    /// is left there is wanted, and has come so far.
+    var peerForgot = SetHeads()
+    var peerWantsBase = false
+    var baseGoing: BaseGoing?
+    var askedForBase = false
+    var baseComing: BaseComing?
+
     // Formats (`Node+FormatAlarms`)
     var peerTellsFormats = false
     var saidFormats = false
@@ -323,6 +331,7 @@ extension Node {
         case .expansion(let position, let states, let isLast): return takeExpansion(position, states, isLast: isLast)
         case .records(let hello): return greetRecords(hello, into: &effects)
         case .changeSet(let piece): return take(piece)
+        case .setsBase(let base): return take(base)
         case .claim(let claim): return take(claim, into: &effects)
         case .claimAnswer(let id, let isGranted):
             takeClaimAnswer(id, isGranted: isGranted, into: &effects)

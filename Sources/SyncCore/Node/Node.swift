@@ -114,7 +114,7 @@ public struct Node: Sendable {
         pumpAcknowledgement(into: &effects)
         acknowledgeSets(into: &effects)
         acknowledgeShown(into: &effects)
-        forgetRecords()
+        forgetRecords(into: &effects)
         pumpAlarms(into: &effects)
         noteInitialImport(into: &effects)
         pumpStop(into: &effects)

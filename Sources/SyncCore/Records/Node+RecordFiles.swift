@@ -217,38 +217,55 @@ extension Node {
             if stored.author == .own { records.noteOwn(stored.position) }
             noteStored(stored)
         }
+        noteForgotten()
         records.durable = records.known
+        records.promised = record.setMarks.promised
         records.before = records.known.own
         refreshRecords(showing: nil, into: &effects)
         records.isLoaded = true
         for number in records.books.indices { enqueue(.adoptRecords(number, after: nil)) }
     }
 
-    /// The sets in their order, and all of them: what a node had lost has come back, or somebody has not seen what was forgotten.
+    /// The sets in their order, and all of them: what a node had lost has come back.
     mutating func reloadRecords(_ answers: inout Answers, into effects: inout Effects) {
         let old = records.books
         let lastLost = session.lastLost
         session.lastLost = nil
-        let unknown = lastLost == nil ? [] : ownSets(in: old).filter { session.givenBack[$0.set.position] != true }
+        let unknown =
+            lastLost == nil
+            ? []
+            : ownSets(in: old).filter { $0.set.position > knownToBoth && session.givenBack[$0.set.position] != true }
         let isUnknown = SortedMap(unknown.map { ($0.set.position, true) })
-        records.books = old.map { RecordBook(InstalledModel($0.model, digest: $0.digest), chunking: limits.chunking) }
-        records.heldSets = 0
-        records.holdsNewer = false
+        emptyBooks()
         for stored in answers.changeSets() + [lastLost].compactMap(\.self)
         where stored.author == .peer || !isUnknown.contains(key: stored.position) {
             noteStored(stored)
         }
         if let lastLost { settleLost(lastLost, unknown, into: &effects) }
+        succeed(old, showing: records.known.peer, into: &effects)
+    }
+
+    mutating func emptyBooks() {
+        records.books = records.books.map {
+            RecordBook(InstalledModel($0.model, digest: $0.digest), chunking: limits.chunking)
+        }
+        records.heldSets = 0
+        records.holdsNewer = false
+    }
+
+    /// The folder shows what other books said before, up to `shown` of the peer's sets.
+    mutating func succeed(_ old: [RecordBook], showing shown: LogPosition, into effects: inout Effects) {
         for number in records.books.indices {
             for path in records.books[number].succeed(old[number]) {
                 records.toMatch[path] = true
-                if !records.unshown.contains(key: path) { records.unshown[path] = records.known.peer }
+                if !records.unshown.contains(key: path) { records.unshown[path] = shown }
             }
         }
+        noteForgotten()
         watchContests(into: &effects)
     }
 
-    private func ownSets(in books: [RecordBook]) -> [(number: Int, set: ChangeSet)] {
+    func ownSets(in books: [RecordBook]) -> [(number: Int, set: ChangeSet)] {
         books.indices.flatMap { number in
             books[number].space.history.filter { $0.author == ownParty }.map { (number, $0) }
         }.sorted { $0.set.position < $1.set.position }
@@ -277,13 +294,13 @@ extension Node {
             guard let disk = row.disk, case .file = disk.entry.content else {
                 // What was to be there when the last process ended, and is not.
                 let isShown = recordEntry(at: row.path, number).isAbsent
-                if row.disk == nil, !isShown { records.unshown[row.path] = LogPosition.none }
+                if row.disk == nil, !isShown { records.unshown[row.path] = record.setMarks.promised }
                 continue
             }
             if records.books[number].hasSaved(row.path) {
-                // How much of the peer's it shows, nobody knows any more.
+                // How much of the peer's it shows beyond what was promised, nobody knows any more.
                 let isShown = recordEntry(at: row.path, number).content == disk.entry.content
-                if !isShown { records.unshown[row.path] = LogPosition.none }
+                if !isShown { records.unshown[row.path] = record.setMarks.promised }
                 continue
             }
             note(

@@ -54,20 +54,25 @@ extension Node {
         guard keepsRecords, records.isLoaded, session.isLive, session.peerKeepsRecords else { return }
         if !session.saidRecords {
             session.saidRecords = true
+            sayForgotten(into: &effects)
             send(.records(recordsHello), into: &effects)
             session.setsAcknowledged = records.durable.peer
         }
         // Its own past comes first: once the peer has what was written since, nobody would know any more what is lost.
         let isWhole = !records.lacks(session.peerKnows)
-        if !isWhole, !session.askedForLost {
+        if wantsBase {
+            askForBase(into: &effects)
+        } else if !isWhole, !session.askedForLost {
             session.askedForLost = true
-            send(
-                .records(
-                    RecordsHello(models: [], own: records.durable.own, before: .none, known: records.durable.peer)),
-                into: &effects)
+            let asking = RecordsHello(
+                models: [], own: records.durable.own, before: knownToBoth, known: records.durable.peer)
+            send(.records(asking), into: &effects)
         }
         guard let sent = session.setsSent, !session.isReadingSets, mayFillLink else { return }
-        if sent < records.durable.own, isWhole {
+        if session.peerWantsBase, isWhole, !wantsBase || ownParty == .first {
+            session.isReadingSets = true
+            pumpBase(into: &effects)
+        } else if sent < records.durable.own, isWhole, !wantsBase, sent >= record.setMarks.own {
             session.isReadingSets = true
             enqueue(.sendSets(.own, after: sent))
         } else if let position = session.giveBackAfter {
@@ -96,7 +101,12 @@ extension Node {
         guard let whole = session.incomingSet.add(piece) else { return false }
         guard let stored = whole else { return true }
         // The peer's "own" is our peer's.
-        session.setsComing.append(StoredChangeSet(stored.author.flipped, stored.position, stored.bytes))
+        let coming = StoredChangeSet(stored.author.flipped, stored.position, stored.bytes)
+        if session.baseComing != nil {
+            session.baseComing?.sets.append(coming)
+            return true
+        }
+        session.setsComing.append(coming)
         if !session.isTakingSets {
             session.isTakingSets = true
             enqueue(.importSets)
@@ -127,18 +137,12 @@ extension Node {
             batch.add(.putChangeSet(stored))
             records.known[stored.author] = max(records.known[stored.author], stored.position)
             if stored.author == .own { records.noteOwn(stored.position) }
-            isInOrder = isInOrder && stored.author == .peer && !isBehindForgotten(stored)
+            isInOrder = isInOrder && stored.author == .peer
             if isInOrder { noteStored(stored) }
         }
         guard !batch.isEmpty else { return }
         store(&batch, into: &effects)
         if isInOrder { refreshRecords(showing: seen, into: &effects) } else { enqueue(.reloadRecords) }
-    }
-
-    /// Its author was set back: what both had forgotten he has not seen, and it is weighed against all there was.
-    private func isBehindForgotten(_ stored: StoredChangeSet) -> Bool {
-        guard let prologue = ChangeSetCodec.prologue(of: stored.bytes) else { return false }
-        return records.books.contains { $0.needs == prologue.needs && $0.hasForgotten(beyond: prologue.seen) }
     }
 
     /// Of our own only what this state has lost, and the peer gives back.
@@ -167,24 +171,24 @@ extension Node {
         guard keepsRecords, session.isLive, session.saidRecords, session.peerKeepsRecords, records.isAdopted,
             let sent = session.setsSent, sent >= records.known.own
         else { return }
-        let shown = min(records.shown, records.durable.peer)
-        guard shown > session.setsShownToPeer else { return }
-        session.setsShownToPeer = shown
-        send(.setsShown(shown), into: &effects)
+        promiseShown(into: &effects)
+        guard records.promised > session.setsShownToPeer else { return }
+        session.setsShownToPeer = records.promised
+        send(.setsShown(records.promised), into: &effects)
     }
 
-    /// What both nodes have, and will have seen in whatever they still write, is kept for what it comes to.
-    mutating func forgetRecords() {
-        guard keepsRecords, session.isLive, session.sharesRecords, records.isAdopted, records.heldSets == 0,
-            session.giveBackAfter == nil, !records.lacks(session.peerKnows), session.setsShown != .none
+    /// Kept over a restart, and by a save of what was found in the folder after that as well: everything in it was looked at before.
+    private mutating func promiseShown(into effects: inout Effects) {
+        let (before, latest) = (record.setMarks.promised, records.durable.peer)
+        let isMuch = latest.seq >= before.seq + UInt64(max(1, limits.setsForgottenMin / 2))
+        guard latest.epoch > before.epoch || isMuch, records.heldSets == 0, incoming.initialScanDone,
+            !records.lacks(session.peerKnows), !wantsBase
         else { return }
-        var applied = Applied.none
-        applied[ownParty] = min(session.setsShown, records.durable.own)
-        applied[ownParty.other] = min(records.shown, records.durable.peer)
-        for number in records.books.indices
-        where records.books[number].isWorthForgetting(atLeast: limits.setsForgottenMin) {
-            records.books[number].forget(applied)
-        }
+        let shown = min(records.shown(at: now.monotonicMilliseconds), latest)
+        guard shown > before else { return }
+        record.setMarks.promised = shown
+        var batch = Batch()
+        store(&batch, into: &effects)
     }
 
     /// Nothing is waiting to be told, to be taken or to be shown.

@@ -108,7 +108,7 @@ extension Node {
     /// A state that knows of no set may have been lost whole: its peer knows where its log ended. What is written to it before
     /// that would stand before what the peer has, and so would what is written before that has come back (`renumber`).
     private var knowsItsPast: Bool {
-        if session.isLive, records.lacks(session.peerKnows) { return false }
+        if session.isLive, records.lacks(session.peerKnows) || wantsBase { return false }
         return records.known.own != .none || session.peerSets != nil || session.isLive && !session.peerKeepsRecords
     }
 
@@ -273,13 +273,13 @@ extension Node {
         records.known.own = set.position
         records.noteOwn(set.position)
         records.books[number].note(set)
-        if records.books[number].hasForgotten(beyond: set.seen) { enqueue(.reloadRecords) }
     }
 
-    /// By somebody who had the folder before him: what of the peer's sets it did not show yet he has not seen.
+    /// By somebody who had the folder before him: what of the peer's sets it did not show yet he has not seen. It has shown what
+    /// was promised, and was gone through before that.
     private func changeSet(of group: SaveGroup, _ number: Int, at time: HybridTime) -> ChangeSet {
         let seen = group.findings.map { min($0.finding.seen, records.unshown[$0.path] ?? $0.finding.seen) }.min()
-        let peer = min(seen ?? records.known.peer, records.known.peer)
+        let peer = max(min(seen ?? records.known.peer, records.known.peer), record.setMarks.promised)
         let operations = group.operations(of: ownParty.other, seenThrough: peer)
         return changeSet(operations, group.files, of: number, at: time, seeing: peer)
     }

@@ -141,24 +141,33 @@ struct RecordBook: Sendable {
 
     // MARK: Forgetting
 
-    /// Sets in memory, and how many there were after the last forgetting.
+    /// What is held in memory for the sets, roughly, and how much of it there was after the last forgetting.
+    private var weight = 0
     private var setsAtForget = 0
+    private var weightAtForget = 0
 
-    /// Since the last time as many sets have come as were left then: all forgetting together costs little more than the last.
-    func isWorthForgetting(atLeast count: Int) -> Bool { space.count >= setsAtForget + max(count, setsAtForget) }
-
-    /// True if there may be less here than somebody must know who has seen no more than that.
-    func hasForgotten(beyond seen: Applied) -> Bool {
-        space.forgotten.first > seen.first || space.forgotten.second > seen.second
+    /// Since the last time as much has come as was left then: all forgetting together costs little more than the last.
+    func isWorthForgetting(atLeast count: Int) -> Bool {
+        space.count >= setsAtForget + count && weight >= 2 * weightAtForget
     }
 
-    /// What both nodes have, and whoever still writes will have seen, is kept for what it comes to (`Compaction`). The store has
-    /// all of it still.
-    mutating func forget(_ applied: Applied) {
-        guard news.isEmpty else { return }
-        let stable = applied.stable(in: space.history)
+    /// All sets so far up to there are what was left of more.
+    mutating func noteForgotten(through stable: Applied) {
+        _ = refresh()
+        space.noteForgotten(through: stable)
+        weigh()
+        let base = space.history.filter { $0.position <= space.forgotten[$0.author] }
+        (setsAtForget, weightAtForget) = (base.count, base.reduce(0) { $0 + $1.weight })
+    }
+
+    /// The view knows of all sets.
+    var isRefreshed: Bool { news.isEmpty }
+
+    /// What both nodes have, and whoever still writes will have seen, is kept for what it comes to (`Compaction`); `stable` as
+    /// `Applied.stable` says it.
+    mutating func forget(_ stable: Applied) {
         space.forget(stable)
-        setsAtForget = space.count
+        weigh()
         contents = [:]
         for set in space.history {
             for file in set.files { noteContent(of: file) }
@@ -166,6 +175,11 @@ struct RecordBook: Sendable {
         for (_, saves) in saves {
             for saved in [saves.first, saves.second] { if let saved { noteContent(of: saved.file) } }
         }
+    }
+
+    private mutating func weigh() {
+        weight = space.history.reduce(0) { $0 + $1.weight }
+        (setsAtForget, weightAtForget) = (space.count, weight)
     }
 
     /// Instead of another book of the same sets, which had them in another order or has forgotten some. The paths at which
@@ -207,6 +221,7 @@ struct RecordBook: Sendable {
             latest[operation.record] = latest[operation.record].map { $0.time < write.time ? write : $0 } ?? write
         }
         news.append(set)
+        weight += set.weight
     }
 
     /// The paths at which something else is to stand since the last time.
@@ -253,4 +268,9 @@ struct RecordBook: Sendable {
         let next = Timestamp(milliseconds: saved.milliseconds + 1)
         return max(last, next)
     }
+}
+
+extension ChangeSet {
+    /// In bytes, roughly.
+    fileprivate var weight: Int { files.reduce(128 + 64 * operations.count) { $0 + 128 + ($1.bytes?.count ?? 0) } }
 }

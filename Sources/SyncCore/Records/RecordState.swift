@@ -49,6 +49,8 @@ struct RecordState: Sendable {
     /// The last change sets in the books, and those of which that is durable.
     var known = SetHeads()
     var durable = SetHeads()
+    /// What the peer relies on, as far as that is durable (`NodeRecord.SetMarks`).
+    var promised = LogPosition.none
     var epochHasBegun = false
     /// The last of this node's own that the process before this one wrote.
     var before = LogPosition.none
@@ -72,15 +74,22 @@ struct RecordState: Sendable {
     }
 
     /// What every save that is still to be told of will have seen of the peer's sets.
-    var shown: LogPosition {
-        let saved = found.map(\.value.seen).min() ?? known.peer
-        return min(unshown.map(\.value).min() ?? known.peer, saved, known.peer)
+    func shown(at milliseconds: UInt64) -> LogPosition {
+        var shown = known.peer
+        for (_, finding) in found { shown = min(shown, finding.seen) }
+        for (_, position) in unshown { shown = min(shown, position) }
+        for (_, touch) in touched where isOpen(touch, at: milliseconds) { shown = min(shown, touch.seen) }
+        return shown
+    }
+
+    /// Somebody may still be at work on what he had then.
+    private func isOpen(_ touch: Touch, at milliseconds: UInt64) -> Bool {
+        touch.milliseconds + RecordState.touchMilliseconds > milliseconds
     }
 
     /// A notice says that somebody is at work on the file: the first one, unless nobody looked for long what came of it.
     mutating func noteTouch(_ path: Path, at milliseconds: UInt64) {
-        let isOpen = touched[path].map { $0.milliseconds + RecordState.touchMilliseconds > milliseconds } ?? false
-        guard !isOpen else { return }
+        if let touch = touched[path], isOpen(touch, at: milliseconds) { return }
         if touched.count >= RecordState.touchedMax { touched.removeAll() }
         touched[path] = Touch(milliseconds: milliseconds, seen: known.peer, unshown: unshown)
     }
@@ -91,7 +100,7 @@ struct RecordState: Sendable {
     mutating func takeTouch(_ path: Path, at milliseconds: UInt64) -> Touch {
         let touch = touched[path]
         touched[path] = nil
-        if let touch, touch.milliseconds + RecordState.touchMilliseconds > milliseconds { return touch }
+        if let touch, isOpen(touch, at: milliseconds) { return touch }
         return Touch(milliseconds: milliseconds, seen: known.peer, unshown: unshown)
     }
 

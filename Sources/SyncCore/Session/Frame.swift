@@ -44,6 +44,8 @@ public enum Frame: Hashable, Sendable {
     case formats([FormatSupport])
     /// Whatever the sender still makes will have seen the receiver's change sets up to here, and all that it has made has been sent.
     case setsShown(LogPosition)
+    /// What is left of the change sets that the sender has forgotten the rest of.
+    case setsBase(SetsBase)
     /// To the arbiter: a program of the sender wants to hold paths still, or does.
     case claim(PeerClaim)
     /// By the arbiter: it waits with others, or it is granted.
@@ -84,6 +86,37 @@ public struct Hello: Hashable, Sendable {
         self.wallMilliseconds = wallMilliseconds
         self.ownHead = ownHead
         self.known = known
+    }
+}
+
+/// Before it sets that were kept for what they come to only can be told: who lacks some of them, or has not promised to see
+/// them in whatever it makes, takes the sender's instead of all it has.
+public struct SetsBase: Hashable, Sendable {
+    public let step: Step
+    /// How far the sender has forgotten: of its own sets, and of the receiver's.
+    public let own: LogPosition
+    public let peer: LogPosition
+    /// What is told: the sender's own sets up to here, and the receiver's.
+    public let ownEnd: LogPosition
+    public let peerEnd: LogPosition
+
+    public enum Step: UInt8, Hashable, Sendable {
+        /// Before the sender's `records`.
+        case forgotten = 0
+        case wanted = 1
+        case begins = 2
+        case ends = 3
+    }
+
+    public init(
+        _ step: Step, own: LogPosition = .none, peer: LogPosition = .none, ownEnd: LogPosition = .none,
+        peerEnd: LogPosition = .none
+    ) {
+        self.step = step
+        self.own = own
+        self.peer = peer
+        self.ownEnd = ownEnd
+        self.peerEnd = peerEnd
     }
 }
 

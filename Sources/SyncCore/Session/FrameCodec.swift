@@ -38,6 +38,7 @@ public import SyncModel
 /// 26 claim        8 number · 1 read · 1 held · 4 process · 4 length, holder · 2 n, n × (4 length, path)
 /// 27 claim answer 8 number · 1 granted
 /// 28 release      8 number
+/// 29 sets base    1 step (0 forgotten, 1 wanted, 2 begins, 3 ends) · 16 own, peer, own end and peer end position each
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
@@ -107,6 +108,7 @@ public enum FrameCodec {
         case .claim: 26
         case .claimAnswer: 27
         case .releaseClaim: 28
+        case .setsBase: 29
         case .unknown(let type): type
         }
     }
@@ -167,6 +169,9 @@ public enum FrameCodec {
             LogCodec.put(position, into: &writer)
         case .records(let hello):
             put(hello, into: &writer)
+        case .setsBase(let base):
+            writer.put(base.step.rawValue)
+            for position in [base.own, base.peer, base.ownEnd, base.peerEnd] { LogCodec.put(position, into: &writer) }
         case .changeSet(let piece):
             writer.put(piece.author.rawValue)
             LogCodec.put(piece.position, into: &writer)
@@ -310,6 +315,7 @@ public enum FrameCodec {
             guard let id = reader.uint64(), let isGranted = reader.bool() else { return nil }
             return .claimAnswer(id, isGranted: isGranted)
         case 28: return reader.uint64().map { .releaseClaim($0) }
+        case 29: return setsBase(from: &reader).map { .setsBase($0) }
         case let other: return .unknown(other)
         }
     }
@@ -347,6 +353,14 @@ public enum FrameCodec {
         return Hello(
             versionMin: min, versionMax: max, features: features, name: name, program: program,
             wallMilliseconds: wall, ownHead: ownHead, known: known)
+    }
+
+    private static func setsBase(from reader: inout ByteReader) -> SetsBase? {
+        guard let step = reader.byte().flatMap(SetsBase.Step.init), let own = LogCodec.position(from: &reader),
+            let peer = LogCodec.position(from: &reader), let ownEnd = LogCodec.position(from: &reader),
+            let peerEnd = LogCodec.position(from: &reader)
+        else { return nil }
+        return SetsBase(step, own: own, peer: peer, ownEnd: ownEnd, peerEnd: peerEnd)
     }
 
     private static func recordsHello(from reader: inout ByteReader) -> RecordsHello? {

@@ -81,7 +81,7 @@ final class Forger: Enemy {
         case .ping: send(.pong(wallMilliseconds: 0), world)
         case .wantChanged(let wishes): for wish in wishes { serve(wish.content, world) }
         case .acknowledge, .rows, .rowsEnd, .chunkList, .changedList, .chunks, .contents, .gone, .later, .rolledBack,
-            .expand, .expansion, .pong, .records, .changeSet, .setsTaken, .setsShown, .formats,
+            .expand, .expansion, .pong, .records, .changeSet, .setsTaken, .setsShown, .setsBase, .formats,
             .claim, .claimAnswer, .releaseClaim,
             .halt, .unknown:
             break
