@@ -38,6 +38,12 @@ struct SeedTests {
             3396,
             // A save over a state of our own that was still to be put there.
             3740,
+            // Saved before a stop and before sets of the peer came, found after the start.
+            1086,
+            // Saved before a set of the peer came, and noticed afterwards.
+            3913,
+            // A file of the peer's came after a delete, and before the notice of the delete.
+            4844, 7392, 9109, 9564,
         ])
     func passesWithRecords(seed: UInt64) {
         let violations = Simulation.run(plan: SeedPlan(recordsOf: seed)).violations

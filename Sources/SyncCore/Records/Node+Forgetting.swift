@@ -156,6 +156,7 @@ extension Node {
         }
         records.known.own = max(records.known.own, coming.ends.own)
         records.known.peer = coming.ends.peer
+        records.noteHeard(at: now)
         record.setMarks.own = coming.forgotten.own
         record.setMarks.peer = coming.forgotten.peer
         if wasSetBack { renumber(written, in: &batch) }

@@ -95,7 +95,7 @@ extension Node {
         guard records.unshown.contains(key: row.path), let number = book(of: row.path) else { return }
         let shown = row.disk?.entry.content ?? .absent
         guard shown == recordEntry(at: row.path, number).content else { return }
-        records.unshown[row.path] = nil
+        records.noteShown(row.path, at: now.monotonicMilliseconds)
         records.books[number].forgetOlder(at: row.path)
     }
 
@@ -134,7 +134,7 @@ extension Node {
         var row = old ?? Row(path: path)
         guard row.condition == .normal || row.condition == .damaged else { return }
         if agrees(row, wanted), row.needsApply || isShown(row) {
-            if row.needsApply { plan.want(path) } else { records.unshown[path] = nil }
+            if row.needsApply { plan.want(path) } else { records.noteShown(path, at: now.monotonicMilliseconds) }
             return
         }
         guard isExplained(row) else {
@@ -207,6 +207,8 @@ extension Node {
     mutating func openRecords(_ models: [InstalledModel]) {
         records = RecordState()
         records.openedAt = now.wallMilliseconds
+        // (A sign of life is seldom written; the end of an orderly stop always is.)
+        records.untoldUntil = recovery.isAfterCrash ? now.wallMilliseconds : record.aliveMilliseconds
         records.books = models.map { RecordBook($0, chunking: limits.chunking) }
         if keepsRecords { enqueue(.loadRecords) }
     }
@@ -221,6 +223,7 @@ extension Node {
         records.durable = records.known
         records.promised = record.setMarks.promised
         records.before = records.known.own
+        records.beginHearing()
         refreshRecords(showing: nil, into: &effects)
         records.isLoaded = true
         for number in records.books.indices { enqueue(.adoptRecords(number, after: nil)) }

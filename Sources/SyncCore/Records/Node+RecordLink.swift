@@ -141,6 +141,7 @@ extension Node {
             if isInOrder { noteStored(stored) }
         }
         guard !batch.isEmpty else { return }
+        records.noteHeard(at: now)
         store(&batch, into: &effects)
         if isInOrder { refreshRecords(showing: seen, into: &effects) } else { enqueue(.reloadRecords) }
     }

@@ -43,10 +43,11 @@ extension Node {
         if let old = records.found[path], old.entry == finding.entry, old.stat == finding.stat { return }
         var finding = finding
         // What comes while it waits to be found and told of nobody has seen who saved it.
-        let isUnwatched = finding.isNew && !records.touched.contains(key: path) && records.isFromBefore(finding.stat)
+        let isFromBefore = finding.isNew ? records.isFromBefore(finding.stat) : records.isUntold(finding.stat)
+        let isUnwatched = isFromBefore && !records.touched.contains(key: path)
         let touch = records.takeTouch(path, at: now.monotonicMilliseconds)
         // (Of what was there before anybody watched, nobody knows what it was made on.)
-        finding.seen = finding.isOld || isUnwatched ? .none : touch.seen
+        finding.seen = finding.isOld || isUnwatched ? .none : min(touch.seen, records.known(at: finding.stat))
         finding.unshown = touch.unshown
         if records.dueAt == nil { records.firstFoundAt = now.monotonicMilliseconds }
         records.found[path] = finding

@@ -14,6 +14,9 @@ struct RecordState: Sendable {
     var isLoaded = false
     /// By the clock on the wall.
     var openedAt: Int64 = 0
+    /// By the clock on the wall: what was changed before this was changed while another process ran, which may have shown more
+    /// before it had word of that.
+    var untoldUntil: Int64 = 0
     /// All rows have been gone through since: `unshown` says of every file what it does not show.
     var isAdopted = false
 
@@ -40,8 +43,15 @@ struct RecordState: Sendable {
     var awaited = SortedMap<Path, UInt64>()
     /// Files of which the folder does not show yet what came of the peer's sets after this.
     var unshown = SortedMap<Path, LogPosition>()
+    /// Of files that have come to show it, what they did not until when (monotonic milliseconds).
+    private var shownAt = SortedMap<Path, Shown>()
     /// Of files that somebody has just touched, by the notices, what was so when he did: he can have known no more.
     private(set) var touched = SortedMap<Path, Touch>()
+
+    /// When sets of the peer came, of late.
+    private var heard = Deque<Heard>()
+    /// The last of them before that.
+    private var heardBefore = LogPosition.none
 
     /// The alerts about records that are in quarantine.
     var contested = SortedMap<AlertKey, Bool>()
@@ -78,8 +88,33 @@ struct RecordState: Sendable {
         var shown = known.peer
         for (_, finding) in found { shown = min(shown, finding.seen) }
         for (_, position) in unshown { shown = min(shown, position) }
+        // (Of what somebody has just done no notice may have come yet.)
+        let late = milliseconds - min(milliseconds, RecordState.lateNoticeMilliseconds)
+        shown = min(shown, heard.last { $0.milliseconds <= late }?.position ?? heardBefore)
         for (_, touch) in touched where isOpen(touch, at: milliseconds) { shown = min(shown, touch.seen) }
         return shown
+    }
+
+    mutating func noteHeard(at now: Moment) {
+        heard.append(
+            Heard(
+                milliseconds: now.monotonicMilliseconds, wallMilliseconds: now.wallMilliseconds, position: known.peer))
+        while let first = heard.first,
+            heard.count > RecordState.heardMax
+                || first.milliseconds + RecordState.touchMilliseconds < now.monotonicMilliseconds
+        {
+            heardBefore = max(heardBefore, first.position)
+            _ = heard.popFirst()
+        }
+    }
+
+    /// All that this node knows of the peer's was there from the beginning.
+    mutating func beginHearing() { heardBefore = known.peer }
+
+    /// What was known of the peer's sets when a file was changed. The notice of that may have come later.
+    func known(at stat: Stat?) -> LogPosition {
+        guard let changed = stat?.changed.milliseconds else { return known.peer }
+        return heard.last { $0.wallMilliseconds <= changed }?.position ?? heardBefore
     }
 
     /// Somebody may still be at work on what he had then.
@@ -91,7 +126,26 @@ struct RecordState: Sendable {
     mutating func noteTouch(_ path: Path, at milliseconds: UInt64) {
         if let touch = touched[path], isOpen(touch, at: milliseconds) { return }
         if touched.count >= RecordState.touchedMax { touched.removeAll() }
-        touched[path] = Touch(milliseconds: milliseconds, seen: known.peer, unshown: unshown)
+        touched[path] = Touch(milliseconds: milliseconds, seen: known.peer, unshown: hardlyShown(at: milliseconds))
+    }
+
+    /// The folder shows there what came of all sets.
+    mutating func noteShown(_ path: Path, at milliseconds: UInt64) {
+        guard let position = unshown.removeValue(forKey: path) else { return }
+        // (Who is that busy does without.)
+        if shownAt.count >= RecordState.touchedMax { shownAt.removeAll() }
+        shownAt[path] = Shown(milliseconds: milliseconds, after: position)
+    }
+
+    /// What was not shown until a moment ago as well: the notice of what somebody did before that may have come only now.
+    private mutating func hardlyShown(at milliseconds: UInt64) -> SortedMap<Path, LogPosition> {
+        if shownAt.isEmpty { return unshown }
+        shownAt.removeAll { _, shown in !shown.isRecent(at: milliseconds) }
+        var hardly = unshown
+        for (path, shown) in shownAt {
+            hardly[path] = min(shown.after, hardly[path] ?? shown.after)
+        }
+        return hardly
     }
 
     /// Nothing has come of it.
@@ -101,11 +155,14 @@ struct RecordState: Sendable {
         let touch = touched[path]
         touched[path] = nil
         if let touch, isOpen(touch, at: milliseconds) { return touch }
-        return Touch(milliseconds: milliseconds, seen: known.peer, unshown: unshown)
+        return Touch(milliseconds: milliseconds, seen: known.peer, unshown: hardlyShown(at: milliseconds))
     }
 
     /// Saved before this process watched.
     func isFromBefore(_ stat: Stat?) -> Bool { stat.map { $0.changed.milliseconds < openedAt } ?? false }
+
+    /// Saved while another process ran, which has not told of it: nobody knows any more what the folder showed then.
+    func isUntold(_ stat: Stat?) -> Bool { stat.map { $0.changed.milliseconds < untoldUntil } ?? false }
 
     /// A set of this node's own that its state has lost: it was set back.
     func lacks(_ position: LogPosition) -> Bool {
@@ -144,6 +201,23 @@ struct RecordState: Sendable {
         let unshown: SortedMap<Path, LogPosition>
     }
 
+    private struct Heard: Sendable {
+        let milliseconds: UInt64
+        let wallMilliseconds: Int64
+        let position: LogPosition
+    }
+
+    private static let heardMax = 1_024
+
+    private struct Shown: Sendable {
+        let milliseconds: UInt64
+        let after: LogPosition
+
+        func isRecent(at now: UInt64) -> Bool { milliseconds + RecordState.lateNoticeMilliseconds > now }
+    }
+
+    /// So late notices may come. Only what goes with what somebody deletes is judged by it, and the longer the more stays.
+    private static let lateNoticeMilliseconds: UInt64 = 5_000
     static let touchMilliseconds: UInt64 = 30_000
     static let touchedMax = 4_096
 
