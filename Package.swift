@@ -40,7 +40,8 @@ let package = Package(
         .target(name: "Coordination", dependencies: ["SyncModel"], swiftSettings: rules),
         .target(name: "SyncCore", dependencies: ["RecordMerge", "SyncModel"], swiftSettings: rules),
         .target(name: "SyncSim", dependencies: ["SyncCore", "RecordMerge", "SyncModel"], swiftSettings: rules),
-        .executableTarget(name: "syncsim", dependencies: ["SyncSim", "SyncCore", "SyncModel"], swiftSettings: rules),
+        .executableTarget(
+            name: "syncsim", dependencies: ["SyncSim", "SyncCore", "RecordMerge", "SyncModel"], swiftSettings: rules),
 
         // Adapters: each is the one owner of its walls, and hands safe values up. None of them knows the core.
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: rules),

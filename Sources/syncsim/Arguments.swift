@@ -8,7 +8,7 @@ enum Request: Equatable {
     case story(pair: Int)
     case planted
     case scenarios(String, rewrites: Bool)
-    case bench
+    case bench(recordsOnly: Bool)
 }
 
 /// What the users of the worlds do.
@@ -45,8 +45,8 @@ struct Arguments {
             Plant known bugs one after the other and see that the invariants find them.
         syncsim --scenarios DIRECTORY [--rewrite]
             Run the transcripts (*.txt) of a directory; --rewrite writes down what happens instead of comparing.
-        syncsim --bench
-            Measure.
+        syncsim --bench [--records]
+            Measure; with --records what it costs to merge records, and nothing else.
 
         Exit: 0 all is well, 1 something failed, 64 the command line is wrong.
 
@@ -72,7 +72,7 @@ struct Arguments {
         ("--case", []),
         ("--planted", []),
         ("--scenarios", ["--rewrite"]),
-        ("--bench", []),
+        ("--bench", ["--records"]),
     ]
 
     static func parse(_ arguments: [String], processors: Int) throws(UsageError) -> Request {
@@ -147,7 +147,7 @@ struct Arguments {
         case "--case": return .story(pair: Int(clamping: try number("--case", 0)))
         case "--planted": return .planted
         case "--scenarios": return .scenarios(value("--scenarios") ?? "", rewrites: has("--rewrite"))
-        default: return .bench
+        default: return .bench(recordsOnly: has("--records"))
         }
     }
 

@@ -22,7 +22,7 @@ enum Run {
             return true
         case .planted: return PlantedBugs.run { System.say($0) }
         case .scenarios(let directory, let rewrites): return try Scenarios.run(directory, rewrites: rewrites)
-        case .bench: return Bench.run()
+        case .bench(let recordsOnly): return recordsOnly ? RecordBench.run() : Bench.run()
         }
     }
 }

@@ -44,7 +44,8 @@ enum Architecture {
             "kitbench", .executable, imports: ["SyncKit", "Coordination", "Disk", "RecordMerge", "SyncModel"],
             outside: ["Glibc"]),
         .init("birthdays", .executable, imports: ["SyncKit", "RecordMerge"], outside: ["Glibc"]),
-        .init("syncsim", .executable, imports: ["SyncSim", "SyncCore", "SyncModel"], outside: ["Glibc"]),
+        .init(
+            "syncsim", .executable, imports: ["SyncSim", "SyncCore", "RecordMerge", "SyncModel"], outside: ["Glibc"]),
     ]
 
     /// Folders in Tests that hold data for test targets, and what may lie in them.
