@@ -187,6 +187,7 @@ extension Node {
         }
         guard faults.isEmpty else {
             let faulty = group.paths(of: faults)
+            if settleAgreed(faulty, of: number, rows, in: &batch, into: &effects) { return }
             // (Who has been told is not waited for once more.)
             if faulty.contains(where: { records.alarmed[$0] == nil }), mustWait() { return }
             for path in faulty {
@@ -204,6 +205,24 @@ extension Node {
         clock = ahead
         logSet(set, bytes, of: number, in: &batch)
         settle(group, seeing: set.seen[ownParty.other], rows, in: &batch, into: &effects)
+    }
+
+    /// What is to be there already needs no telling, whatever it would break: the other node has done the same. True if there
+    /// was any, and the rest is to be looked at without it.
+    private mutating func settleAgreed(
+        _ paths: [Path], of number: Int, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
+    ) -> Bool {
+        var isAny = false
+        for path in paths {
+            guard let finding = records.found[path],
+                finding.entry.content == recordEntry(at: path, number).content
+            else { continue }
+            isAny = true
+            takeBackFinding(at: path)
+            reviseFound(finding, rows[path], at: path, in: &batch, into: &effects)
+        }
+        if isAny { records.dueAt = now.monotonicMilliseconds }
+        return isAny
     }
 
     /// True if more may come that makes the group whole.
