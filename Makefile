@@ -33,9 +33,9 @@ install: ## build as it is shipped, and install it below PREFIX (/usr/local) of 
 deb: ## the Debian package, in OUTPUT (the build folder)
 	@.ci/deb
 
-rig: ## two machines with the package installed (network namespaces; needs root), story by story
+rig: ## two machines with the package installed, story by story: network namespaces, then containers with systemd (root)
 	@.ci/packages tests
-	@Tests/Rig/run.sh "$$(.ci/deb)"
+	@package=$$(.ci/deb) && Tests/Rig/run.sh "$$package" && Tests/Rig/run.sh --tier container "$$package"
 
 bench: ## the figures of the core, then of two daemons beside cp, tar, rsync, Unison, Syncthing; BENCH=quick: smaller
 	@.ci/packages

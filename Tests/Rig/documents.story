@@ -1,7 +1,10 @@
 # every command of README and docs/operations.md does what it says, as it is written there
 documents=$(realpath ../../README.md) operations=$(realpath ../../docs/operations.md)
-# What systemd does with a unit, as far as these commands go; it starts the service by the lines of the unit.
+# Where there is no systemd: what it does with a unit, as far as these commands go.
 for node in alpha beta; do
+    echo "${place[alpha]} alpha.example" >>"$world/$node/root/etc/hosts"
+    put "$node" "$package" /root/syncd_0.1.0-1_amd64.deb
+    if [ "$tier" != light ]; then continue; fi
     cat >"$world/$node/root/usr/local/bin/systemctl" <<'SYSTEMCTL'
 #!/bin/bash
 set -eu
@@ -37,8 +40,6 @@ case $action in
 esac
 SYSTEMCTL
     chmod +x "$world/$node/root/usr/local/bin/systemctl"
-    echo "${place[alpha]} alpha.example" >>"$world/$node/root/etc/hosts"
-    put "$node" "$package" /root/
 done
 # does NODE COMMAND [WORD INSTEAD]: it stands in one of the two, and runs there.
 does() {
@@ -52,8 +53,8 @@ says_next() { grep -qF -e "$1" "$world/did" || fail "it does not print $1: $(cat
 invites() {
     grep -qF -e "$1" "$documents" "$operations" || fail "not written anywhere: $1"
     on alpha bash -c "$1" >"$world/invited" 2>&1 </dev/null &
-    soon "no token" grep -q '^syncd1-' "$world/invited"
-    token=$(head -n 1 "$world/invited")
+    soon "no token of $1" grep -q '^syncd1-' "$world/invited"
+    token=$(grep -m 1 '^syncd1-' "$world/invited")
 }
 for node in alpha beta; do
     does "$node" 'apt-get install ./syncd_0.1.0-1_amd64.deb'
@@ -87,6 +88,7 @@ does alpha 'syncctl verify --budget 10min'
 does alpha 'systemctl reload syncd'
 does alpha 'syncctl explain CODE' CODE path.busy
 # A folder somewhere else, and one more pair.
+on alpha install -d -o syncd -g syncd /data/shared
 does alpha "mkdir -p /etc/systemd/system/syncd.service.d && printf '[Service]\nReadWritePaths=%s\n' /data/shared >/etc/systemd/system/syncd.service.d/folder.conf && systemctl daemon-reload"
 [ "$(on alpha cat /etc/systemd/system/syncd.service.d/folder.conf)" = $'[Service]\nReadWritePaths=/data/shared' ] || fail "the drop-in is another"
 on alpha install -d -o syncd -g syncd /srv/photos

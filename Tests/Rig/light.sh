@@ -7,8 +7,21 @@ declare -A place=([alpha]=10.214.7.1 [beta]=10.214.7.2) process=() other=([alpha
 
 # begin_world: two machines that are on and have nothing of syncd.
 begin_world() {
-    local node
     probe
+    make_world
+    local node
+    for node in alpha beta; do
+        mount --rbind /proc "$world/$node/root/proc"
+        mount --rbind /dev "$world/$node/root/dev"
+        mount -t tmpfs run "$world/$node/root/run"
+        mount -t tmpfs tmp "$world/$node/root/tmp"
+        chmod 1777 "$world/$node/root/tmp"
+    done
+}
+
+# make_world: the cable, and a root for each node.
+make_world() {
+    local node
     world=$(mktemp -d /tmp/syncd-rig-XXXXXX)
     name=syncd-rig-$BASHPID
     mount -t tmpfs syncd-rig "$world"
@@ -51,12 +64,7 @@ new_root() {
     local node=$1
     mkdir -p "$world/$node"/{upper,work,root}
     mount -t overlay -o "lowerdir=/,upperdir=$world/$node/upper,workdir=$world/$node/work" "$node" "$world/$node/root"
-    mount --rbind /proc "$world/$node/root/proc"
-    mount --rbind /dev "$world/$node/root/dev"
-    mount -t tmpfs run "$world/$node/root/run"
-    mount -t tmpfs tmp "$world/$node/root/tmp"
     mount -t tmpfs srv "$world/$node/root/srv"
-    chmod 1777 "$world/$node/root/tmp"
 }
 
 # on NODE COMMAND...: runs there, as root.
@@ -106,7 +114,7 @@ end_process() {
 }
 
 # What a tier cannot do is not done in another way.
-powercut() { skip "the light tier cuts no power"; }
+powercut() { skip "the tier $tier cuts no power"; }
 
 # cut: nothing goes either way, and nobody is told. cut_from NODE: what NODE sends is lost, what it is sent arrives.
 cut() {
