@@ -589,6 +589,9 @@ extension Node {
         }
         if seen == nil, let earlier = unreadConflict(row) { row.reflected.peer = min(row.reflected.peer, earlier) }
         let seen = seen ?? self.seen(by: entry, at: row)
+        // What is said to come from a change that has not been seen is ours from here on: nobody believes the other.
+        func own(_ from: Origin) -> Origin { from.author == .peer && from.position > seen.peer ? origin : from }
+        origins = Origins(content: own(origins.content), mode: own(origins.mode), time: own(origins.time))
         let revision = Revision(
             origin: origin, seen: seen, entry: entry, origins: origins, movedFrom: movedFrom,
             movedTo: movedTo)
