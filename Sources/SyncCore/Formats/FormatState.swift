@@ -17,9 +17,12 @@ struct FormatState: Sendable {
     var review: Review?
     /// Contents of files that are not understood here, of which a copy is to be kept.
     var toKeep = SortedMap<Path, ContentID>()
-    var isKeeping = false
+    /// Whose copy is being made.
+    var keeping: Path?
     /// Where a person has put back a version, whatever its format is.
     var insisted = SortedMap<Path, Bool>()
+    /// Contents of guarded files that the other node has been sent.
+    var served = SortedMap<ContentID, Bool>()
     /// Conflict copies to be compared with their originals.
     var copies = SortedMap<Path, Bool>()
     var isJudging = false
@@ -33,6 +36,7 @@ struct FormatState: Sendable {
 
     /// No more files than this are to be read before the review goes on.
     static let reviewedMax = 4_096
+    static let servedMax = 4_096
 
     static let support = Array("formats".utf8)
 

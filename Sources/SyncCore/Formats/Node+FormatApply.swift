@@ -122,7 +122,7 @@ extension Node {
     }
 
     /// What stands there stays, or what is to come back in its place does.
-    private mutating func assertAnew(_ row: inout Row, _ disk: Row.DiskState, in batch: inout Batch) {
+    mutating func assertAnew(_ row: inout Row, _ disk: Row.DiskState, in batch: inout Batch) {
         guard let format = row.format, row.owesCopy, let kept = row.heads.first(where: { format.isOf($0.entry) }) else {
             return revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: row.version, in: &batch)
         }

@@ -101,9 +101,9 @@ extension Node {
     }
 
     /// True if the save is not to become a state of the path.
-    mutating func holdsDowngrade(_ row: inout Row, _ entry: Entry, _ stat: Stat, isRacy: Bool, in batch: inout Batch)
-        -> Bool
-    {
+    mutating func holdsDowngrade(
+        _ row: inout Row, _ entry: Entry, _ stat: Stat, isRacy: Bool, _ kept: [ContentID], in batch: inout Batch
+    ) -> Bool {
         // Without a peer nobody else has what was there.
         guard record.peer != nil, let rule = formats.rules.rule(for: row.path), book(of: row.path) == nil,
             row.condition == .normal || row.condition == .missing, row.disk != nil,
@@ -128,6 +128,12 @@ extension Node {
             watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
             return true
         }
+        if formats.keeping == row.path, isUnshared(known, row) {
+            // Whether there is a copy of it will be known in a moment.
+            watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
+            return true
+        }
+        if !kept.contains(known.content), isUnshared(known, row) { return false }
         let origin = Origin(
             author: .own, position: record.ownHead.position, time: clock.tick(wallMilliseconds: now.wallMilliseconds))
         row.disk = Row.DiskState(entry: entry, stat: stat, origins: Origins(all: origin), isRacy: isRacy)
@@ -137,6 +143,53 @@ extension Node {
         cancel(row.path)
         plan.want(row.path)
         return true
+    }
+
+    /// It was saved here, and the other node has not shown it. If there is no copy of it either, nobody can bring it back, and who
+    /// waited for it would hold saves of the other node against something that is nowhere. (If the other node has it after all, it
+    /// keeps it there.)
+    private func isUnshared(_ known: FormatMark, _ row: Row) -> Bool {
+        if let theirs = row.head(by: .peer), known.isOf(theirs.entry) { return false }
+        if formats.served.contains(key: known.content) { return false }
+        let saves = row.heads.filter { known.isOf($0.entry) }.map(\.origins.content)
+        let origins = saves.isEmpty ? row.disk.map { known.isOf($0.entry) ? [$0.origins.content] : [] } ?? [] : saves
+        // Whose own save has won by the clock has read nothing of this one, whatever he says that he has applied.
+        let isOutdone = !known.isOf(resolution(of: row).entry)
+        return !origins.isEmpty
+            && origins.allSatisfy { origin in
+                let isUnseen = row.head(by: .peer).map { !$0.includes(origin) } ?? false
+                return origin.author == .own && (origin.position > record.applied || isOutdone && isUnseen)
+            }
+    }
+
+    /// The other node has all of it, or is about to.
+    mutating func noteServed(_ content: ContentID, at path: Path, isWhole: Bool) {
+        guard guardsFormats, hasHeader(path) else { return }
+        if !isWhole {
+            formats.served[content] = nil
+            return
+        }
+        if formats.served.count >= FormatState.servedMax { formats.served.removeAll() }
+        formats.served[content] = true
+    }
+
+    /// Which copies there are of files whose header counts.
+    func keptQueries(_ results: [HashedPath]) -> [StoreQuery] {
+        results.filter { hasHeader($0.path) }.map { .versions($0.path, limit: limits.batchPathsMax) }
+    }
+
+    func keptContents(of results: [HashedPath], _ answers: inout Answers) -> SortedMap<Path, [ContentID]> {
+        var kept = SortedMap<Path, [ContentID]>()
+        for result in results where hasHeader(result.path) {
+            kept[result.path] = answers.versions().compactMap(\.contentID)
+        }
+        return kept
+    }
+
+    /// What stands at the path was to make room for what it is older than.
+    func isHeldSave(_ row: Row) -> Bool {
+        guard row.owesCopy, let format = row.format, let disk = row.disk, !format.isOf(disk.entry) else { return false }
+        return formats.rules.rule(for: row.path) != nil && book(of: row.path) == nil
     }
 
     /// What stands at the path is a downgrade that has not made room yet.

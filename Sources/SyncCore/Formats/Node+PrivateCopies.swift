@@ -5,15 +5,15 @@ import SyncModel
 /// over it can be put right also while the other node is away.
 extension Node {
     mutating func pumpPrivateCopies() {
-        guard isWorking, !formats.isKeeping, let (path, content) = formats.toKeep.popFirst() else { return }
-        formats.isKeeping = true
+        guard isWorking, formats.keeping == nil, let (path, content) = formats.toKeep.popFirst() else { return }
+        formats.keeping = path
         enqueue(.keepNewer(path, content))
     }
 
     mutating func keepNewer(
         _ path: Path, _ content: ContentID, _ answers: inout Answers, into effects: inout Effects
     ) {
-        formats.isKeeping = false
+        formats.keeping = nil
         let row = answers.rows().first
         let list = answers.chunkList()
         let kept = answers.versions().filter { $0.reason == .formatNewer }
@@ -37,7 +37,7 @@ extension Node {
             .setModified(staged, disk.entry.modified), .syncFile(staged), .move(staged, to: version.place),
             .syncParent(version.place), .inspect(version.place),
         ]
-        formats.isKeeping = true
+        formats.keeping = path
         effects.add(.disk(newJob(.keepingNewer(version, past: kept.map(\.id), stage)), [DiskProgram(operations)]))
     }
 
@@ -46,7 +46,7 @@ extension Node {
         _ version: KeptVersion, past: [VersionID], _ stage: StageName, _ results: [DiskResult],
         into effects: inout Effects
     ) {
-        formats.isKeeping = false
+        formats.keeping = nil
         guard let result = results.first, result.failure == nil, let stat = result.inspected.first ?? nil else {
             // The file is being changed, or the disk is full: the next state of it is tried again.
             if results.first?.failure?.index != 0 { plan.abandoned.append(stage) }
@@ -59,6 +59,37 @@ extension Node {
             effects.add(.disk(newJob(.pruning(past)), past.map { DiskProgram([.discard(.version($0))]) }))
         }
     }
+
+    /// The store forgets how a content is cut some time after the file has changed. A copy that is to go back to its place is read for that.
+    /// False if it is too large.
+    mutating func readKept(_ version: KeptVersion, for wanted: WantedContent, into effects: inout Effects) -> Bool {
+        guard version.stat.size <= Node.keptBytesMax else { return false }
+        let request = ReadRequest(
+            place: version.place, expected: nil, offset: 0, length: Int(clamping: version.stat.size))
+        effects.add(.read(newJob(.readingKept(wanted)), [request]))
+        return true
+    }
+
+    mutating func finishReadingKept(_ wanted: WantedContent, _ outcomes: [ReadOutcome], into effects: inout Effects) {
+        guard var task = plan.tasks[wanted.path], task.content == wanted.content, task.state == .locating else {
+            return
+        }
+        if case .bytes(let bytes)? = outcomes.first {
+            let list = ContentHasher.chunks(of: bytes, limits.chunking)
+            if ContentID(list.contentID) == wanted.content {
+                var batch = Batch()
+                batch.add(.putChunks(wanted.content, list))
+                store(&batch, into: &effects)
+                plan.toLocate.append(wanted)
+                return
+            }
+        }
+        task.state = .fetching
+        plan.tasks[wanted.path] = task
+        begin(wanted.content, for: task, copying: nil)
+    }
+
+    private static let keptBytesMax: UInt64 = 4 << 20
 
     /// A copy is kept as long as the file is not understood.
     func isNeeded(_ version: KeptVersion) -> Bool {

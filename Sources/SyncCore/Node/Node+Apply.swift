@@ -268,7 +268,12 @@ extension Node {
     private mutating func acceptLoss(_ row: inout Row, patiences: Int64, in batch: inout Batch) {
         let lost = resolution(of: row)
         let version = row.version
-        if let disk = row.disk, row.condition != .damaged || patiences >= 2 {
+        if let disk = row.disk, row.owesCopy, row.condition == .normal, row.format.map({ $0.isOf(lost.entry) }) == false
+        {
+            // A save that was held back against another state than the lost one is held on.
+            assertAnew(&row, disk, in: &batch)
+            cancel(row.path)
+        } else if let disk = row.disk, row.condition != .damaged || patiences >= 2 {
             revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: version, in: &batch)
             cancel(row.path)
         } else if row.disk == nil, lost.origins.content.author == .own, patiences >= 3 {

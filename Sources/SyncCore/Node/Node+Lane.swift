@@ -263,7 +263,7 @@ extension Node {
                 if case .content(_, _, let stat) = result.outcome { return stat.identity }
                 return nil
             }
-            return [.rows(results.map(\.path)), .identities(identities)]
+            return [.rows(results.map(\.path)), .identities(identities)] + keptQueries(results)
         case .namesakes(let identities):
             return [.identities(identities)]
         case .flagBelow(let path, let after, _):

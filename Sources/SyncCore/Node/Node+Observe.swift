@@ -921,6 +921,7 @@ extension Node {
         watch.observing -= 1
         let rows = answers.rowsByPath()
         let namesakes = Namesakes(answers.rows())
+        let kept = keptContents(of: results, &answers)
         var batch = Batch()
         for result in results {
             if waitsForHeader(result, rows[result.path], into: &effects) { continue }
@@ -951,7 +952,8 @@ extension Node {
                 // (Not all that is read has been looked at before.)
                 if stat.kind == .file { lookAtNamesakes(of: row.path, stat, namesakes) }
                 revised(
-                    &row, showing: content, stat: stat, isRacy: result.isRacy, namesakes: namesakes, in: &batch)
+                    &row, showing: content, stat: stat, isRacy: result.isRacy, namesakes: namesakes,
+                    kept: kept[row.path] ?? [], in: &batch)
                 noteFormat(&row)
                 watch.heeded[row.path] = nil
             case .changing:
@@ -979,7 +981,7 @@ extension Node {
     /// Compares what was found with what the row says, and records a change of ours if there is one.
     private mutating func revised(
         _ row: inout Row, showing content: Content, stat: Stat, isRacy: Bool = false, namesakes: Namesakes,
-        in batch: inout Batch
+        kept: [ContentID] = [], in batch: inout Batch
     ) {
         var entry = Entry(content: content, mode: stat.mode, modified: stat.modified)
         if case .symlink = content { entry.mode = 0o777 }
@@ -1020,7 +1022,7 @@ extension Node {
             return
         }
         if leaveToRecords(&row, entry, stat, isRacy: isRacy) { return }
-        if holdsDowngrade(&row, entry, stat, isRacy: isRacy, in: &batch) { return }
+        if holdsDowngrade(&row, entry, stat, isRacy: isRacy, kept, in: &batch) { return }
         let source = namesakes[stat.identity].first { other in
             other.path != row.path && other.condition == .missing && other.disk?.entry.content == content
         }

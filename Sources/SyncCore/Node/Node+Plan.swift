@@ -242,6 +242,13 @@ extension Node {
             plan.someWait = true
             return
         }
+        if case .remove(.conflictCopy) = step, let disk = row.disk, row.condition == .normal, isHeldSave(row) {
+            // What was to come back in its place has been deleted by somebody who had seen it: nothing is held against it any more.
+            row.owesCopy = false
+            row.format = nil
+            watch.toHash[row.path] = true
+            return revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, in: &batch)
+        }
         if step.isDisplacing, row.disk?.isRacy == true {
             // Read in the breath of its last change: one more that does not show would be put aside under the wrong name.
             plan.afterLook[row.path] = true
@@ -385,10 +392,11 @@ extension Node {
                 apply.adopted[holder.path] = true
                 continue
             }
+            let kept = versions[index].first { $0.contentID == content }
+            if holder == nil, lists[index] == nil, let kept, readKept(kept, for: item, into: &effects) { continue }
             task.state = .fetching
             plan.tasks[path] = task
-            let kept = versions[index].first { $0.contentID == content }?.place
-            let source = holder.map { Place.tree($0.path) } ?? kept
+            let source = holder.map { Place.tree($0.path) } ?? kept?.place
             begin(content, for: task, copying: source.flatMap { place in lists[index].map { (place, $0) } })
         }
     }

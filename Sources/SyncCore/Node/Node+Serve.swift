@@ -152,6 +152,7 @@ extension Node {
         case .readingHeader(let path)?: finishReadingHeader(of: path, outcomes)
         case .readingStagedHeader(let path, let stage)?:
             finishReadingStagedHeader(of: path, stage, outcomes, into: &effects)
+        case .readingKept(let wanted)?: finishReadingKept(wanted, outcomes, into: &effects)
         case .serving(let readings)?: sendRead(readings, outcomes, into: &effects)
         case .some, .none: break
         }
@@ -169,6 +170,7 @@ extension Node {
             switch outcome {
             case .bytes(let bytes):
                 serve.noteServed(reading.content)
+                noteServed(reading.content, at: reading.path, isWhole: true)
                 if let index = reading.index {
                     chunks.append((reading.content, ChunkData(index: index, bytes: bytes)))
                 } else {
@@ -177,6 +179,7 @@ extension Node {
             case .failed:
                 // It is not what our row says: look again, and let the newer entry tell the peer.
                 look(at: reading.path)
+                noteServed(reading.content, at: reading.path, isWhole: false)
                 unread[reading.content] = true
             }
         }

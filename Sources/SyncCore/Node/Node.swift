@@ -135,6 +135,7 @@ public struct Node: Sendable {
         case readingSave(Path)
         case readingHeader(Path)
         case readingStagedHeader(Path, StageName)
+        case readingKept(WantedContent)
         case keepingNewer(KeptVersion, past: [VersionID], StageName)
         case stageList
         case recoveryLook

@@ -39,6 +39,7 @@ package final class FormatJudge: Checker {
     package func didPerform(_ operation: DiskOperation, error: DiskError?, on machine: Int, in world: World) {
         guard error == nil else { return }
         let disk = world.machines[machine].disk
+        noteCopies(operation, disk)
         for (path, value, age, isRead) in before {
             let after = disk.value(at: path)
             guard after != value, let format = GuardedFormat.of(path), let bytes = disk.peekBytes(path) else {
@@ -52,11 +53,24 @@ package final class FormatJudge: Checker {
                 continue
             }
             let new = format.age(of: bytes)
+            if new >= age { life.outdid(value, by: after, at: path) }
             if new > age { world.rare.hit("formats: what was newer came back") }
             guard isRead, new < age, life.owed(at: path, world.now).contains(where: { $0.value == value }) else {
                 continue
             }
             world.violate("INV-22", "\(path) was \(age), and the daemon of \(name(machine)) put \(new) in its place")
+        }
+    }
+
+    /// A daemon has put a state beside its path, where something as new stands.
+    private func noteCopies(_ operation: DiskOperation, _ disk: VirtualDisk) {
+        guard operation.changesNames else { return }
+        for case .tree(let copy) in operation.places {
+            guard let path = ConflictFamily.base(of: copy), let format = GuardedFormat.of(path),
+                let lost = disk.peekBytes(copy), let kept = disk.peekBytes(path),
+                format.age(of: kept) >= format.age(of: lost)
+            else { continue }
+            life.outdid(disk.value(at: copy), by: disk.value(at: path), at: path)
         }
     }
 
@@ -102,13 +116,19 @@ package final class FormatJudge: Checker {
 
     private func judgeAlerts(_ machine: Int, _ world: World) {
         let expected = Set(world.machines[machine].disk.treeValues.keys.flatMap { self.causes(at: $0, machine, world) })
-        let found = Set(world.machines[machine].alerts.keys.filter { FormatJudge.codes.contains($0.code) })
+        let found = Set(world.machines[machine].alerts.keys.filter { self.isJudged($0) })
         for key in expected.subtracting(found).sorted() {
             world.violate("INV-22", "\(name(machine)) does not warn: \(text(key))")
         }
         for key in found.subtracting(expected).sorted() {
             world.violate("INV-22", "\(name(machine)) warns without cause: \(text(key))")
         }
+    }
+
+    /// Not what is beside a file that nobody guards: a program may be killed before it gives its temporary file the name it is for.
+    private func isJudged(_ key: AlertKey) -> Bool {
+        guard FormatJudge.codes.contains(key.code) else { return false }
+        return Path(key.subject).map { GuardedFormat.reading($0) != nil } ?? true
     }
 
     private static let codes: [MessageCode] = [

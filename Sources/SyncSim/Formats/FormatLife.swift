@@ -37,6 +37,8 @@ package final class FormatLife {
     /// Values that a person who had seen them gave up, with all that they had been saved over.
     private var givenUp: SortedMap<Path, [Value: Int64]> = [:]  // lookup only
     private var removals: SortedMap<Path, [Removal]> = [:]
+    /// What a daemon has put aside, and what was as new and had its place then.
+    private var outdone: SortedMap<Path, [(loser: Value, winner: Value)]> = [:]
 
     /// Who deletes a file and makes it anew within this time saves it. (The daemon waits a second from when it sees that, and
     /// clocks may be wrong by a little.)
@@ -71,8 +73,16 @@ package final class FormatLife {
             removals[path]?.remove(at: index)
         }
         guard let age else { return }
-        let number = saves[path]?.count ?? 0
-        for index in (saves[path] ?? []).indices { replace(index, at: path, by: number, age, over, isKnown: isKnown) }
+        let all = saves[path] ?? []
+        let writtenOver = chain(from: over, all, until: time)
+        for index in all.indices {
+            replace(index, at: path, by: all.count, age, over, isKnown: isKnown)
+            // He had it before him, wrote an older state over that, or emptied the file, and now something as new: whatever
+            // becomes of this, what was there before is his to replace.
+            if all[index].age <= age, all[index].fate == .standing, writtenOver.contains(all[index].value) {
+                saves[path]?[index].fate = .replaced(by: all.count)
+            }
+        }
         saves[path, default: []].append(Save(machine: machine, value: after, age: age, over: over, time: time))
     }
 
@@ -89,9 +99,11 @@ package final class FormatLife {
 
     /// A person who saw this value removed it for good, or put something else in its place on purpose.
     func giveUp(_ value: Value, at path: Path, _ time: Int64) {
-        var open = [value]
+        var (open, known) = ([value], [Value]())
         while let next = open.popLast() {
-            guard next.isContent, givenUp[path]?[next] == nil else { continue }
+            // (An empty file may have been given up before, when it had been saved over something else.)
+            guard next.isContent, !known.contains(next) else { continue }
+            known.append(next)
             givenUp[path, default: [:]][next] = time
             open += (saves[path] ?? []).filter { $0.value == next }.map(\.over)
         }
@@ -107,7 +119,33 @@ package final class FormatLife {
     func owed(at path: Path, _ time: Int64) -> [Save] {
         settleRemovals(at: path, time)
         let all = saves[path] ?? []
-        return all.filter { isOwed($0, all) && !hasLost($0, all, givenUp[path] ?? [:]) }
+        return all.filter {
+            isOwed($0, all) && !hasLost($0, all, givenUp[path] ?? [:]) && !hasLostToLost($0, all, at: path)
+        }
+    }
+
+    /// A daemon put one state aside for another that is as new.
+    func outdid(_ loser: Value, by winner: Value, at path: Path) {
+        if outdone[path]?.contains(where: { $0 == (loser, winner) }) == true { return }
+        outdone[path, default: []].append((loser, winner))
+    }
+
+    /// It lost its place to something as new, which a person has taken away, or of which a program has written over the only copy since:
+    /// that is not the daemon's to bring back, and what lost to it lies beside.
+    private func hasLostToLost(_ save: Save, _ all: [Save], at path: Path) -> Bool {
+        var (open, known) = ([save.value], [Value]())
+        while let value = open.popLast() {
+            if known.contains(value) { continue }
+            known.append(value)
+            let winners = (outdone[path] ?? []).filter { $0.loser == value }.map(\.winner)
+            let later = all.filter { $0.value == value }.compactMap { save in
+                if case .replaced(let number) = save.fate { all[number].value } else { nil }
+            }
+            let isGone = givenUp[path]?[value] != nil || all.contains { $0.value == value && $0.fate == .lost }
+            if value != save.value, isGone { return true }
+            open += winners + (value == save.value ? [] : later)
+        }
+        return false
     }
 
     /// It was given up itself, or it may have lost to something as new that was given up later: then it is beside the path.
@@ -121,12 +159,17 @@ package final class FormatLife {
 
     /// Whoever saved had it before him, and did not know yet that it was given up on the other machine.
     private func wasSaved(_ save: Save, over value: Value, _ all: [Save]) -> Bool {
-        var (next, known) = (save.over, [save.value: true])
-        while next.isContent, known.updateValue(true, forKey: next) == nil {
-            if next == value { return true }
-            next = all.first { $0.value == next }?.over ?? .absent
+        value != save.value && chain(from: save.over, all, until: save.time).contains(value)
+    }
+
+    /// A state, and what it was saved over, one before the other.
+    private func chain(from value: Value, _ all: [Save], until time: Int64) -> [Value] {
+        var (next, known) = (value, [Value]())
+        while next.isContent, !known.contains(next) {
+            known.append(next)
+            next = all.last { $0.value == next && $0.time <= time }?.over ?? .absent
         }
-        return false
+        return known
     }
 
     private func isOwed(_ save: Save, _ all: [Save]) -> Bool {

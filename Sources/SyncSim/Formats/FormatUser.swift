@@ -154,10 +154,13 @@ package final class FormatUser: Agent {
         let isSynced = random.chance(percent: 60)
         makeWay(to: path)
         then { world in
-            guard let file = self.hands(world).open(temporary, create: true, truncate: true) else { return }
-            self.hands(world).write(file, at: 0, bytes)
-            if isSynced { self.hands(world).sync(file) }
-            self.hands(world).close(file)
+            // (A power cut may have left the file both names.)
+            self.change([path], world) { hands in
+                guard let file = hands.open(temporary, create: true, truncate: true) else { return }
+                hands.write(file, at: 0, bytes)
+                if isSynced { hands.sync(file) }
+                hands.close(file)
+            }
         }
         then(after: random.pick([0, 0, 1, 30]) ?? 0) { self.change([path], $0) { $0.rename(temporary, to: path) } }
     }
