@@ -33,15 +33,13 @@ extension Node {
                     digest: chunk.digest))
             offset += UInt64(chunk.length)
         }
-        operations += [
-            .setModified(staged, disk.entry.modified), .syncFile(staged), .move(staged, to: version.place),
-            .syncParent(version.place), .inspect(version.place),
-        ]
+        operations += [.setModified(staged, disk.entry.modified), .syncFile(staged), .inspect(staged)]
         formats.keeping = path
         effects.add(.disk(newJob(.keepingNewer(version, past: kept.map(\.id), stage)), [DiskProgram(operations)]))
     }
 
-    /// The copy of an earlier state has become a version like any other by now, but nobody has seen it replaced: it goes.
+    /// It lies in the stage, whole. Before it goes among the versions that is written down: of a file there that no record tells of
+    /// nobody would ever know.
     mutating func finishKeepingNewer(
         _ version: KeptVersion, past: [VersionID], _ stage: StageName, _ results: [DiskResult],
         into effects: inout Effects
@@ -52,11 +50,36 @@ extension Node {
             if results.first?.failure?.index != 0 { plan.abandoned.append(stage) }
             return
         }
+        formats.keeping = version.path
+        let intent = Intent(
+            stage: stage, path: version.path, action: .rename(from: version.path), expected: stat,
+            displaced: .version(version))
+        let program = DiskProgram([
+            .move(.stage(stage), to: version.place), .syncParent(version.place), .inspect(version.place),
+        ])
+        run([program], for: .placingNewer(version.with(stat: stat), past: past, stage), after: intent, into: &effects)
+    }
+
+    /// The copy of an earlier state has become a version like any other by now, but nobody has seen it replaced: it goes.
+    mutating func finishPlacingNewer(
+        _ version: KeptVersion, past: [VersionID], _ stage: StageName, _ results: [DiskResult],
+        into effects: inout Effects
+    ) {
+        formats.keeping = nil
+        guard let result = results.first else { return }
         var batch = Batch()
-        batch.add(.putVersion(version.with(stat: stat)))
+        batch.add(.dropIntent(stage))
+        if result.failure?.index == 0 {
+            plan.abandoned.append(stage)
+            store(&batch, into: &effects)
+            return
+        }
+        batch.add(.putVersion(version.with(stat: result.inspected.first.flatMap(\.self) ?? version.stat)))
         store(&batch, into: &effects)
         if !past.isEmpty {
-            effects.add(.disk(newJob(.pruning(past)), past.map { DiskProgram([.discard(.version($0))]) }))
+            // A name that comes back after a power cut would be on no record.
+            let programs = past.map { DiskProgram([.discard(.version($0)), .syncParent(.version($0))]) }
+            effects.add(.disk(newJob(.pruning(past)), programs))
         }
     }
 

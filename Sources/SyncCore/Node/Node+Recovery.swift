@@ -572,6 +572,8 @@ extension Node {
         case .lateRescue(let path, let version, let intent):
             finishLateRescue(path, version, intent, results, into: &effects)
         case .pruning(let versions): finishPruning(versions, results, into: &effects)
+        case .placingNewer(let version, let past, let stage):
+            finishPlacingNewer(version, past: past, stage, results, into: &effects)
         case .keepingNewer(let version, let past, let stage):
             finishKeepingNewer(version, past: past, stage, results, into: &effects)
         case .restoring(let command, let kept, let path, let old, let intent):
@@ -611,5 +613,14 @@ extension Intent {
         return expected?.kind == .directory
     }
 
-    fileprivate func repeats(_ earlier: Intent) -> Bool { path == earlier.path && action == earlier.action }
+    fileprivate func repeats(_ earlier: Intent) -> Bool {
+        path == earlier.path && action == earlier.action && versionID == earlier.versionID
+    }
+
+    private var versionID: VersionID? {
+        switch displaced {
+        case .version(let version)?, .quarantine(let version)?: version.id
+        case .conflictCopy?, nil: nil
+        }
+    }
 }

@@ -135,8 +135,9 @@ public struct Node: Sendable {
         case readingSave(Path)
         case readingHeader(Path)
         case readingStagedHeader(Path, StageName)
-        case readingKept(WantedContent)
         case keepingNewer(KeptVersion, past: [VersionID], StageName)
+        case readingKept(WantedContent)
+        case placingNewer(KeptVersion, past: [VersionID], StageName)
         case stageList
         case recoveryLook
         case recoveryRepair
