@@ -43,6 +43,33 @@ struct StoryTests {
         #expect(pair.view.quarantine[b2]?.group == b2)
     }
 
+    @Test("I16, I17: repair tries nothing again and gives nothing up: what cannot be live is out, all else goes on")
+    func repairEnds() throws {
+        var pair = cut(try Models.ab())
+        // Nothing at all can be done for somebody who needs one who never was.
+        pair.act(.first, .insert(.named("A/lost")), .link(.named("A/lost"), "b", "nobody"))
+        pair.heal()
+        let other = (RecordID.named("A/9"), RecordID.named("B/9"))
+        pair.act(.second, .insert(other.0), .insert(other.1), .link(other.0, "b", "9"))
+        pair.heal()
+        #expect(pair.view.live.keys.sorted() == [other.0, a1, other.1, b3].sorted())
+        #expect(pair.view.quarantine.keys.sorted() == [.named("A/lost"), b2].sorted())
+        // One pass: what is left of repair needs no other.
+        #expect(RecordView(of: pair.all, model: pair.model) == pair.view)
+    }
+
+    @Test("I19: repair writes nothing, so to undo the last edit undoes no repair") func undo() throws {
+        var pair = cut(try Models.ab())
+        pair.heal()
+        let (sets, repaired) = (pair.all.count, pair.view)
+        pair.act(.first, .set(a1, "title", "edited"))
+        pair.act(.first, Operation(a1, .set(PropertyName("title"), nil)))
+        pair.heal()
+        #expect(pair.all.count == sets + 2)
+        #expect(pair.view.quarantine == repaired.quarantine && pair.view.dead == repaired.dead)
+        #expect(pair.view.live[a1]?.links == repaired.live[a1]?.links && pair.view.live[b3] == repaired.live[b3])
+    }
+
     @Test("V7: the later one wins, whoever it is") func swapped() throws {
         let one = cut(try Models.ab()).view
         let other = cut(try Models.ab(), firstActs: .second).view
