@@ -32,6 +32,7 @@ extension Daemon {
         case .failed(.mismatch): return .init(path: path.bytes, outcome: .changedDuringRead, model: name)
         case .failed(let error):
             return .init(path: path.bytes, outcome: .corrupt, model: name, detail: "it cannot be read: \(error)")
+        case .poisoned: return .init(path: path.bytes, outcome: .corrupt, model: name)
         case .bytes(let bytes): return check(path, bytes, model, name)
         }
     }
@@ -83,6 +84,7 @@ extension Daemon {
         case .failed(.permission): .accessDenied
         case .failed(.mismatch): .changedDuringRead
         case .failed(let error): .corrupt(reason: "it cannot be read: \(error)", offset: 0)
+        case .poisoned: .corrupt(reason: "parsing it ends the program", offset: 0)
         }
     }
 

@@ -83,6 +83,9 @@ final class NodeHost {
         driver.start(start)
     }
 
+    /// To be called before the start.
+    func watchParsing(in file: [UInt8]) { driver.parsing = ParsingWatch(file: file) }
+
     func post(_ event: Event) { driver.post(event) }
 
     func ask(_ command: Command, then: @escaping (Answer) -> Void) {
@@ -169,7 +172,9 @@ final class NodeHost {
         case .scan(let job, let request, let rules): crew.scan(job, request, rules)
         case .inspect(let job, let paths): crew.inspect(job, paths)
         case .hash(let job, let paths): crew.hash(job, paths)
-        case .read(let job, let requests): crew.read(job, requests)
+        case .read(let job, let requests):
+            driver.parsing?.expect(job, requests)
+            crew.read(job, requests)
         case .disk(let job, let programs): crew.run(job, programs)
         case .listStage(let job): crew.listStage(job)
         case .send(let link, let frame): onSend(link, frame)

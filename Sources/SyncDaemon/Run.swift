@@ -101,6 +101,7 @@ public enum SyncDaemon {
             let loop = try Loop()
             let host = try NodeHost(
                 loop: loop, store: opened.store, folder: opened.folder, watcher: watcher, chunking: Limits().chunking)
+            host.watchParsing(in: configuration.node.state + Array("/parsing".utf8))
             let daemon = try Daemon(
                 loop: loop, journal: journal, configuration: configuration, configurationPath: path,
                 settings: settings, opened: opened, host: host)

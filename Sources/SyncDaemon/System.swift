@@ -172,3 +172,37 @@ extension System {
         return unsafe String(cString: text)
     }
 }
+
+extension System {
+    #if DEBUG
+        /// As a fault of the program would.
+        static func die() -> Never { abort() }
+    #endif
+}
+
+/// A small file that is written in place, with no sync: for what has to outlive the process, not the machine.
+final class MarkFile {
+    private let descriptor: Int32
+
+    /// Nil if it cannot be opened for writing.
+    init?(_ path: [UInt8]) {
+        let name = path.map(CChar.init(bitPattern:)) + [0]
+        descriptor = unsafe open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if descriptor < 0 { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    func read(limit: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, limit, 0) }
+        return Array(bytes.prefix(max(0, count)))
+    }
+
+    /// What cannot be written is not remembered.
+    func write(_ bytes: [UInt8], at offset: Int) {
+        _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+    }
+
+    func cut(at length: Int) { _ = ftruncate(descriptor, off_t(length)) }
+}

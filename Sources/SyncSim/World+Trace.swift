@@ -115,6 +115,7 @@ extension Trace {
                 switch outcome {
                 case .bytes(let bytes): mix(bytes)
                 case .failed(let error): mix(UInt64(error.rawValue))
+                case .poisoned: mix(UInt64.max)
                 }
             }
         case .diskFinished(let job, let results):
@@ -371,6 +372,7 @@ extension ReadOutcome {
         switch self {
         case .bytes(let bytes): "\(bytes.count) bytes"
         case .failed(let error): "\(error)"
+        case .poisoned: "poisoned"
         }
     }
 }

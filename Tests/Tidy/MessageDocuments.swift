@@ -94,7 +94,6 @@ enum MessageCoverage {
     /// What nothing can raise yet, and why.
     static let notRaised: [MessageCode: String] = [
         .conflictIdentity: "docs/records.md: what was merged of two records is told by explain only",
-        .itemPoisoned: "docs/formats.md: an input that ends the process is not recognised yet",
         .repairExhausted: "docs/records.md: repair that puts records into quarantine always ends",
     ]
 

@@ -39,6 +39,15 @@ public struct JSONDocument: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    public static func isReadable(_ bytes: [UInt8]) -> Bool {
+        do throws(JSONFault) {
+            _ = try JSONDocument(parsing: bytes)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     public func kind(of place: Place) -> Kind { values[place.index].kind }
 
     /// As it was written, without the white space around it.

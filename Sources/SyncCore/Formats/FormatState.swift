@@ -15,6 +15,10 @@ struct FormatState: Sendable {
     /// Rows are to be gone through, for what the peer understands or for rules that are new.
     var mustReview = false
     var review: Review?
+    /// What cannot be read is read once more by each process: what ended the last one may be among it.
+    var isFirstReview = true
+    /// Of these the header is read, whatever is known of it.
+    var toRead = SortedMap<Path, Bool>()
     /// Contents of files that are not understood here, of which a copy is to be kept.
     var toKeep = SortedMap<Path, ContentID>()
     /// Whose copy is being made.

@@ -49,6 +49,10 @@ extension Node {
             var row = old
             let rule = formats.rules.reader(of: row.path)
             if row.format?.rule != rule?.fingerprint { row.format = nil }
+            if formats.isFirstReview, row.format?.reading == .corrupt, row.condition == .normal {
+                formats.toRead[row.path] = true
+                watch.toHash[row.path] = true
+            }
             if rule != nil, row.format == nil, row.condition == .normal, row.disk?.entry.content.kind == .file {
                 watch.toHash[row.path] = true
             }
@@ -60,6 +64,7 @@ extension Node {
             formats.review?.isAsked = false
         } else {
             formats.review = nil
+            formats.isFirstReview = false
             record.formatsConsidered = rulesConsidered
             endStaleFindings(into: &effects)
         }
@@ -88,6 +93,7 @@ extension Node {
 
     mutating func watchFormat(_ row: Row, before: Row?, into effects: inout Effects) {
         guard row.format != nil || before?.format != nil else { return }
+        if row.disk == nil { setAlarm(.itemPoisoned, subject: row.path.bytes, if: false, into: &effects) }
         if ConflictName.isConflictCopy(row.path) {
             formats.copies[row.path] = true
             return

@@ -10,7 +10,8 @@ extension Node {
             case .file(_, let size) = stage.entry.content
         else { return }
         let request = ReadRequest(
-            place: .stage(stage.name), expected: stage.stat, offset: 0, length: rule.bytesNeeded(of: size))
+            place: .stage(stage.name), expected: stage.stat, offset: 0, length: rule.bytesNeeded(of: size),
+            isParsed: true)
         plan.tasks.update(path) { $0.state = .examined }
         effects.add(.read(newJob(.readingStagedHeader(path, stage.name)), [request]))
     }
@@ -21,7 +22,14 @@ extension Node {
         guard let task = plan.tasks[path], task.state == .examined, let stage = task.stage, stage.name == name,
             case .file(let content, let size) = stage.entry.content
         else { return }
+        notePoison(outcomes.first, at: path, into: &effects)
         switch outcomes.first {
+        case .poisoned?:
+            let rule = formats.rules.reader(of: path)
+            plan.tasks.update(path) { task in
+                task.format = rule?.poisoned(content)
+                task.state = .ready
+            }
         case .bytes(let bytes)?:
             let rule = formats.rules.reader(of: path)
             plan.tasks.update(path) { task in

@@ -30,7 +30,8 @@ extension Node {
     /// True if what was read of a file is put off until its header has been read as well.
     mutating func waitsForHeader(_ result: HashedPath, _ row: Row?, into effects: inout Effects) -> Bool {
         guard case .content(.file(let content, let size), _, let stat) = result.outcome,
-            let rule = formats.rules.reader(of: result.path), !isRead(content, at: result.path, row, by: rule)
+            let rule = formats.rules.reader(of: result.path),
+            formats.toRead.contains(key: result.path) || !isRead(content, at: result.path, row, by: rule)
         else { return false }
         if size == 0 {
             formats.headers[result.path] = FormatMark(
@@ -39,7 +40,7 @@ extension Node {
         }
         formats.unread[result.path] = result
         let request = ReadRequest(
-            place: .tree(result.path), expected: stat, offset: 0, length: rule.bytesNeeded(of: size))
+            place: .tree(result.path), expected: stat, offset: 0, length: rule.bytesNeeded(of: size), isParsed: true)
         effects.add(.read(newJob(.readingHeader(result.path)), [request]))
         return true
     }
@@ -50,10 +51,12 @@ extension Node {
         }
     }
 
-    mutating func finishReadingHeader(of path: Path, _ outcomes: [ReadOutcome]) {
+    mutating func finishReadingHeader(of path: Path, _ outcomes: [ReadOutcome], into effects: inout Effects) {
+        formats.toRead[path] = nil
         guard let result = formats.unread.removeValue(forKey: path) else { return }
-        guard case .bytes(let bytes)? = outcomes.first,
-            let mark = formats.rules.reader(of: path)?.mark(of: result.outcome, header: bytes)
+        notePoison(outcomes.first, at: path, into: &effects)
+        guard let outcome = outcomes.first,
+            let mark = formats.rules.reader(of: path)?.mark(of: result.outcome, header: outcome)
         else {
             // It is not what was read any more, or cannot be read now.
             watch.hashing[path] = nil
@@ -212,12 +215,31 @@ extension Node {
     }
 }
 
-extension FormatRule {
-    func mark(of outcome: HashOutcome, header bytes: [UInt8]) -> FormatMark? {
-        guard case .content(.file(let content, let size), _, _) = outcome, bytes.count == bytesNeeded(of: size) else {
-            return nil
+extension Node {
+    /// What ends the process when it is parsed is left out, and told of until the file is another.
+    mutating func notePoison(_ outcome: ReadOutcome?, at path: Path, into effects: inout Effects) {
+        switch outcome {
+        case .bytes: setAlarm(.itemPoisoned, subject: path.bytes, if: false, into: &effects)
+        case .poisoned: setAlarm(.itemPoisoned, subject: path.bytes, if: true, into: &effects)
+        case .failed, nil: break
         }
-        return mark(of: content, size: size, header: bytes)
+    }
+}
+
+extension FormatRule {
+    func mark(of outcome: HashOutcome, header: ReadOutcome) -> FormatMark? {
+        guard case .content(.file(let content, let size), _, _) = outcome else { return nil }
+        switch header {
+        case .bytes(let bytes):
+            return bytes.count == bytesNeeded(of: size) ? mark(of: content, size: size, header: bytes) : nil
+        case .poisoned: return poisoned(content)
+        case .failed: return nil
+        }
+    }
+
+    /// It takes the place of nothing that can be read.
+    func poisoned(_ content: ContentID) -> FormatMark {
+        FormatMark(content: content, rule: fingerprint, reading: .corrupt)
     }
 
     func mark(of content: ContentID, size: UInt64, header bytes: [UInt8]) -> FormatMark {

@@ -148,8 +148,8 @@ extension Node {
     mutating func finishReading(_ job: JobID, _ outcomes: [ReadOutcome], into effects: inout Effects) {
         switch jobs.removeValue(forKey: job) {
         case .ignoreFiles(let files, let areAll)?: takeRules(files, areAll: areAll, outcomes, into: &effects)
-        case .readingSave(let path)?: finishReadingSave(path, outcomes)
-        case .readingHeader(let path)?: finishReadingHeader(of: path, outcomes)
+        case .readingSave(let path)?: finishReadingSave(path, outcomes, into: &effects)
+        case .readingHeader(let path)?: finishReadingHeader(of: path, outcomes, into: &effects)
         case .readingStagedHeader(let path, let stage)?:
             finishReadingStagedHeader(of: path, stage, outcomes, into: &effects)
         case .readingKept(let wanted)?: finishReadingKept(wanted, outcomes, into: &effects)
@@ -176,7 +176,7 @@ extension Node {
                 } else {
                     small.append(SmallContent(id: reading.content, bytes: bytes))
                 }
-            case .failed:
+            case .failed, .poisoned:
                 // It is not what our row says: look again, and let the newer entry tell the peer.
                 look(at: reading.path)
                 noteServed(reading.content, at: reading.path, isWhole: false)

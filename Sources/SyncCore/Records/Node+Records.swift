@@ -118,15 +118,22 @@ extension Node {
             guard records.reading.count < limits.batchPathsMax else { return }
             records.reading[path] = true
             let request = ReadRequest(
-                place: .tree(path), expected: finding.stat, offset: 0, length: Int(clamping: finding.entry.content.size)
-            )
+                place: .tree(path), expected: finding.stat, offset: 0,
+                length: Int(clamping: finding.entry.content.size),
+                isParsed: true)
             effects.add(.read(newJob(.readingSave(path)), [request]))
         }
     }
 
-    mutating func finishReadingSave(_ path: Path, _ outcomes: [ReadOutcome]) {
+    mutating func finishReadingSave(_ path: Path, _ outcomes: [ReadOutcome], into effects: inout Effects) {
         records.reading[path] = nil
         guard let finding = records.found[path], finding.mustBeRead else { return }
+        notePoison(outcomes.first, at: path, into: &effects)
+        if case .poisoned? = outcomes.first {
+            // Like any file that is no JSON.
+            records.found.update(path) { $0.bytes = [0] }
+            return
+        }
         guard case .bytes(let bytes)? = outcomes.first,
             finding.entry.content == .file(contentID(of: bytes), size: UInt64(bytes.count))
         else {
@@ -135,6 +142,8 @@ extension Node {
             watch.changing[path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
             return
         }
+        // Read once here, where the shell knows of which file, if this ends the process.
+        _ = JSONDocument.isReadable(bytes)
         records.found.update(path) { $0.bytes = bytes }
     }
 

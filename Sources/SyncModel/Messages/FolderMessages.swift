@@ -83,8 +83,8 @@ extension MessageRegistry {
         MessageKind(
             .itemPoisoned, .warning, healsItself: false, retry: .onChange,
             meaning: """
-                Handling this item stopped the program three times, so it is left out. Its bytes are kept as they \
-                are, and everything else goes on.
+                Reading this item stopped the program twice, so it is left out. Its bytes are kept as they are, and \
+                everything else goes on.
                 """,
             cure: "Please report it with the log; it is tried again when the item changes or syncd is upgraded."),
         MessageKind(
