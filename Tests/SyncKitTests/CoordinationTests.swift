@@ -129,6 +129,51 @@ struct CoordinationTests {
         try await holding.value
     }
 
+    @Test("a session that was let go of without being closed keeps nobody waiting")
+    func forgotten() async throws {
+        var session: (any DocumentSession<FriendList>)? = session()
+        await session?.open()
+        session = nil
+        let path = desk["list"]
+        // The clock stands still, so nobody is passed over.
+        #expect(try await coordinator.withAccess([.read(path)]) { _ in true })
+    }
+
+    @Test("cancelling at any moment leaves nothing held, and nobody in who should not be")
+    func cancelledAnywhere() async throws {
+        let path = desk["list"]
+        let coordinator = coordinator
+        let inside = Inside()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    let task = Task {
+                        try await coordinator.withAccess([.write(path)]) { _ in
+                            #expect(await inside.enter() == 1)
+                            await Task.yield()
+                            await inside.leave()
+                        }
+                    }
+                    if number % 7 == 0 { await Task.yield() }
+                    if number % 3 == 0 { task.cancel() }
+                    _ = await task.result
+                }
+            }
+        }
+        #expect(try await coordinator.withAccess([.write(path)]) { _ in true })
+    }
+
+    private actor Inside {
+        private var count = 0
+
+        func enter() -> Int {
+            count += 1
+            return count
+        }
+
+        func leave() { count -= 1 }
+    }
+
     @Test("a session follows its file when it is renamed")
     func moved() async throws {
         let session = session()

@@ -1,4 +1,5 @@
 import Disk
+import Synchronization
 
 /// Keeps other processes of this machine away that use this library, whether a daemon runs or not.
 struct PathBroker: AccessBroker {
@@ -27,9 +28,13 @@ struct PathBroker: AccessBroker {
     }
 }
 
-private struct HeldPath: HeldAccess {
-    let lock: PathLock
+private final class HeldPath: HeldAccess {
+    /// Ends with the last who has it.
+    private let lock: Mutex<PathLock?>
 
-    /// The lock ends with the last of those who have it.
-    func release() {}
+    init(lock: PathLock) {
+        self.lock = Mutex(lock)
+    }
+
+    func release() { lock.withLock { $0 = nil } }
 }

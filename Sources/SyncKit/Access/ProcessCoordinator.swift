@@ -50,8 +50,15 @@ final class ProcessCoordinator: FileCoordinator {
         let isRead = accesses.allSatisfy(\.isRead)
         do {
             let held = try await hold(id, paths.map(\.bytes), isRead, for: purpose ?? "", within: left)
-            defer { release(id, held) }
-            let result = try await body(grant)
+            let result: Result
+            do {
+                result = try await body(grant)
+            } catch {
+                release(id, held)
+                throw error
+            }
+            // Before the claim ends: whoever is granted next is not to find it held.
+            release(id, held)
             end(id, grant)
             return result
         } catch {
@@ -84,16 +91,24 @@ final class ProcessCoordinator: FileCoordinator {
         for access in held { access.release() }
     }
 
+    /// Cancelling ends a claim that waits, and never one that was granted: whoever has it goes on to use it.
     private func grant(_ request: ClaimRequest) async throws -> Grant {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiting in
-                let isCancelled = Task.isCancelled
-                state.withLock { $0.waiting[request.id] = waiting }
-                step(isCancelled ? .end(claim: request.id, []) : .claim(request))
-                if isCancelled { take(request.id)?.resume(throwing: CancellationError()) }
+                // Under one lock, so that who cancels finds either nobody who waits or the claim as well.
+                let woken: [@Sendable () -> Void] = state.withLock { state in
+                    if Task.isCancelled { return [{ waiting.resume(throwing: CancellationError()) }] }
+                    state.waiting[request.id] = waiting
+                    return step(.claim(request), &state)
+                }
+                for wake in woken { wake() }
             }
         } onCancel: {
-            step(.end(claim: request.id, []))
+            let woken: [@Sendable () -> Void] = state.withLock { state in
+                guard let waiting = state.waiting.removeValue(forKey: request.id) else { return [] }
+                return step(.end(claim: request.id, []), &state) + [{ waiting.resume(throwing: CancellationError()) }]
+            }
+            for wake in woken { wake() }
         }
     }
 
@@ -113,7 +128,11 @@ final class ProcessCoordinator: FileCoordinator {
         // One after the other, so that what happened first is told first.
         Task { [weak self, weak presenter] in
             for await delivery in deliveries {
-                guard let presenter else { break }
+                // Who was let go of without a word shows nothing any more, and keeps nobody waiting.
+                guard let presenter else {
+                    await self?.withdraw(PresenterToken(id: id))
+                    break
+                }
                 await self?.deliver(delivery, to: presenter)
             }
         }
@@ -148,19 +167,16 @@ final class ProcessCoordinator: FileCoordinator {
         }
     }
 
-    private func take(_ id: UInt64) -> CheckedContinuation<Grant, any Error>? {
-        state.withLock { $0.waiting.removeValue(forKey: id) }
+    private func step(_ event: Coordinator.Event) {
+        for wake in state.withLock({ step(event, &$0) }) { wake() }
     }
 
-    /// Whoever waits is woken outside the lock, because it may call in at once.
-    private func step(_ event: Coordinator.Event) {
-        let woken = state.withLock { state in
-            var effects: [Coordinator.Effect] = []
-            state.machine.step(event, at: clock.milliseconds, into: &effects)
-            schedule(&state)
-            return effects.compactMap { ProcessCoordinator.perform($0, &state) }
-        }
-        for wake in woken { wake() }
+    /// Whoever waits is to be woken outside the lock, because it may call in at once.
+    private func step(_ event: Coordinator.Event, _ state: inout State) -> [@Sendable () -> Void] {
+        var effects: [Coordinator.Effect] = []
+        state.machine.step(event, at: clock.milliseconds, into: &effects)
+        schedule(&state)
+        return effects.compactMap { ProcessCoordinator.perform($0, &state) }
     }
 
     private static func perform(_ effect: Coordinator.Effect, _ state: inout State) -> (@Sendable () -> Void)? {
