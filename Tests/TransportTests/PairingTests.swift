@@ -209,6 +209,25 @@ import Testing
         }
     }
 
+    @Test("a wrong node at one address, and the right one just being restarted at the other: it is called again")
+    func wrongAndRestarting() throws {
+        try withStrangers(adjust: { $0.pairingMilliseconds = 60_000 }) { loop, alpha, beta in
+            let gamma = try TestNode("gamma")
+            try gamma.start(loop, pin: nil)
+            beta.link?.setPeer(gamma.endpoint)
+            _ = try #require(gamma.link).invite()
+            let proxy = try Proxy(loop, to: alpha.endpoint)
+            proxy.mode = .refusing
+            proxy.onConnection = { if $0 == 2 { proxy.mode = .passing } }
+            let token = try #require(alpha.link).invite(hint: proxy.endpoint).token
+            let outcome = try join(loop, beta, with: alpha, token)
+            #expect(outcome.error == nil && outcome.pair != nil)
+            #expect(proxy.connections == 2)
+            proxy.close()
+            gamma.stop()
+        }
+    }
+
     @Test("nobody there is told with the network's reason when the time is over") func unreachable() throws {
         try withStrangers(adjust: { $0.pairingMilliseconds = 1_000 }) { loop, alpha, beta in
             let token = try #require(alpha.link).invite(hint: .tcp(host: "127.0.0.1", port: 1)).token

@@ -189,6 +189,8 @@ final class Proxy {
     /// When the last bytes were passed on.
     private(set) var passedMilliseconds: UInt64 = 0
     var mode = Mode.passing
+    /// Told of each connection, before anything is done with it, by its number.
+    var onConnection: (Int) -> Void = { _ in }
 
     init(_ loop: Loop, to target: Endpoint) throws {
         self.loop = loop
@@ -214,6 +216,7 @@ final class Proxy {
 
     private func accept(_ near: EventLoop.Stream) {
         connections += 1
+        onConnection(connections)
         streams.append(near)
         guard mode != .refusing else { return near.close() }
         dialers.append(

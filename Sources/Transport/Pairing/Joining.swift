@@ -14,6 +14,10 @@ final class Joining {
     private let patience: Timer
     /// What went wrong last at each endpoint.
     private var problems: [Endpoint: PairingError] = [:]
+    private var tries: [Endpoint: Int] = [:]
+
+    /// What may pass has had its chance after so many calls.
+    private static let triesMax = 3
 
     init(
         loop: Loop, key: IdentityKey, name: [UInt8], token: PairingToken, lastPeer: [UInt8]?, callers: [Caller],
@@ -72,12 +76,18 @@ final class Joining {
         for caller in callers where caller.endpoint == endpoint { caller.resume() }
     }
 
-    /// True when there is no hope left: something was met that trying again does not change, and the inviting node is
-    /// nowhere else either.
+    /// True when there is no hope left: somewhere something was met that trying again does not change, and everywhere else, too, or the
+    /// inviting node could not be reached there again and again: one call may meet a node that is just being restarted.
     func note(_ problem: PairingError, at endpoint: Endpoint) -> Bool {
         guard isCalling(endpoint) else { return false }
         problems[endpoint] = problem
-        return met.count == callers.count && met.contains(where: Self.isFinal)
+        tries[endpoint, default: 0] += 1
+        return met.contains(where: Self.isFinal) && callers.allSatisfy { isHopeless($0.endpoint) }
+    }
+
+    private func isHopeless(_ endpoint: Endpoint) -> Bool {
+        guard let problem = problems[endpoint] else { return false }
+        return Self.isFinal(problem) || tries[endpoint, default: 0] >= Self.triesMax
     }
 
     var bestReason: PairingError {
