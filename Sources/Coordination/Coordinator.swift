@@ -1,4 +1,4 @@
-import SyncModel
+public import SyncModel
 
 /// Programs that share files: who may read or write what, in which order, and who is asked before.
 ///
@@ -86,6 +86,9 @@ public struct Coordinator: Sendable {
     }
 
     public var heldClaims: [ClaimRequest] { entries.values.filter(\.isHeld).map(\.request) }
+
+    /// Where what it shows is by now; nil once it is withdrawn.
+    public func place(ofPresenter id: UInt64) -> Path? { presenters[id]?.path }
 
     // MARK: Claims
 

@@ -60,12 +60,12 @@ extension Folder {
     }
 
     /// The administrator's own path, symlinks and all. Everything below the root is opened by `Descriptor.openChild`.
-    static func open(_ path: [UInt8], flags: Int32) throws(Failure) -> Descriptor {
+    static func open(_ path: [UInt8], flags: Int32, mode: UInt16 = 0) throws(Failure) -> Descriptor {
         Descriptor(
             owning: try checked(
                 unsafe CName(path).withPointer { path in
                     uninterrupted {
-                        unsafe clinux_openat2(AT_FDCWD, path, UInt64(flags | O_CLOEXEC), 0, 0)
+                        unsafe clinux_openat2(AT_FDCWD, path, UInt64(flags | O_CLOEXEC), UInt64(mode), 0)
                     }
                 }))
     }

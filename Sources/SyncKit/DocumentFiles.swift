@@ -106,5 +106,14 @@ extension DocumentError {
         self.init(.protected(outcome), reason: "what is in the file is not replaced by this program: \(outcome)")
     }
 
+    /// Whatever an access may end with.
+    init(_ error: any Error) {
+        switch error {
+        case let error as DocumentError: self = error
+        case let error as CoordinationError: self.init(.coordination(error), reason: "\(error.kind)")
+        default: self.init(.timedOut, reason: "\(error)")
+        }
+    }
+
     var isAbsence: Bool { kind == .unreadable(.noSuchFile) }
 }

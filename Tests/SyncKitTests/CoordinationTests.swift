@@ -193,6 +193,18 @@ struct CoordinationTests {
         #expect(desk.names == ["other"] && desk.text("other")?.contains("Me") == false)
     }
 
+    @Test("a session follows its file when a directory above it is renamed")
+    func movedAbove() async throws {
+        let above = desk.path
+        let session = session()
+        await session.open()
+        try await session.begin(with: .me)
+        try await session.save(.creating)
+        let target = DocumentPath(above.bytes + Array("-moved".utf8))
+        try await coordinator.withAccess([.write(above, .moving)]) { grant in grant.note(.moved(above, to: target)) }
+        await until { await session.path == target.appending("list") }
+    }
+
     private actor Stuck: FilePresenter {
         let presentedPath: DocumentPath
         nonisolated let purpose = "stuck"

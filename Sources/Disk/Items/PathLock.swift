@@ -1,4 +1,4 @@
-/// Locks between processes on paths, for when no daemon is asked: one byte for each path in one file that nobody writes to.
+/// Locks between processes on paths, whether a daemon is asked or not: one byte for each path in one file that nobody writes to.
 ///
 /// A lock on a document itself would be worth nothing, because a save puts another file in its place; a lock file for each document would
 /// litter. The byte is found by a hash of the path, so that two paths may share one: they then wait for each other, and no more. Locks belong
@@ -11,7 +11,7 @@ import SyncModel
 public final class PathLock: Sendable {
     private let file: Descriptor
 
-    private static let place = CName("/tmp/.synckit-locks")
+    private static let place = Array("/tmp/.synckit-locks".utf8)
     private static let triesMax = 8
 
     private init(_ file: consuming Descriptor) {
@@ -37,26 +37,21 @@ public final class PathLock: Sendable {
 
     /// Made by whoever comes first, for all. Where others' files in /tmp may not be opened to be made, it is opened as it is.
     private static func open() throws(Failure) -> Descriptor {
+        let flags = O_RDWR | O_NOFOLLOW
         for _ in 0..<triesMax {
-            let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
-            let found = unsafe place.withPointer { name in
-                uninterrupted { unsafe clinux_openat2(AT_FDCWD, name, UInt64(flags), 0, 0) }
+            do throws(Failure) {
+                return try Folder.open(place, flags: flags)
+            } catch {
+                guard error.errno == ENOENT else { throw error }
             }
-            if found >= 0 { return Descriptor(owning: found) }
-            guard found == -ENOENT else { throw Failure(errno: -found) }
-            let made = unsafe place.withPointer { name in
-                uninterrupted {
-                    unsafe clinux_openat2(AT_FDCWD, name, UInt64(flags | O_CREAT | O_EXCL), 0o666, 0)
-                }
+            do throws(Failure) {
+                let file = try Folder.open(place, flags: flags | O_CREAT | O_EXCL, mode: 0o666)
+                // The umask may have taken something away.
+                try file.setMode(0o666)
+                return file
+            } catch {
+                guard error.errno == EEXIST else { throw error }
             }
-            guard made >= 0 else {
-                if made == -EEXIST { continue }
-                throw Failure(errno: -made)
-            }
-            let file = Descriptor(owning: made)
-            // The umask may have taken something away.
-            try file.setMode(0o666)
-            return file
         }
         throw Failure(.busy)
     }

@@ -4,8 +4,7 @@ import Disk
 import SyncModel
 import Synchronization
 
-/// Coordinates what one process does, by the machine that syncd uses, too (`Coordination`); what other processes do is the business of
-/// the broker behind it.
+/// Coordinates what one process does, by the machine `Coordination`; what other processes do is the business of the brokers behind it.
 final class ProcessCoordinator: FileCoordinator {
     private struct State {
         var machine = Coordinator()
@@ -19,7 +18,7 @@ final class ProcessCoordinator: FileCoordinator {
 
     private enum Delivery: Sendable {
         case question(Question)
-        case news(News)
+        case news(FileNews)
     }
 
     private let state = Mutex(State())
@@ -47,30 +46,24 @@ final class ProcessCoordinator: FileCoordinator {
         let paths = granted.paths.map { DocumentPath([UInt8(ascii: "/")] + $0.bytes) }
         let grant = FileGrant(paths: paths, fence: granted.fence)
         let left = patience.map { $0 - .milliseconds(clock.milliseconds - begun) }
-        let isRead = accesses.allSatisfy(\.isRead)
-        do {
-            let held = try await hold(id, paths.map(\.bytes), isRead, for: purpose ?? "", within: left)
-            let result: Result
-            do {
-                result = try await body(grant)
-            } catch {
-                release(id, held)
-                throw error
-            }
-            // Before the claim ends: whoever is granted next is not to find it held.
-            release(id, held)
-            end(id, grant)
-            return result
-        } catch {
-            end(id, grant)
-            throw error
-        }
+        let all = HeldPaths(
+            purpose: purpose ?? "", paths: paths.map(\.bytes), isRead: accesses.allSatisfy(\.isRead))
+        defer { end(id, grant) }
+        return try await holding(id, all, within: left) { try await body(grant) }
+    }
+
+    /// What is held against other processes ends before the claim does: whoever is granted next is not to find it held.
+    private func holding<Result>(
+        _ id: UInt64, _ all: HeldPaths, within patience: Duration?, _ body: () async throws -> Result
+    ) async throws -> Result {
+        let held = try await hold(id, all, within: patience)
+        defer { release(id, held) }
+        return try await body()
     }
 
     private func hold(
-        _ id: UInt64, _ paths: [[UInt8]], _ isRead: Bool, for purpose: String, within patience: Duration?
+        _ id: UInt64, _ all: HeldPaths, within patience: Duration?
     ) async throws -> [any HeldAccess] {
-        let all = HeldPaths(purpose: purpose, paths: paths, isRead: isRead)
         let wanted = state.withLock { all.without($0.held.values) }
         guard !wanted.paths.isEmpty else { return [] }
         var held: [any HeldAccess] = []
@@ -154,7 +147,7 @@ final class ProcessCoordinator: FileCoordinator {
             } catch {
                 step(.answer(question: question.id, .failed("\(error)")))
             }
-        case .news(let news): await presenter.take(ProcessCoordinator.news(news))
+        case .news(let news): await presenter.take(news)
         }
     }
 
@@ -188,7 +181,9 @@ final class ProcessCoordinator: FileCoordinator {
             let waiting = state.waiting.removeValue(forKey: claim)
             return { waiting?.resume(throwing: error(reason)) }
         case .ask(let question): state.presenters[question.presenter]?.yield(.question(question))
-        case .tell(let presenter, let news): state.presenters[presenter]?.yield(.news(news))
+        case .tell(let presenter, let news):
+            let shown = state.machine.place(ofPresenter: presenter)
+            state.presenters[presenter]?.yield(.news(ProcessCoordinator.news(news, shown)))
         case .revoked: break  // seen by `isOver`
         }
         return nil
@@ -233,11 +228,12 @@ final class ProcessCoordinator: FileCoordinator {
         }
     }
 
-    private static func news(_ news: News) -> FileNews {
+    /// `shown` is where the presenter's file is by now: what was moved may be a directory above it.
+    private static func news(_ news: News, _ shown: Path?) -> FileNews {
         switch news {
         case .reacquired: .reacquired
         case .changed: .changed
-        case .moved(_, let target): .moved(to: DocumentPath([UInt8(ascii: "/")] + target.bytes))
+        case .moved(_, let target): .moved(to: DocumentPath([UInt8(ascii: "/")] + (shown ?? target).bytes))
         case .deleted: .deleted
         case .skipped: .skipped
         }

@@ -82,12 +82,10 @@ actor FileSession<Kind: Document>: DocumentSession {
                 return try await DocumentFiles.contents(at: self.path)
             }
             take(contents)
-        } catch let error as DocumentError {
-            if case .unreadable(let found) = error.kind { outcome = found } else { outcome = .accessDenied }
-            fail(with: error)
         } catch {
-            outcome = .accessDenied
-            fail(with: coordinationError(error))
+            let failure = DocumentError(error)
+            outcome = if case .unreadable(let found) = failure.kind { found } else { .accessDenied }
+            fail(with: failure)
         }
         return outcome
     }
@@ -214,7 +212,7 @@ actor FileSession<Kind: Document>: DocumentSession {
             lastError = nil
             state = .normal
         } catch {
-            let failure = (error as? DocumentError) ?? coordinationError(error)
+            let failure = DocumentError(error)
             lastError = failure
             state =
                 switch failure.kind {
@@ -344,14 +342,6 @@ actor FileSession<Kind: Document>: DocumentSession {
         isBusy = true
         defer { if queue.isEmpty { isBusy = false } else { queue.removeFirst().resume() } }
         return try await body(self)
-    }
-
-    private func coordinationError(_ error: any Error) -> DocumentError {
-        if let error = error as? DocumentError { return error }
-        if let error = error as? CoordinationError {
-            return DocumentError(.coordination(error), reason: "\(error.kind)")
-        }
-        return DocumentError(.timedOut, reason: "\(error)")
     }
 }
 

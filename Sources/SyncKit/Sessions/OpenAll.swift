@@ -58,14 +58,14 @@ private func opened<Model: Sendable>(
         }
         guard let contents else { return OpenedDocument(path: path, result: Decoded(.noSuchFile)) }
         return OpenedDocument(path: path, result: document.decode(contents))
-    } catch let error as DocumentError {
-        let outcome: LoadOutcome = if case .unreadable(let found) = error.kind { found } else { .accessDenied }
-        return OpenedDocument(path: path, result: Decoded(outcome, problem: error))
-    } catch let error as CoordinationError {
-        let problem = DocumentError(.coordination(error), reason: "\(error.kind)")
-        return OpenedDocument(path: path, result: Decoded(.accessDenied, problem: problem))
     } catch {
-        return OpenedDocument(
-            path: path, result: Decoded(.notLoaded, problem: DocumentError(.timedOut, reason: "\(error)")))
+        let problem = DocumentError(error)
+        let outcome: LoadOutcome =
+            switch problem.kind {
+            case .unreadable(let found): found
+            case .timedOut: .notLoaded
+            case .protected, .exists, .changedMeanwhile, .cannotEncode, .closed, .coordination, .system: .accessDenied
+            }
+        return OpenedDocument(path: path, result: Decoded(outcome, problem: problem))
     }
 }

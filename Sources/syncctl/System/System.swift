@@ -77,14 +77,10 @@ enum System {
         return path.first == UInt8(ascii: "/") ? path : nil
     }
 
-    static var wallMilliseconds: Int64 { milliseconds(of: CLOCK_REALTIME) }
-
-    static var monotonicMilliseconds: Int64 { milliseconds(of: CLOCK_MONOTONIC) }
-
-    private static func milliseconds(of clock: clockid_t) -> Int64 {
+    static var wallMilliseconds: Int64 {
         var time = timespec()
         // The structure is used for the time of the call only.
-        _ = unsafe clock_gettime(clock, &time)
+        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
