@@ -38,8 +38,10 @@ let package = Package(
         .target(name: "SyncModel", swiftSettings: rules),
         .target(name: "RecordMerge", dependencies: ["SyncModel"], swiftSettings: rules),
         .target(name: "Coordination", dependencies: ["SyncModel"], swiftSettings: rules),
-        .target(name: "SyncCore", dependencies: ["RecordMerge", "SyncModel"], swiftSettings: rules),
-        .target(name: "SyncSim", dependencies: ["SyncCore", "RecordMerge", "SyncModel"], swiftSettings: rules),
+        .target(name: "SyncCore", dependencies: ["Coordination", "RecordMerge", "SyncModel"], swiftSettings: rules),
+        .target(
+            name: "SyncSim", dependencies: ["SyncCore", "Coordination", "RecordMerge", "SyncModel"],
+            swiftSettings: rules),
         .executableTarget(
             name: "syncsim", dependencies: ["SyncSim", "SyncCore", "RecordMerge", "SyncModel"], swiftSettings: rules),
 
@@ -58,8 +60,8 @@ let package = Package(
         .target(
             name: "SyncDaemon",
             dependencies: [
-                "SyncCore", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store",
-                "Transport", "ControlProtocol",
+                "SyncCore", "Coordination", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Config", "Disk",
+                "Store", "Transport", "ControlProtocol",
             ], swiftSettings: rules),
         // The library for applications that share files.
         .target(
@@ -80,7 +82,8 @@ let package = Package(
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: rules),
         .testTarget(name: "CoordinationTests", dependencies: ["Coordination", "SyncModel"], swiftSettings: rules),
         .testTarget(name: "RecordMergeTests", dependencies: ["RecordMerge", "SyncModel"], swiftSettings: rules),
-        .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore", "SyncModel"], swiftSettings: rules),
+        .testTarget(
+            name: "SyncCoreTests", dependencies: ["SyncCore", "Coordination", "SyncModel"], swiftSettings: rules),
         .testTarget(
             name: "SyncSimTests", dependencies: ["SyncSim", "SyncCore", "SyncModel"], swiftSettings: rules),
         .testTarget(

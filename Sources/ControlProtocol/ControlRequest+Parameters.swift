@@ -29,6 +29,9 @@ extension ControlRequest {
         case .events: "events"
         case .lock: "lock"
         case .release: "release"
+        case .present: "present"
+        case .answer: "answer"
+        case .withdraw: "withdraw"
         case .unlock: "unlock"
         case .locks: "locks"
         case .pause: "pause"
@@ -67,7 +70,11 @@ extension ControlRequest {
                 .with("node", node.map(JSON.string))
         case .events(let follow): ["follow": .bool(follow)]
         case .lock(let request): request.members
-        case .release(let lock): ["lock": .string(lock)]
+        case .release(let lock, let deeds):
+            JSONObject().with("lock", .string(lock)).with("deeds", list: deeds, \.members)
+        case .present(let request): request.members
+        case .answer(let question, let reply): reply.added(to: ["question": .string(question)])
+        case .withdraw(let presenter): ["presenter": .string(presenter)]
         case .unlock(let paths): ["paths": .array(paths.map(\.json))]
         case .rescan(let path): path?.members ?? [:]
         case .logLevel(let level, let duration):
@@ -132,7 +139,12 @@ extension ControlRequest {
         case "log.verify": self = .logVerify
         case "events": self = .events(follow: try fields.flag("follow"))
         case "lock": self = .lock(try LockRequest(fields))
-        case "release": self = .release(lock: try fields.text("lock"))
+        case "release":
+            let deeds = fields.has("deeds") ? try fields.list("deeds", DoneDeed.init) : []
+            self = .release(lock: try fields.text("lock"), deeds: deeds)
+        case "present": self = .present(try PresentRequest(fields))
+        case "answer": self = .answer(question: try fields.text("question"), try PresenterReply(fields))
+        case "withdraw": self = .withdraw(presenter: try fields.text("presenter"))
         case "unlock": self = .unlock(try fields.list("paths", PathArgument.init))
         case "locks": self = .locks
         case "pause": self = .pause
@@ -174,23 +186,4 @@ extension PathArgument {
     var members: JSONObject { JSONObject().with("path", name: typed).with("directory", name: directory) }
 
     var json: JSON { .object(members) }
-}
-
-extension LockRequest {
-    init(_ fields: Fields) throws(DocumentError) {
-        self.init(
-            paths: try fields.list("paths", PathArgument.init), isRead: try fields.flag("read"),
-            mode: try fields.choice("mode"), timeoutMilliseconds: try fields.optionalUnsigned("timeoutMilliseconds"),
-            outlivesConnection: try fields.flag("outlivesConnection"), holder: try fields.text("holder"),
-            process: try fields.count("process"))
-        if paths.isEmpty { throw fields.failure("paths", "at least one path") }
-    }
-
-    var members: JSONObject {
-        let object: JSONObject = [
-            "paths": .array(paths.map(\.json)), "read": .bool(isRead), "mode": .string(mode.rawValue),
-            "outlivesConnection": .bool(outlivesConnection), "holder": .string(holder), "process": .count(process),
-        ]
-        return object.with("timeoutMilliseconds", timeoutMilliseconds.map(JSON.unsigned))
-    }
 }

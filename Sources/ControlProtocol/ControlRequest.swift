@@ -50,7 +50,12 @@ public enum ControlRequest: Hashable, Sendable {
     /// Answered by `LockDocument` when it is held, or refused with `wait.timed-out`.
     case lock(LockRequest)
     /// Give back a lock that was granted to this connection, by its id, while the connection goes on.
-    case release(lock: String)
+    case release(lock: String, deeds: [DoneDeed])
+    /// Answered by items, each a `PresenterLine`, until it is withdrawn or the connection ends.
+    case present(PresentRequest)
+    /// To what a presenter of this connection was asked.
+    case answer(question: String, PresenterReply)
+    case withdraw(presenter: String)
     /// Give up locks that outlive their connection: those on these paths, or all of them.
     case unlock([PathArgument])
     /// Answered by `LocksDocument`.
@@ -92,40 +97,5 @@ public struct Page: Hashable, Sendable {
     public init(limit: Int? = nil, after: String? = nil) {
         self.limit = limit
         self.after = after
-    }
-}
-
-public struct LockRequest: Hashable, Sendable {
-    public enum Mode: String, CaseIterable, Hashable, Sendable {
-        /// Programs on this node only.
-        case local
-        /// Both nodes while they are connected.
-        case pair
-        /// Both nodes, or not at all.
-        case strict
-    }
-
-    public var paths: [PathArgument]
-    /// Others may read at the same time; nobody may write.
-    public var isRead: Bool
-    public var mode: Mode
-    public var timeoutMilliseconds: UInt64?
-    /// Held until `unlock` instead of until the connection ends.
-    public var outlivesConnection: Bool
-    /// Who asks, for `syncctl locks` and for messages.
-    public var holder: String
-    public var process: Int
-
-    public init(
-        paths: [PathArgument], isRead: Bool, mode: Mode, timeoutMilliseconds: UInt64?, outlivesConnection: Bool,
-        holder: String, process: Int
-    ) {
-        self.paths = paths
-        self.isRead = isRead
-        self.mode = mode
-        self.timeoutMilliseconds = timeoutMilliseconds
-        self.outlivesConnection = outlivesConnection
-        self.holder = holder
-        self.process = process
     }
 }

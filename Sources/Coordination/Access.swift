@@ -47,7 +47,8 @@ public struct Access: Hashable, Sendable {
         }
     }
 
-    func meets(_ other: Path) -> Bool { path == other || coversContents && other.isBelow(path) }
+    /// What stands there is the item, or within what it covers.
+    public func meets(_ other: Path) -> Bool { path == other || coversContents && other.isBelow(path) }
 }
 
 extension Access.Kind {

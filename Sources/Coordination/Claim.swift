@@ -6,6 +6,10 @@ public struct ClaimRequest: Hashable, Sendable {
     public let id: UInt64
     /// Whose connection ends it.
     public let client: UInt64
+    /// On which node it is asked for. What one node does for itself alone does not concern the other, and which of its claims exclude
+    /// each other the other node sees to itself.
+    public let node: Author
+    public let isShared: Bool
     /// Claims of one purpose never wait for each other. Without one a claim stands for itself.
     public let purpose: String?
     public var accesses: [Access]
@@ -15,11 +19,13 @@ public struct ClaimRequest: Hashable, Sendable {
     public let holdMilliseconds: UInt64?
 
     public init(
-        id: UInt64, client: UInt64, purpose: String? = nil, accesses: [Access], patienceMilliseconds: UInt64? = nil,
-        holdMilliseconds: UInt64? = nil
+        id: UInt64, client: UInt64, node: Author = .own, isShared: Bool = true, purpose: String? = nil,
+        accesses: [Access], patienceMilliseconds: UInt64? = nil, holdMilliseconds: UInt64? = nil
     ) {
         self.id = id
         self.client = client
+        self.node = node
+        self.isShared = isShared
         self.purpose = purpose
         self.accesses = accesses
         self.patienceMilliseconds = patienceMilliseconds
@@ -29,7 +35,9 @@ public struct ClaimRequest: Hashable, Sendable {
     var agent: Agent { purpose.map(Agent.purpose) ?? .claim(id) }
 
     func excludes(_ other: ClaimRequest) -> Bool {
-        guard id != other.id, purpose == nil || purpose != other.purpose else { return false }
+        guard id != other.id, purpose == nil || purpose != other.purpose,
+            node == other.node ? node == .own : isShared && other.isShared
+        else { return false }
         return accesses.contains { access in other.accesses.contains { access.excludes($0) } }
     }
 }

@@ -11,14 +11,17 @@ public import SyncModel
 public struct Coordinator: Sendable {
     public enum Event: Hashable, Sendable {
         case claim(ClaimRequest)
+        /// Granted already, whoever it excludes: it has begun before this coordinator knew of anybody.
+        case occupy(ClaimRequest)
         /// Given back, or no longer wanted.
         case end(claim: UInt64, [Deed])
         case register(Presenter)
         case withdraw(presenter: UInt64)
-        case answer(question: UInt64, Answer)
+        case answer(question: UInt64, PresenterAnswer)
         case gone(client: UInt64)
         /// Something changed without a claim, or by somebody this coordinator does not know.
         case happened(Deed)
+        case warned(Warning)
         case time
     }
 
@@ -47,27 +50,39 @@ public struct Coordinator: Sendable {
     private var lastQuestion: UInt64 = 0
     private var lastFence: UInt64
     private var now: UInt64 = 0
+    private let asks: Asks
 
     /// How long a presenter may take for its answer.
     public static let answerMilliseconds: UInt64 = 10_000
     public static let claimsMax = 4_096
     public static let presentersMax = 65_536
 
-    /// Fences begin above `epoch`, which must be higher with every start of the process.
-    public init(epoch: UInt32 = 0) {
-        lastFence = UInt64(epoch) << 32
+    /// Whom a claim is a reason to ask.
+    public enum Asks: Sendable {
+        /// All of one program: every presenter of another purpose.
+        case everybody
+        /// Programs that each see to their own presenters: those of other clients, on the same node.
+        case others
+    }
+
+    /// Fences begin above a number that must be higher with every start of the process.
+    public init(fencesAbove last: UInt64 = 0, asking asks: Asks = .everybody) {
+        lastFence = last
+        self.asks = asks
     }
 
     public mutating func step(_ event: Event, at nowMilliseconds: UInt64, into effects: inout [Effect]) {
         now = max(now, nowMilliseconds)
         switch event {
         case .claim(let request): add(request, into: &effects)
+        case .occupy(let request): occupy(request, into: &effects)
         case .end(let claim, let deeds): end(claim, deeds, into: &effects)
         case .register(let presenter): register(presenter)
         case .withdraw(let presenter): withdraw(presenter)
         case .answer(let question, let answer): take(answer, to: question, into: &effects)
         case .gone(let client): forget(client, into: &effects)
-        case .happened(let deed): spread(deed, by: nil, into: &effects)
+        case .happened(let deed): spread(deed, into: &effects)
+        case .warned(let warning): spread(warning, into: &effects)
         case .time: break
         }
         endOverdue(into: &effects)
@@ -87,22 +102,56 @@ public struct Coordinator: Sendable {
 
     public var heldClaims: [ClaimRequest] { entries.values.filter(\.isHeld).map(\.request) }
 
+    /// Nobody claims anything, and nobody shows anything.
+    public var isEmpty: Bool { entries.isEmpty && presenters.isEmpty }
+    public var hasPresenters: Bool { !presenters.isEmpty }
+
+    /// What would have to wait for this, or be asked before it.
+    public func concerns(_ request: ClaimRequest) -> Bool {
+        isAwaited(request) || shown.candidates(request.accesses).contains { isAsked($0, by: request) }
+    }
+
+    public func isHeldAgainst(_ request: ClaimRequest) -> Bool {
+        places.candidates(request.accesses).contains { number in
+            entries[number].map { $0.isHeld && $0.request.excludes(request) } ?? false
+        }
+    }
+
+    private func isAwaited(_ request: ClaimRequest) -> Bool {
+        places.candidates(request.accesses).contains { entries[$0]?.request.excludes(request) == true }
+    }
+
+    /// The question is open, and was put to this one.
+    public func isAsked(_ presenter: UInt64, _ question: UInt64) -> Bool {
+        questions[question]?.question.presenter == presenter
+    }
+
     /// Where what it shows is by now; nil once it is withdrawn.
     public func place(ofPresenter id: UInt64) -> Path? { presenters[id]?.path }
 
     // MARK: Claims
 
     private mutating func add(_ request: ClaimRequest, into effects: inout [Effect]) {
+        guard let number = enter(request, into: &effects) else { return }
+        if let patience = request.patienceMilliseconds { due[Due(at: now + patience, .patience, number)] = true }
+        toLookAt[number] = true
+        suspects.append(number)
+    }
+
+    private mutating func occupy(_ request: ClaimRequest, into effects: inout [Effect]) {
+        if let number = enter(request, into: &effects) { grant(number, into: &effects) }
+    }
+
+    private mutating func enter(_ request: ClaimRequest, into effects: inout [Effect]) -> UInt64? {
         guard entries.count < Coordinator.claimsMax, !request.accesses.isEmpty, numbers[request.id] == nil else {
-            return effects.append(.refused(claim: request.id, .tooMany))
+            effects.append(.refused(claim: request.id, .tooMany))
+            return nil
         }
         lastNumber += 1
         entries[lastNumber] = ClaimEntry(request: request, arrivedAt: now)
         numbers[request.id] = lastNumber
         for access in request.accesses { places.add(lastNumber, at: access.path) }
-        if let patience = request.patienceMilliseconds { due[Due(at: now + patience, .patience, lastNumber)] = true }
-        toLookAt[lastNumber] = true
-        suspects.append(lastNumber)
+        return lastNumber
     }
 
     private mutating func end(_ claim: UInt64, _ deeds: [Deed], into effects: inout [Effect]) {
@@ -111,7 +160,7 @@ public struct Coordinator: Sendable {
             effects.append(.refused(claim: claim, .withdrawn))
             return release(entry, into: &effects)
         }
-        for deed in deeds { spread(deed, by: entry.request.agent, into: &effects) }
+        for deed in deeds { spread(deed, by: entry.request, into: &effects) }
         release(entry, into: &effects)
     }
 
@@ -151,12 +200,12 @@ public struct Coordinator: Sendable {
     }
 
     /// Everybody who shows it is told, but whoever did it. Claims that wait for what was moved follow it.
-    private mutating func spread(_ deed: Deed, by agent: Agent?, into effects: inout [Effect]) {
+    private mutating func spread(_ deed: Deed, by request: ClaimRequest? = nil, into effects: inout [Effect]) {
         let whole = Access(deed.path, .write(.deleting))
         for id in shown.candidates([whole]) {
-            guard let presenter = presenters[id], presenter.agent != agent, presenter.isConcerned(by: whole) else {
-                continue
-            }
+            guard let presenter = presenters[id], presenter.isConcerned(by: whole),
+                request.map({ isOther(presenter, than: $0) }) ?? true
+            else { continue }
             switch deed {
             case .changed(let path):
                 if presenter.shows(path) { effects.append(.tell(presenter: id, .changed(path))) }
@@ -165,6 +214,13 @@ public struct Coordinator: Sendable {
             }
         }
         if case .moved(let path, let target) = deed { follow(path, to: target) }
+    }
+
+    private func spread(_ warning: Warning, into effects: inout [Effect]) {
+        for id in shown.candidates([Access(warning.path, .write(.update))])
+        where presenters[id]?.shows(warning.path) == true {
+            effects.append(.tell(presenter: id, .warned(warning)))
+        }
     }
 
     private mutating func follow(_ path: Path, to target: Path) {
@@ -207,7 +263,7 @@ public struct Coordinator: Sendable {
         for (question, pending) in questions where pending.question.presenter == id { drop(question: question) }
     }
 
-    private mutating func take(_ answer: Answer, to id: UInt64, into effects: inout [Effect]) {
+    private mutating func take(_ answer: PresenterAnswer, to id: UInt64, into effects: inout [Effect]) {
         guard var pending = questions[id] else { return }
         switch answer {
         case .ready:
@@ -311,7 +367,17 @@ public struct Coordinator: Sendable {
         switch first.phase {
         case .held: return true
         case .preparing: return entry.phase == .waiting && !asking.contains(other)
-        case .waiting: return entry.phase == .waiting && other < number && asking.isEmpty
+        case .waiting:
+            return entry.phase == .waiting && other < number && asking.isEmpty && !waits(first, for: entry.request)
+        }
+    }
+
+    /// It cannot be granted before what the same purpose holds is given back, and that may need this first.
+    private func waits(_ first: ClaimEntry, for request: ClaimRequest) -> Bool {
+        guard let purpose = request.purpose else { return false }
+        return places.candidates(first.request.accesses).contains { number in
+            guard let holder = entries[number], holder.isHeld, holder.request.purpose == purpose else { return false }
+            return holder.request.excludes(first.request)
         }
     }
 
@@ -329,10 +395,8 @@ public struct Coordinator: Sendable {
 
     private mutating func ask(for number: UInt64, into effects: inout [Effect]) {
         guard let request = entries[number]?.request else { return }
-        for id in shown.candidates(request.accesses) {
-            guard let presenter = presenters[id], presenter.agent != request.agent,
-                let concern = Concern(of: presenter, by: request)
-            else { continue }
+        for id in shown.candidates(request.accesses) where isAsked(id, by: request) {
+            guard let presenter = presenters[id], let concern = Concern(of: presenter, by: request) else { continue }
             lastQuestion += 1
             let question = Question(
                 id: lastQuestion, presenter: id, path: concern.path, kind: concern.kind,
@@ -348,6 +412,28 @@ public struct Coordinator: Sendable {
         if entries[number]?.pending.isEmpty == false { suspects.append(number) }
     }
 
+    private func isAsked(_ id: UInt64, by request: ClaimRequest) -> Bool {
+        guard request.node == .own, let presenter = presenters[id], isOther(presenter, than: request) else {
+            return false
+        }
+        guard let concern = Concern(of: presenter, by: request) else { return false }
+        return concern.kind == .letDelete || !isWithin(request)
+    }
+
+    /// The same purpose has it all to itself already: nobody could save any more.
+    private func isWithin(_ request: ClaimRequest) -> Bool {
+        guard let purpose = request.purpose else { return false }
+        let held = places.candidates(request.accesses).compactMap { entries[$0] }.filter {
+            $0.isHeld && $0.request.purpose == purpose
+        }
+        let writes = held.flatMap(\.request.accesses).filter { !$0.isRead }
+        return request.accesses.allSatisfy { access in writes.contains { $0.meets(access.path) } }
+    }
+
+    private func isOther(_ presenter: Presenter, than request: ClaimRequest) -> Bool {
+        presenter.agent != request.agent && (asks == .everybody || presenter.client != request.client)
+    }
+
     /// What it has claimed already may be what it is asked to save.
     private mutating func letIn(_ presenter: Presenter) {
         let shows = Access(presenter.path, .write(.update), coversContents: presenter.coversContents)
@@ -358,7 +444,12 @@ public struct Coordinator: Sendable {
 
     private mutating func grantIfReady(_ number: UInt64, into effects: inout [Effect]) {
         // Somebody who was asked to save may have been let in meanwhile.
-        guard var entry = entries[number], entry.pending.isEmpty, blockers(of: number).isEmpty else { return }
+        guard let entry = entries[number], entry.pending.isEmpty, blockers(of: number).isEmpty else { return }
+        grant(number, into: &effects)
+    }
+
+    private mutating func grant(_ number: UInt64, into effects: inout [Effect]) {
+        guard var entry = entries[number] else { return }
         lastFence += 1
         entry.phase = .held(since: now)
         entry.fence = lastFence

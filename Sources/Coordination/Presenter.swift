@@ -42,7 +42,7 @@ public struct Question: Hashable, Sendable {
     public let savesFirst: Bool
 }
 
-public enum Answer: Hashable, Sendable {
+public enum PresenterAnswer: Hashable, Sendable {
     case ready
     /// Works on it and wants the same time once more; heard once.
     case busy
@@ -58,4 +58,21 @@ public enum News: Hashable, Sendable {
     case deleted(Path)
     /// It did not answer in time, and others went on without it. What it writes without a new claim may meet theirs.
     case skipped(fence: UInt64)
+    case warned(Warning)
+}
+
+/// Something about an item that lasts has begun or is over: another version of it lies beside it, its format is newer than what is understood.
+public struct Warning: Hashable, Sendable {
+    public let path: Path
+    /// Itself, or the other version.
+    public let about: Path
+    public let code: MessageCode
+    public let isOpen: Bool
+
+    public init(path: Path, about: Path, code: MessageCode, isOpen: Bool) {
+        self.path = path
+        self.about = about
+        self.code = code
+        self.isOpen = isOpen
+    }
 }

@@ -1,4 +1,5 @@
 import ControlProtocol
+import Coordination
 import EventLoop
 import SyncCore
 import SyncModel
@@ -7,8 +8,8 @@ import SyncModel
 /// however the command does; one without is held until `unlock`.
 extension Daemon {
     func lock(_ request: LockRequest, _ asker: Asker) {
-        let paths = request.paths.compactMap { path(of: $0) }
-        guard paths.count == request.paths.count else { return asker.refuse(ControlError(.requestOutside)) }
+        let paths = request.items.compactMap { path(of: $0.path) }
+        guard paths.count == request.items.count else { return asker.refuse(ControlError(.requestOutside)) }
         guard paths.count <= Limits.claimedPathsMax,
             paths.reduce(0, { $0 + $1.bytes.count }) <= Limits.claimedBytesMax
         else {
@@ -16,13 +17,19 @@ extension Daemon {
                 "a lock has \(Limits.claimedPathsMax) paths at most, of \(Limits.claimedBytesMax >> 10) KiB together"
             return asker.refuse(ControlError(.requestRefused, text: text))
         }
+        guard Daemon.isPurpose(request.purpose) else { return asker.refuse(Daemon.noPurpose) }
         lastLock += 1
         let id = lastLock
         let claim = Claim(
-            id: id, paths: paths, isRead: request.isRead, mode: Daemon.mode(request.mode),
+            id: id, client: request.outlivesConnection ? 0 : asker.client.id,
+            accesses: zip(paths, request.items).flatMap { Daemon.access(to: $0, $1.access, isRead: request.isRead) },
+            purpose: request.purpose, mode: Daemon.mode(request.mode), holdMilliseconds: request.holdMilliseconds,
             holder: Array(Array(request.holder.utf8).prefix(Limits.holderBytesMax)),
             process: UInt32(clamping: request.process))
-        let ending = asker.client.whenOver { [host] in host.ask(.endClaims([id])) { _ in } }
+        let ending = asker.client.whenOver { [unowned self] in
+            holders[id] = nil
+            host.ask(.endClaims([id], [])) { _ in }
+        }
         host.ask(.claim(claim, timeoutMilliseconds: request.timeoutMilliseconds)) { [unowned self] answer in
             switch answer {
             case .claims(let claims):
@@ -31,13 +38,13 @@ extension Daemon {
                     standingLocks.insert(id)
                 } else {
                     asker.client.endingsOfLocks[id] = ending
+                    holders[id] = asker
                 }
                 guard let claim = claims.first else { return asker.refuse(ControlError(.requestRefused)) }
                 asker.finish(document(of: claim))
-            case .refused(.waitTimedOut):
+            case .claimRefused(let reason):
                 asker.client.forgetEnding(ending)
-                let text = "somebody else holds one of these paths: see syncctl locks"
-                asker.refuse(ControlError(.waitTimedOut, text: text))
+                asker.refuse(Daemon.error(of: reason))
             case .refused(let code):
                 asker.client.forgetEnding(ending)
                 asker.refuse(ControlError(code))
@@ -47,15 +54,48 @@ extension Daemon {
         }
     }
 
+    static func error(of reason: ClaimRefusal) -> ControlError {
+        switch reason {
+        case .timedOut(_, let purpose, let held):
+            let holder = purpose.map { "\"\($0)\" has held it for \(held / 1_000) s" } ?? "see syncctl locks"
+            return ControlError(.waitTimedOut, text: "somebody else holds one of these paths: \(holder)")
+        case .wouldDeadlock(let circle):
+            let names = circle.joined(separator: " waits for ")
+            return ControlError(.lockCircle, text: "granting this would never end: \(names), which waits for the first")
+        case .presenterFailed(let reason):
+            return ControlError(.lockRefused, text: "a program that shows the file does not let go of it: \(reason)")
+        case .withdrawn: return ControlError(.requestRefused, text: "the lock is no longer wanted")
+        case .tooMany: return ControlError(.requestRefused, text: "too many programs wait for locks")
+        }
+    }
+
     /// A program that holds many locks over one connection gives them back one by one. Nobody else's is touched.
-    func release(_ lock: String, _ asker: Asker) {
+    func release(_ lock: String, _ done: [DoneDeed], _ asker: Asker) {
         guard let id = lock.hasPrefix("l") ? UInt64(lock.dropFirst()) : nil,
             let ending = asker.client.endingsOfLocks.removeValue(forKey: id)
         else {
             return asker.refuse(ControlError(.requestNotFound, text: "this connection holds no lock \(lock)"))
         }
         asker.client.forgetEnding(ending)
-        tell(.endClaims([id]), asker)
+        holders[id] = nil
+        tell(.endClaims([id], done.compactMap(deed)), asker)
+    }
+
+    /// What was done outside of the folder is nobody's business here.
+    private func deed(_ done: DoneDeed) -> Deed? {
+        switch done {
+        case .changed(let argument): path(of: argument).map { .changed($0) }
+        case .deleted(let argument): path(of: argument).map { .deleted($0) }
+        case .moved(let argument, let target):
+            path(of: argument).map { from in path(of: target).map { .moved(from, to: $0) } ?? .deleted(from) }
+        }
+    }
+
+    /// Held for longer than was agreed, while somebody waits.
+    func revoke(_ id: UInt64) {
+        guard let asker = holders.removeValue(forKey: id) else { return }
+        if let ending = asker.client.endingsOfLocks.removeValue(forKey: id) { asker.client.forgetEnding(ending) }
+        asker.item(RevokedDocument(lock: "l\(id)"))
     }
 
     /// Locks without a command: all of them, or those on these very paths.
@@ -72,7 +112,7 @@ extension Daemon {
                 return asker.refuse(ControlError(.requestNotFound, text: text))
             }
             for claim in mine { standingLocks.remove(claim.id) }
-            tell(.endClaims(mine.map(\.id)), asker)
+            tell(.endClaims(mine.map(\.id), []), asker)
         }
     }
 
@@ -93,7 +133,38 @@ extension Daemon {
             id: "l\(claim.id)", paths: claim.paths.map(\.bytes), isRead: claim.isRead, mode: Daemon.mode(claim.mode),
             holder: String(decoding: claim.holder, as: UTF8.self),
             process: claim.node == .own ? Int(claim.process) : nil,
-            node: claim.node == .own ? record.name : record.peerName, sinceMilliseconds: claim.sinceMilliseconds)
+            node: claim.node == .own ? record.name : record.peerName, sinceMilliseconds: claim.sinceMilliseconds,
+            fence: claim.node == .own ? claim.fence : nil)
+    }
+
+    // MARK: Words
+
+    /// Nobody may call himself what the node calls itself, or give names that nobody can read.
+    static func isPurpose(_ purpose: String?) -> Bool {
+        guard let purpose else { return true }
+        return purpose != Claim.nodePurpose && !purpose.isEmpty && purpose.utf8.count <= Limits.holderBytesMax
+            && !purpose.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+    }
+
+    static let noPurpose = ControlError(
+        .requestRefused,
+        text: """
+            a purpose is a name of 1 to \(Limits.holderBytesMax) bytes without control characters, other than \
+            "\(Claim.nodePurpose)"
+            """)
+
+    private static func access(to path: Path, _ access: LockRequest.Access?, isRead: Bool) -> [Access] {
+        switch access {
+        case nil: [Access](holding: [path], isRead: isRead)
+        case .read: [Access(path, .read(savesFirst: true))]
+        case .readAsIs: [Access(path, .read(savesFirst: false))]
+        case .update: [Access(path, .write(.update))]
+        case .deleting: [Access(path, .write(.deleting))]
+        case .moving: [Access(path, .write(.moving))]
+        case .replacing: [Access(path, .write(.replacing))]
+        case .merging: [Access(path, .write(.merging))]
+        case .metadata: [Access(path, .write(.metadata))]
+        }
     }
 
     private static func mode(_ mode: LockRequest.Mode) -> Claim.Mode {

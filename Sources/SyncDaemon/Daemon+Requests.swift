@@ -36,7 +36,10 @@ extension Daemon {
         case .logVerify: verifyLog(asker)
         case .events(let follows): events(follows: follows, asker)
         case .lock(let request): lock(request, asker)
-        case .release(let lock): release(lock, asker)
+        case .release(let lock, let deeds): release(lock, deeds, asker)
+        case .present(let request): present(request, asker)
+        case .answer(let question, let reply): answer(question, reply, asker)
+        case .withdraw(let presenter): withdraw(presenter, asker)
         case .unlock(let paths): unlock(paths, asker)
         case .locks: listLocks(asker)
         case .pause: tell(.pause, asker)
@@ -184,7 +187,8 @@ extension Daemon {
         host.ask(command) { answer in
             switch answer {
             case .refused(let code): asker.refuse(ControlError(code))
-            case .done, .status, .history, .contests, .records, .explanation, .claims: asker.finish(DoneDocument())
+            case .done, .status, .history, .contests, .records, .explanation, .claims, .claimRefused:
+                asker.finish(DoneDocument())
             }
         }
     }
@@ -248,7 +252,8 @@ extension ControlRequest {
             .explain, .log, .logVerify, .events, .locks, .doctor, .metrics, .version:
             false
         case .invite, .inviteWait, .join, .unpair, .alertAcknowledge, .conflictTake, .conflictDiscard, .conflictRestore,
-            .restore, .lock, .release, .unlock, .pause, .resume, .rescan, .reload, .logLevel, .approve, .reject,
+            .restore, .lock, .release, .present, .answer, .withdraw, .unlock, .pause, .resume, .rescan, .reload,
+            .logLevel, .approve, .reject,
             .verify:
             true
         }

@@ -10,7 +10,8 @@ extension Daemon {
             switch answer {
             case .history(let versions): tell(of: versions, path, page, asker)
             case .refused(let code): asker.refuse(ControlError(code))
-            case .done, .status, .contests, .records, .explanation, .claims: asker.refuse(ControlError(.nodeHalted))
+            case .done, .status, .contests, .records, .explanation, .claims, .claimRefused:
+                asker.refuse(ControlError(.nodeHalted))
             }
         }
     }

@@ -65,6 +65,11 @@ final class Daemon {
     var lastLock = UInt64(clamping: Clock.wallMilliseconds()) << 16
     /// Those that are held until `unlock`.
     var standingLocks: Set<UInt64> = []
+    /// Those that end with a connection.
+    var holders: [UInt64: Asker] = [:]
+    /// Programs that show files, by the number the node knows them by.
+    var presenters: [UInt64: Shown] = [:]
+    var lastPresenter: UInt64 = 0
     private(set) var exit = Refusal.Exit.stopped
     /// The process goes on after this with everything opened anew.
     private(set) var isStartingOver = false
@@ -125,6 +130,7 @@ final class Daemon {
         relay.take = { [unowned self] in take($0) }
         link.onPaired = { [unowned self] in paired($0, settle: $1) }
         host.onReport = { [unowned self] in take($0) }
+        host.onProgram = { [unowned self] in heed($0) }
         host.onFinish = { [unowned self] in nodeFinished($0) }
         host.onSend = { [unowned self] in link.send(life: $0.raw, frame: $1) }
         host.onFlood = { [unowned self] in holdBack($0) }
@@ -204,6 +210,7 @@ final class Daemon {
     }
 
     private func reopenNode() {
+        forgetPrograms()
         do throws(StoreError) {
             // A node that has just been paired has its peer's name from the pairing only.
             let peerName = record.peerName

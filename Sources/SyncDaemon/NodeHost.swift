@@ -25,6 +25,7 @@ final class NodeHost {
     var onSend: (LinkID, [UInt8]) -> Void = { _, _ in }
     var onClose: (LinkID, MessageCode) -> Void = { _, _ in }
     var onReport: (Report) -> Void = { _ in }
+    var onProgram: (ProgramWord) -> Void = { _ in }
     var onFinish: (FinishReason) -> Void = { _ in }
     var onStoreFailure: (StoreError) -> Void = { _ in }
     var onFolderFailure: (FolderError) -> Void = { _ in }
@@ -182,6 +183,7 @@ final class NodeHost {
         case .wake(let milliseconds): wake(at: milliseconds)
         case .report(let report): onReport(report)
         case .answer(let command, let answer): commands.settle(command, answer)
+        case .program(let word): onProgram(word)
         case .finish(let reason): finish(reason)
         }
     }

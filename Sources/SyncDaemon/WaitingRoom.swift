@@ -133,7 +133,8 @@ final class WaitingRoom {
             asker.client.whenOver { timer.close() }
         case .invite, .inviteWait, .join, .unpair, .alertAcknowledge, .conflicts, .conflictShow, .conflictTake,
             .conflictDiscard, .conflictRestore, .history, .restore, .documentCheck, .documentShow, .explain, .log,
-            .logVerify, .events, .lock, .release, .unlock, .pause, .resume, .rescan, .reload, .logLevel, .approve,
+            .logVerify, .events, .lock, .release, .present, .answer, .withdraw, .unlock, .pause, .resume, .rescan,
+            .reload, .logLevel, .approve,
             .reject,
             .verify, .doctor, .metrics:
             asker.refuse(ControlError(code))

@@ -41,6 +41,8 @@ package final class Machine {
     package var status: Status?
     package var commands: UInt64 = 0
     package var answers: [CommandAnswer] = []
+    /// What programs that hold or show files were told.
+    package var words: [ProgramWord] = []
     package var counters = Counters()
     package var lastAlive: Int64 = 0
     /// Times given to files so far.

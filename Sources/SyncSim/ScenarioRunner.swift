@@ -1,3 +1,4 @@
+import Coordination
 import RecordMerge
 import SyncCore
 import SyncModel
@@ -7,7 +8,7 @@ import SyncModel
 /// Of the world: `model "…"` (the text of a model file, for both machines), `start`, `settle`, `run 5s`, `step 20`, `cut`, `part`, `one-way alpha`, `heal`, `show`, `alerts`,
 /// `notes` (what the nodes have told people since the last `notes`), `expect alpha "a/  b=2"`, and `trace`, every event and effect since the last `trace`, for whoever looks for a cause.
 /// Of a machine, after its name. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
-/// The node: `status history restore approve reject pause resume rescan`.
+/// The node: `status history restore approve reject pause resume rescan`; programs: `lock unlock locks present withdraw answer told`.
 /// The process: `start stop kill power-cut [model] crash-at N`. The operator: `image save|restore`, `wipe-state`,
 /// `unmount mount replace-root empty-root clock +3600s disk-full disk-free fail-sync N overflow`.
 package final class ScenarioRunner {
@@ -239,8 +240,22 @@ extension ScenarioRunner {
             try words.end()
             world.command(machine, .claim(claim, timeoutMilliseconds: nil))
             return []
-        case "unlock": command = .endClaims([UInt64(try words.number("the number of a lock"))])
+        case "unlock": command = .endClaims([UInt64(try words.number("the number of a lock"))], [])
         case "locks": command = .listClaims
+        case "present":
+            let (id, path) = (UInt64(try words.number("a number")), try words.path())
+            command = .present(Presenter(id: id, client: id, path: path, coversContents: !words.isEmpty))
+            if !words.isEmpty { _ = try words.text("whole") }
+        case "withdraw": command = .withdrawPresenter(UInt64(try words.number("the number of a presenter")))
+        case "answer":
+            let question = UInt64(try words.number("the number of a question"))
+            let presenter = UInt64(try words.number("the number of a presenter"))
+            let answer = try presenterAnswer(try words.text("ready, busy or failed"))
+            command = .answerQuestion(question, of: presenter, answer)
+        case "told":
+            try words.end()
+            defer { world.machines[machine].words = [] }
+            return world.machines[machine].words.map(\.summary)
         default: return nil
         }
         try words.end()
@@ -259,7 +274,19 @@ extension ScenarioRunner {
         guard let mode = Claim.Mode.allCases.first(where: { "\($0)" == name }) else {
             throw ScenarioError(text: "\(name) is none of local, pair, strict")
         }
-        return Claim(id: id, paths: [path], isRead: isRead, mode: mode, holder: [], process: 1)
+        let client = words.isEmpty ? id : UInt64(try words.number("a client"))
+        return Claim(
+            id: id, client: client, accesses: [Access](holding: [path], isRead: isRead), mode: mode, holder: [],
+            process: 1)
+    }
+
+    private func presenterAnswer(_ name: String) throws(ScenarioError) -> PresenterAnswer {
+        switch name {
+        case "ready": .ready
+        case "busy": .busy
+        case "failed": .failed("as the scenario says")
+        default: throw ScenarioError(text: "\(name) is none of ready, busy, failed")
+        }
     }
 
     private func describe(_ answer: Answer) -> [String] {
@@ -271,6 +298,7 @@ extension ScenarioRunner {
                     + "\(claim.isRead ? "reading" : "writing") \(claim.paths.map(\.description).joined(separator: " "))"
             }
         case .refused(let code): ["refused: \(code)"]
+        case .claimRefused(let reason): ["refused: \(reason)"]
         case .status(let status): describe(status)
         case .history(let versions):
             versions.map { "\($0.id.raw) \($0.path) \($0.entry.content.size) bytes \($0.reason)" }

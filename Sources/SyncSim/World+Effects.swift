@@ -42,6 +42,7 @@ extension World {
         case .wake(let milliseconds): wake(milliseconds, machine)
         case .report(let report): keep(report, machine)
         case .answer(let command, let answer): keep(answer, to: command, machine)
+        case .program(let word): machines[machine].words.append(word)
         case .finish(let reason): finish(machine, reason)
         }
     }

@@ -1,3 +1,4 @@
+import Coordination
 import SyncCore
 import SyncModel
 
@@ -188,6 +189,7 @@ extension Trace {
             case .note(let note): mix(note.subject)
             }
         case .answer(let id, _): mix(43 << 56 | id.raw)
+        case .program(let word): mix(Array(word.summary.utf8))
         case .finish(let reason): mix(44 << 56 | UInt64(reason.rawValue))
         }
     }
@@ -307,6 +309,7 @@ extension Effect {
         case .report(.cleared(let key)): "cleared \(key.code) \(Path.escape(key.subject))"
         case .report(.note(let note)): "note \(note.code) \(Path.escape(note.subject))"
         case .answer(let id, let answer): "answer \(id.raw) \(answer.summary)"
+        case .program(let word): word.summary
         case .finish(let reason): "finish \(reason)"
         }
     }
@@ -324,6 +327,32 @@ extension Answer {
         case .records(let records): "\(records.count) records"
         case .explanation: "explanation"
         case .claims(let claims): "\(claims.count) claims"
+        case .claimRefused(let reason): "claim refused: \(reason)"
+        }
+    }
+}
+
+extension ProgramWord {
+    var summary: String {
+        switch self {
+        case .ask(let question):
+            "ask \(question.id) of \(question.presenter): \(question.kind) \(question.path)"
+                + (question.savesFirst ? ", saving first" : "")
+        case .tell(let presenter, let news): "tell \(presenter): \(news.summary)"
+        case .revoked(let claim, _): "claim \(claim) taken away"
+        }
+    }
+}
+
+extension News {
+    fileprivate var summary: String {
+        switch self {
+        case .reacquired: "reacquired"
+        case .changed(let path): "changed \(path)"
+        case .moved(let path, let target): "moved \(path) to \(target)"
+        case .deleted(let path): "deleted \(path)"
+        case .skipped: "skipped"
+        case .warned(let warning): "\(warning.code) \(warning.about) \(warning.isOpen ? "opened" : "closed")"
         }
     }
 }

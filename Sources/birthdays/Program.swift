@@ -1,4 +1,4 @@
-/// `birthdays FILE list | add NAME DAY | remove NAME | reinit`: the example application of SyncKit, a list that lives in a shared folder.
+/// `birthdays FILE list | add NAME DAY | remove NAME | reinit | watch [NAME DAY]`: the example application of SyncKit, a list that lives in a shared folder.
 /// `--format 1` is the program as it was before family names. See `Birthdays` for the model and docs/library.md for the tutorial.
 import Glibc
 import RecordMerge
@@ -11,12 +11,15 @@ struct Program: Sendable {
         birthdays [--format 1|2] [--socket PATH] FILE add NAME YYYY-MM-DD
         birthdays [--format 1|2] [--socket PATH] FILE remove NAME
         birthdays [--format 1|2] [--socket PATH] FILE reinit
+        birthdays [--format 1|2] [--socket PATH] FILE watch [NAME YYYY-MM-DD]
         """
 
     private enum Request: Sendable {
         case list, reinit
         case add(String, Day)
         case remove(String)
+        /// Shows the list now and after each change, until it is ended; with a person who is not saved before somebody asks for it.
+        case watch((String, Day)?)
     }
 
     private let path: DocumentPath
@@ -53,6 +56,8 @@ struct Program: Sendable {
         case ("list", 1): return .list
         case ("reinit", 1): return .reinit
         case ("remove", 2): return .remove(words[1])
+        case ("watch", 1): return .watch(nil)
+        case ("watch", 3): return Day(words[2]).map { .watch((words[1], $0)) }
         case ("add", 3): return Day(words[2]).map { .add(words[1], $0) }
         default: return nil
         }
@@ -69,8 +74,9 @@ struct Program: Sendable {
     private func runOne() async throws {
         try await run(JSONFile<BirthdaysOne>(reads: 1...1), empty: BirthdaysOne()) { model, request in
             switch request {
-            case .list, .reinit: break
-            case .add(let name, let day): model.people.values.append(BirthdaysOne.Person(name: name, born: day))
+            case .list, .reinit, .watch(nil): break
+            case .add(let name, let day), .watch((let name, let day)?):
+                model.people.values.append(BirthdaysOne.Person(name: name, born: day))
             case .remove(let name): model.people.values.removeAll { $0.name == name }
             }
         } lines: { model in
@@ -81,8 +87,9 @@ struct Program: Sendable {
     private func runTwo() async throws {
         try await run(JSONFile<Birthdays>(reads: 1...2), empty: Birthdays()) { model, request in
             switch request {
-            case .list, .reinit: break
-            case .add(let name, let day): model.people.values.append(Person(name: name, born: day))
+            case .list, .reinit, .watch(nil): break
+            case .add(let name, let day), .watch((let name, let day)?):
+                model.people.values.append(Person(name: name, born: day))
             case .remove(let name): model.people.values.removeAll { $0.name == name }
             }
         } lines: { model in
@@ -105,9 +112,34 @@ struct Program: Sendable {
         _ document: some Document<Model>, empty: Model, change: @escaping @Sendable (inout Model, Request) -> Void,
         lines: @escaping @Sendable (Model) -> [String]
     ) async throws {
-        try await coordinator.withAccess([.write(path)], for: Program.purpose, within: nil) { _ in
+        if case .watch(let unsaved) = request {
+            return try await watch(document, hasNews: unsaved != nil, change: change, lines: lines)
+        }
+        try await coordinator.withAccess([access], for: Program.purpose, within: nil) { _ in
             try await edit(document, empty: empty, change: change, lines: lines)
         }
+    }
+
+    /// The session hears by itself of what others do, and is asked to save before others read.
+    private func watch<Model: Sendable>(
+        _ document: some Document<Model>, hasNews: Bool, change: @escaping @Sendable (inout Model, Request) -> Void,
+        lines: (Model) -> [String]
+    ) async throws {
+        let session = makeDocumentSession(document, at: path, coordinator: coordinator, autosave: .never)
+        await session.open()
+        let request = request
+        if hasNews { try await session.update { change(&$0, request) } }
+        for await model in await session.models() {
+            for line in lines(model) { print(line) }
+            print("--")
+            // Whoever reads what is printed through a pipe sees it now.
+            _ = fflush(nil)
+        }
+    }
+
+    /// Whoever shows the list saves it first.
+    private var access: FileAccess {
+        if case .list = request { .read(path) } else { .merge(path) }
     }
 
     private static var purpose: String { "birthdays \(getpid())" }

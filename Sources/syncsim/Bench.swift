@@ -173,7 +173,7 @@ private struct Shell {
             pending.append(.diskFinished(job, programs.map { _ in DiskResult() }))
         case .listStage(let job): pending.append(.stageListed(job, []))
         case .send(let link, let bytes): pending.append(.sent(link, bytes.count))
-        case .close, .wake, .report, .answer, .finish: break
+        case .close, .wake, .report, .answer, .program, .finish: break
         }
     }
 

@@ -9,8 +9,9 @@ struct ControlLineTests {
     }
 
     static let lock = LockRequest(
-        paths: [argument("a"), PathArgument(typed: [0xFF], directory: [0x2F])], isRead: true, mode: .strict,
-        timeoutMilliseconds: 5_000, outlivesConnection: true, holder: "make", process: 42)
+        items: [.init(argument("a")), .init(PathArgument(typed: [0xFF], directory: [0x2F]), .merging)], isRead: true,
+        mode: .strict, timeoutMilliseconds: 5_000, holdMilliseconds: 7, outlivesConnection: true, purpose: "edit",
+        holder: "make", process: 42)
 
     static let requests: [ControlRequest] = [
         .status(watch: false), .status(watch: true), .wait(for: .inSync, timeoutMilliseconds: nil),
@@ -22,7 +23,14 @@ struct ControlLineTests {
         .restore(path: PathArgument(typed: [0x80], directory: [0x2F, 0xFF]), version: "7", to: argument("b")),
         .documentCheck([argument("a"), argument("b")]), .documentShow(argument("a")), .explain(argument("Note/1")),
         .log(count: nil, follow: false, node: nil), .log(count: 10, follow: true, node: "beta"), .logVerify,
-        .events(follow: true), .lock(lock), .release(lock: "l1"), .unlock([]), .unlock([argument("a")]), .locks, .pause,
+        .events(follow: true), .lock(lock), .release(lock: "l1", deeds: []),
+        .release(
+            lock: "l1",
+            deeds: [.changed(argument("a")), .deleted(argument("b")), .moved(argument("a"), to: argument("b"))]),
+        .present(PresentRequest(path: argument("a"), coversContents: true, purpose: "edit")),
+        .present(PresentRequest(path: argument("a"), coversContents: false, purpose: nil)),
+        .answer(question: "q1", .ready), .answer(question: "q1", .busy), .answer(question: "q1", .failed("no")),
+        .withdraw(presenter: "p1"), .unlock([]), .unlock([argument("a")]), .locks, .pause,
         .resume,
         .rescan(nil), .rescan(argument("a")), .reload, .logLevel(3, forMilliseconds: 60_000),
         .logLevel(0, forMilliseconds: nil), .approve(id: nil), .approve(id: "3"), .reject(id: nil), .reject(id: "3"),

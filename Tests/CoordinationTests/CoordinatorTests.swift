@@ -58,6 +58,33 @@ struct CoordinatorTests {
         #expect(bench.granted == [1, 2])
     }
 
+    @Test("who waits for what a purpose holds does not keep it from more of the same")
+    func nested() {
+        var bench = Bench()
+        bench.write(1, "a", for: "p")
+        bench.write(2, "a", for: "q")
+        bench.write(3, "a", for: "p")
+        bench.write(4, "a")
+        #expect(bench.granted == [1, 3] && bench.refused.isEmpty)
+        bench.end(1)
+        bench.write(5, "a", for: "p")
+        bench.end(3)
+        bench.end(5)
+        #expect(bench.granted == [1, 3, 5, 2])
+    }
+
+    @Test("within what a purpose has to itself nobody is asked again, unless it is deleted")
+    func within() {
+        var bench = Bench()
+        bench.present(1, "a")
+        bench.write(1, "a", for: "p")
+        bench.step(.answer(question: bench.asked[0].id, .ready))
+        bench.claim(2, for: "p", [("a", .read(savesFirst: true))])
+        #expect(bench.granted == [1, 2] && bench.asked.count == 1)
+        bench.claim(3, for: "p", [("a", .write(.deleting))])
+        #expect(bench.granted == [1, 2] && bench.asked.map(\.kind) == [.letWrite, .letDelete])
+    }
+
     @Test("C2: who shows an item is asked before others read or write it, and told when it is over")
     func presenters() throws {
         var bench = Bench()
@@ -242,10 +269,73 @@ struct CoordinatorTests {
         #expect(bench.places[3] == [Bench.path("e/x")] && bench.places[4] == [Bench.path("d/x")])
     }
 
+    @Test("what one node does for itself is of no concern to the other, and what both may see is")
+    func nodes() {
+        for (first, second, isInTheWay) in [(true, true, true), (false, true, false), (true, false, false)] {
+            var bench = Bench()
+            let access = [Access(Bench.path("a"), .write(.update), coversContents: true)]
+            bench.step(.claim(ClaimRequest(id: 1, client: 1, node: .own, isShared: first, accesses: access)))
+            bench.step(.claim(ClaimRequest(id: 2, client: 2, node: .peer, isShared: second, accesses: access)))
+            bench.step(.claim(ClaimRequest(id: 3, client: 3, node: .own, isShared: false, accesses: access)))
+            #expect(bench.granted == (isInTheWay ? [1] : [1, 2]), "\(first) \(second)")
+            // Which of its own exclude each other, the other node sees to itself.
+            bench.step(.claim(ClaimRequest(id: 4, client: 4, node: .peer, isShared: second, accesses: access)))
+            #expect(bench.granted.contains(4) == !isInTheWay)
+        }
+    }
+
+    @Test("a claim of the other node asks nobody here")
+    func asksNobody() {
+        var bench = Bench()
+        bench.present(1, "a")
+        let access = [Access(Bench.path("a"), .write(.update))]
+        bench.step(.claim(ClaimRequest(id: 1, client: 9, node: .peer, accesses: access)))
+        #expect(bench.granted == [1] && bench.asked.isEmpty)
+    }
+
+    @Test("among programs nobody is asked, or told, of what his own program does")
+    func ownProgram() {
+        var bench = Bench()
+        bench.coordinator = Coordinator(asking: .others)
+        bench.present(1, "a", client: 7)
+        bench.present(2, "a", client: 8)
+        bench.claim(5, by: 7, [("a", .write(.update))])
+        #expect(bench.asked.map(\.presenter) == [2])
+        bench.step(.answer(question: bench.asked[0].id, .ready))
+        bench.end(5, [.changed(Bench.path("a"))])
+        #expect(bench.told == [2: [.changed(Bench.path("a")), .reacquired]])
+    }
+
+    @Test("what has begun before anybody claimed is granted at once, and waited for")
+    func occupied() {
+        var bench = Bench()
+        bench.read(1, "a")
+        let access = [Access(Bench.path("a"), .write(.update))]
+        bench.step(.occupy(ClaimRequest(id: 2, client: 2, accesses: access)))
+        bench.write(3, "a")
+        #expect(bench.granted == [1, 2])
+        bench.end(1)
+        #expect(bench.granted == [1, 2])
+        bench.end(2)
+        #expect(bench.granted == [1, 2, 3])
+    }
+
+    @Test("warnings reach who shows the item, and nobody else")
+    func warnings() {
+        var bench = Bench()
+        bench.present(1, "d", all: true)
+        bench.present(2, "d")
+        bench.present(3, "d/x")
+        let warning = Warning(
+            path: Bench.path("d/x"), about: Bench.path("d/y"), code: .conflictFile, isOpen: true)
+        bench.step(.warned(warning))
+        #expect(bench.told == [1: [.warned(warning)], 3: [.warned(warning)]])
+    }
+
     @Test("fences only rise, and a start of the process begins above all before it")
     func fences() {
         var bench = Bench()
-        bench.coordinator = Coordinator(epoch: 3)
+        bench.coordinator = Coordinator(fencesAbove: 3 << 32)
         for id in 1...5 { bench.write(UInt64(id), "f\(id)") }
         #expect(bench.fences == bench.fences.sorted() && Set(bench.fences).count == 5)
         #expect(bench.fences.allSatisfy { $0 > 3 << 32 && $0 < 4 << 32 })

@@ -80,7 +80,7 @@ private struct RandomClients {
     private mutating func answerOne() {
         guard let question = random.pick(bench.asked) else { return }
         bench.asked.removeAll { $0.id == question.id }
-        let answers: [Answer] = [.ready, .ready, .ready, .busy, .failed("no")]
+        let answers: [PresenterAnswer] = [.ready, .ready, .ready, .busy, .failed("no")]
         bench.step(.answer(question: question.id, random.pick(answers) ?? .ready))
     }
 

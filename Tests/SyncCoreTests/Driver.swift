@@ -292,7 +292,7 @@ struct Driver {
             switch effect {
             case .scan, .hash, .read, .disk, .listStage: true
             case .inspect(_, let paths): !paths.isEmpty
-            case .load, .store, .send, .close, .wake, .report, .answer, .finish: false
+            case .load, .store, .send, .close, .wake, .report, .answer, .program, .finish: false
             }
         }
     }
@@ -305,7 +305,7 @@ struct Driver {
         case .store: .stores
         case .hash: .reading
         case .scan, .inspect, .read, .disk, .listStage: .disk
-        case .send, .close, .wake, .report, .answer, .finish: nil
+        case .send, .close, .wake, .report, .answer, .program, .finish: nil
         }
     }
 
@@ -326,7 +326,7 @@ struct Driver {
         case .read(let job, let requests): return .readFinished(job, requests.map { _ in .failed(.notFound) })
         case .disk(let job, let programs): return .diskFinished(job, programs.map(Driver.run))
         case .listStage(let job): return .stageListed(job, [])
-        case .send, .close, .wake, .report, .answer, .finish: return nil
+        case .send, .close, .wake, .report, .answer, .program, .finish: return nil
         }
     }
 

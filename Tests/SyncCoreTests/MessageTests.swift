@@ -1,5 +1,6 @@
 /// What the core tells people when something comes that it cannot use, or has to leave: each with its code, and over when the cause
 /// is gone.
+import Coordination
 import SyncCore
 import SyncModel
 import Testing
@@ -126,7 +127,7 @@ struct MessageTests {
         var driver = Driver.running()
         driver.greet()
         let claim = Claim(
-            id: 1, paths: [place("a")], isRead: false, mode: .strict, holder: [], process: 1)
+            id: 1, accesses: [Access](holding: [place("a")], isRead: false), mode: .strict, holder: [], process: 1)
         driver.happen(.command(CommandID(raw: 1), .claim(claim, timeoutMilliseconds: nil)))
         driver.settle()
         for _ in 0..<50 where !driver.refusals.contains(.peerIncompatible) { driver.sleep() }

@@ -329,7 +329,7 @@ extension Effect {
         case .load(let job, _), .store(let job, _), .scan(let job, _, _), .inspect(let job, _), .hash(let job, _),
             .read(let job, _), .disk(let job, _), .listStage(let job):
             job
-        case .send, .close, .wake, .report, .answer, .finish: nil
+        case .send, .close, .wake, .report, .answer, .program, .finish: nil
         }
     }
 }

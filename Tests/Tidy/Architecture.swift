@@ -12,8 +12,8 @@ enum Architecture {
         .init("SyncModel", .core),
         .init("RecordMerge", .core, imports: ["SyncModel"]),
         .init("Coordination", .core, imports: ["SyncModel"]),
-        .init("SyncCore", .core, imports: ["RecordMerge", "SyncModel"]),
-        .init("SyncSim", .simulation, imports: ["SyncCore", "RecordMerge", "SyncModel"]),
+        .init("SyncCore", .core, imports: ["Coordination", "RecordMerge", "SyncModel"]),
+        .init("SyncSim", .simulation, imports: ["SyncCore", "Coordination", "RecordMerge", "SyncModel"]),
         .init("EventLoop", .adapter, imports: ["CLibuv"], outside: ["Glibc", "Synchronization"]),
         .init("Compression", .adapter, imports: ["CZstd"]),
         .init("Crypto", .adapter, imports: ["COpenSSL", "CChecksum"]),
@@ -28,8 +28,8 @@ enum Architecture {
         .init(
             "SyncDaemon", .shell,
             imports: [
-                "SyncCore", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Config", "Disk", "Store",
-                "Transport", "ControlProtocol",
+                "SyncCore", "Coordination", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Config", "Disk",
+                "Store", "Transport", "ControlProtocol",
             ], outside: ["Glibc", "Synchronization"]),
         .init(
             "SyncKit", .shell,

@@ -11,10 +11,12 @@ public struct LockDocument: Hashable, Sendable {
     public var process: Int?
     public var node: [UInt8]
     public var sinceMilliseconds: Int64
+    /// Higher than that of every lock this node has granted before. As text: it may be more than JavaScript can count.
+    public var fence: UInt64?
 
     public init(
         id: String, paths: [[UInt8]], isRead: Bool, mode: LockRequest.Mode, holder: String, process: Int? = nil,
-        node: [UInt8], sinceMilliseconds: Int64
+        node: [UInt8], sinceMilliseconds: Int64, fence: UInt64? = nil
     ) {
         self.id = id
         self.paths = paths
@@ -24,6 +26,7 @@ public struct LockDocument: Hashable, Sendable {
         self.process = process
         self.node = node
         self.sinceMilliseconds = sinceMilliseconds
+        self.fence = fence
     }
 }
 
@@ -38,7 +41,7 @@ extension LockDocument: ControlDocument {
             paths: try fields.list("paths") { (fields) throws(DocumentError) in try fields.name("path") },
             isRead: try fields.flag("read"), mode: try fields.choice("mode"), holder: try fields.text("holder"),
             process: try fields.optionalCount("process"), node: try fields.name("node"),
-            sinceMilliseconds: try fields.time("since"))
+            sinceMilliseconds: try fields.time("since"), fence: try fields.optionalText("fence").flatMap { UInt64($0) })
     }
 
     var members: JSONObject {
@@ -46,7 +49,7 @@ extension LockDocument: ControlDocument {
             .with("paths", list: paths) { JSONObject().with("path", name: $0) }
             .with("read", .bool(isRead)).with("mode", .string(mode.rawValue)).with("holder", .string(holder))
             .with("process", process.map(JSON.count)).with("node", name: node)
-            .with("since", seconds: sinceMilliseconds)
+            .with("since", seconds: sinceMilliseconds).with("fence", fence.map { .string(String($0)) })
     }
 }
 

@@ -1,6 +1,7 @@
+public import Coordination
 public import SyncModel
 
-/// A wish to hold paths still, waiting or granted.
+/// A wish to hold files still, waiting or granted.
 public struct Claim: Hashable, Sendable {
     public enum Mode: UInt8, CaseIterable, Hashable, Sendable {
         /// Programs on this node only.
@@ -11,12 +12,20 @@ public struct Claim: Hashable, Sendable {
         case strict = 2
     }
 
+    /// What the node writes under itself, as no client.
+    public static let nodePurpose = "syncd"
+
     /// Given by whoever asks, and never twice by the same node in one process.
     public let id: UInt64
-    /// At least one; each with all that is below it.
-    public let paths: [Path]
-    public let isRead: Bool
+    /// The connection it was made over.
+    public let client: UInt64
+    /// At least one. Once it is held: where the items are by now.
+    public internal(set) var accesses: [Access]
+    /// Claims of one purpose never wait for each other.
+    public let purpose: String?
     public let mode: Mode
+    /// Taken away after so long if somebody waits for it.
+    public let holdMilliseconds: UInt64?
     /// For people: which program asks.
     public let holder: [UInt8]
     public let process: UInt32
@@ -25,30 +34,34 @@ public struct Claim: Hashable, Sendable {
     public internal(set) var isHeld = false
     /// Since when it is held, or waits (wall milliseconds).
     public internal(set) var sinceMilliseconds: Int64 = 0
+    /// Higher than that of every grant before it on this node.
+    public internal(set) var fence: UInt64 = 0
 
     public init(
-        id: UInt64, paths: [Path], isRead: Bool, mode: Mode, holder: [UInt8], process: UInt32, node: Author = .own
+        id: UInt64, client: UInt64 = 0, accesses: [Access], purpose: String? = nil, mode: Mode,
+        holdMilliseconds: UInt64? = nil, holder: [UInt8], process: UInt32, node: Author = .own
     ) {
         self.id = id
-        self.paths = paths
-        self.isRead = isRead
+        self.client = client
+        self.accesses = accesses
+        self.purpose = purpose
         self.mode = mode
+        self.holdMilliseconds = holdMilliseconds
         self.holder = holder
         self.process = process
         self.node = node
     }
 
-    /// What one node does for itself alone does not concern the other.
-    func excludes(_ other: Claim) -> Bool {
-        if isRead && other.isRead { return false }
-        if node != other.node && (mode == .local || other.mode == .local) { return false }
-        return paths.contains { path in other.paths.contains { Claim.meet(path, $0) } }
-    }
+    public var paths: [Path] { accesses.map(\.path) }
+    public var isRead: Bool { accesses.allSatisfy(\.isRead) }
 
-    func covers(_ path: Path) -> Bool { paths.contains { Claim.meet(path, $0) } }
+    func covers(_ path: Path) -> Bool { accesses.contains { $0.meets(path) || $0.path.isBelow(path) } }
+}
 
-    private static func meet(_ first: Path, _ second: Path) -> Bool {
-        first == second || first.isBelow(second) || second.isBelow(first)
+extension [Access] {
+    /// Paths held still with all that is below them, as they are.
+    public init(holding paths: [Path], isRead: Bool) {
+        self = paths.map { Access($0, isRead ? .read(savesFirst: false) : .write(.update), coversContents: true) }
     }
 }
 

@@ -1,45 +1,64 @@
+import Coordination
 import SyncModel
 
-/// Programs that hold files still (`syncctl lock`): what they ask, what the arbiter says, and what waits meanwhile.
+/// Programs that hold files still: what they ask, what the arbiter says, and what waits meanwhile.
 extension Node {
     private var isArbiter: Bool { reconciler.precedence.ownKeyIsSmaller }
+
+    /// Fences of this start are above those of every one before: the clock of the node is never behind what it has told.
+    mutating func openClaims() {
+        var later = clock
+        claims.machine = Coordinator(
+            fencesAbove: later.tick(wallMilliseconds: now.wallMilliseconds).raw, asking: .others)
+    }
 
     // MARK: Programs of this node
 
     mutating func claim(_ claim: Claim, timeoutMilliseconds: UInt64?, _ id: CommandID, into effects: inout Effects) {
-        guard claims.entries.count < ClaimQueue.entriesMax else {
-            return effects.add(.answer(id, .refused(.requestRefused)))
+        guard claims.entries.count < ClaimDesk.entriesMax, !claim.accesses.isEmpty else {
+            return effects.add(.answer(id, .claimRefused(.tooMany)))
         }
         var waiting = claim
         waiting.sinceMilliseconds = now.wallMilliseconds
         let asks = claim.mode != .local && record.peer != nil && !isArbiter
-        claims.entries.append(
-            ClaimQueue.Entry(
-                claim: waiting, command: id, deadline: timeoutMilliseconds.map { now.monotonicMilliseconds + $0 },
-                arbiter: asks ? .toAsk : .notNeeded))
+        claims.entries[claims.newNumber()] = ClaimDesk.Entry(
+            claim: waiting, command: id, deadline: timeoutMilliseconds.map { now.monotonicMilliseconds + $0 },
+            arbiter: asks ? .toAsk : .notNeeded)
     }
 
     /// Granted or not: whoever asked is gone, or is done.
-    mutating func endClaims(_ ids: [UInt64], into effects: inout Effects) {
+    mutating func endClaims(_ ids: [UInt64], _ deeds: [Deed], into effects: inout Effects) {
         for id in ids {
-            guard let index = claims.entries.firstIndex(where: { $0.claim.id == id && $0.claim.node == .own }) else {
-                continue
-            }
-            refuse(index, .requestRefused, into: &effects)
+            guard let number = claims.number(of: id, .own) else { continue }
+            drop(number, deeds, refusal: .withdrawn, into: &effects)
         }
     }
 
-    private mutating func drop(at index: Int, into effects: inout Effects) {
-        let entry = claims.entries.remove(at: index)
+    /// Whoever still waits for it is told why it will not come.
+    private mutating func drop(
+        _ number: UInt64, _ deeds: [Deed] = [], refusal: ClaimRefusal, into effects: inout Effects
+    ) {
+        guard let entry = forgetEntry(number, refusal, into: &effects), entry.isQueued else { return }
+        instruct(.end(claim: number, deeds), into: &effects)
+    }
+
+    private mutating func forgetEntry(
+        _ number: UInt64, _ refusal: ClaimRefusal, into effects: inout Effects
+    ) -> ClaimDesk.Entry? {
+        guard let entry = claims.entries.removeValue(forKey: number) else { return nil }
+        if let command = entry.command { effects.add(.answer(command, .claimRefused(refusal))) }
         switch entry.arbiter {
         case .asked, .waits, .granted: if session.isLive { send(.releaseClaim(entry.claim.id), into: &effects) }
         case .notNeeded, .toAsk, .alone: break
         }
-        guard entry.claim.node == .own, entry.claim.isHeld else { return }
+        guard entry.claim.node == .own, entry.claim.isHeld else { return entry }
         // What was saved under it is one save, and what had to wait for it need wait no more.
         if records.dueAt != nil { records.dueAt = now.monotonicMilliseconds }
-        for (path, _) in plan.resting where entry.claim.covers(path) { plan.resting[path] = nil }
+        for (path, _) in plan.resting where entry.claim.covers(path) {
+            plan.resting[path] = nil
+        }
         plan.startRound()
+        return entry
     }
 
     // MARK: Granting
@@ -48,87 +67,118 @@ extension Node {
         guard phase == .running, !claims.isEmpty else { return }
         endOverdue(into: &effects)
         askArbiter(into: &effects)
-        for index in claims.entries.indices {
-            let entry = claims.entries[index]
-            guard !entry.claim.isHeld, entry.arbiter.isOver, claims.isFree(index), !isBeingWritten(entry.claim) else {
-                continue
-            }
-            claims.entries[index].claim.isHeld = true
-            claims.entries[index].claim.sinceMilliseconds = now.wallMilliseconds
-            claims.entries[index].command = nil
-            if let command = entry.command {
-                effects.add(.answer(command, .claims([claims.entries[index].claim])))
-            } else if entry.claim.node == .peer {
-                send(.claimAnswer(entry.claim.id, isGranted: true), into: &effects)
-            }
+        for (number, entry) in claims.entries where !entry.isQueued && entry.arbiter.isOver {
+            claims.entries[number]?.isQueued = true
+            if entry.claim.node == .own { noteWriting(meeting: entry.claim.accesses, into: &effects) }
+            let request = claims.request(number, entry, at: now.monotonicMilliseconds)
+            instruct(entry.claim.isHeld ? .occupy(request) : .claim(request), into: &effects)
+        }
+        tellSights(into: &effects)
+        endWritings(into: &effects)
+        if let due = claims.machine.nextDue, due <= now.monotonicMilliseconds { instruct(.time, into: &effects) }
+    }
+
+    mutating func instruct(_ event: Coordinator.Event, into effects: inout Effects) {
+        var words: [Coordinator.Effect] = []
+        claims.machine.step(event, at: now.monotonicMilliseconds, into: &words)
+        for word in words { heed(word, into: &effects) }
+    }
+
+    private mutating func heed(_ word: Coordinator.Effect, into effects: inout Effects) {
+        switch word {
+        case .granted(let grant): take(grant, into: &effects)
+        case .refused(let number, let reason):
+            guard !refuseWriting(number), claims.entries[number]?.isQueued == true else { return }
+            _ = forgetEntry(number, reason, into: &effects)
+        case .revoked(let number):
+            guard let entry = forgetEntry(number, .withdrawn, into: &effects) else { return }
+            effects.add(.program(.revoked(claim: entry.claim.id, client: entry.claim.client)))
+        case .ask(let question): effects.add(.program(.ask(question)))
+        case .tell(let presenter, let news): effects.add(.program(.tell(presenter: presenter, news)))
         }
     }
 
-    /// What is on its way into the folder arrives before the files stand still.
-    private func isBeingWritten(_ claim: Claim) -> Bool {
-        guard claim.node == .own else { return false }
-        return claim.paths.contains { apply.touches($0) || apply.touchesBelow($0) }
+    private mutating func take(_ grant: Grant, into effects: inout Effects) {
+        guard var entry = claims.entries[grant.claim] else { return takeWriting(grant.claim) }
+        let wasHeld = entry.claim.isHeld
+        entry.claim.accesses = zip(entry.claim.accesses, grant.paths).map { access, path in
+            var access = access
+            access.path = path
+            return access
+        }
+        entry.claim.isHeld = true
+        entry.claim.fence = grant.fence
+        entry.claim.sinceMilliseconds = now.wallMilliseconds
+        let command = entry.command
+        entry.command = nil
+        claims.entries[grant.claim] = entry
+        if let command {
+            effects.add(.answer(command, .claims([entry.claim])))
+        } else if entry.claim.node == .peer, !wasHeld {
+            send(.claimAnswer(entry.claim.id, isGranted: true), into: &effects)
+        }
     }
 
     private mutating func endOverdue(into effects: inout Effects) {
         let time = now.monotonicMilliseconds
-        for index in claims.entries.indices.reversed() {
-            let entry = claims.entries[index]
+        for (number, entry) in claims.entries {
             if let ends = entry.leaseEnds, ends <= time {
-                drop(at: index, into: &effects)
-            } else if !entry.claim.isHeld, let deadline = entry.deadline, deadline <= time {
-                refuse(index, .waitTimedOut, into: &effects)
+                drop(number, refusal: .withdrawn, into: &effects)
+            } else if !entry.isQueued, let deadline = entry.deadline, deadline <= time {
+                let refusal = ClaimRefusal.timedOut(holder: nil, purpose: nil, heldMilliseconds: 0)
+                drop(number, refusal: refusal, into: &effects)
             } else if !entry.claim.isHeld, entry.claim.mode == .strict, !session.isLive {
-                refuse(index, .peerAway, into: &effects)
+                refuse(number, .peerAway, into: &effects)
             }
         }
     }
 
-    /// Answers whoever still waits for it.
-    private mutating func refuse(_ index: Int, _ code: MessageCode, into effects: inout Effects) {
-        if let command = claims.entries[index].command { effects.add(.answer(command, .refused(code))) }
-        drop(at: index, into: &effects)
+    /// For a reason that has nothing to do with who holds what.
+    private mutating func refuse(_ number: UInt64, _ code: MessageCode, into effects: inout Effects) {
+        if let command = claims.entries[number]?.command { effects.add(.answer(command, .refused(code))) }
+        claims.entries[number]?.command = nil
+        drop(number, refusal: .withdrawn, into: &effects)
     }
 
     private mutating func askArbiter(into effects: inout Effects) {
         let time = now.monotonicMilliseconds
-        var unheard: [Int] = []
-        for index in claims.entries.indices {
-            let entry = claims.entries[index]
+        for (number, entry) in claims.entries {
             switch entry.arbiter {
             case .toAsk where session.isLive, .alone where session.isLive:
-                claims.entries[index].arbiter = entry.claim.isHeld ? .granted : .asked(time)
+                claims.entries[number]?.arbiter = entry.claim.isHeld ? .granted : .asked(time)
                 send(.claim(PeerClaim(entry.claim)), into: &effects)
             case .toAsk:
                 // Without a link, what the other node may hold is waited out. Then each is on its own.
-                let mayGoOn = claims.lostLinkAt.map { time >= $0 + ClaimQueue.leaseMilliseconds } ?? true
-                if mayGoOn || entry.claim.isHeld { claims.entries[index].arbiter = .alone }
-            case .asked(let since) where time >= since + ClaimQueue.silenceMilliseconds:
+                let mayGoOn = claims.lostLinkAt.map { time >= $0 + ClaimDesk.leaseMilliseconds } ?? true
+                if mayGoOn || entry.claim.isHeld { claims.entries[number]?.arbiter = .alone }
+            case .asked(let since) where time >= since + ClaimDesk.silenceMilliseconds:
                 if entry.claim.mode == .strict {
-                    unheard.append(index)
+                    refuse(number, .peerIncompatible, into: &effects)
                 } else {
-                    claims.entries[index].arbiter = .notNeeded
+                    claims.entries[number]?.arbiter = .notNeeded
                 }
             case .asked, .waits, .granted, .notNeeded, .alone: break
             }
         }
-        for index in unheard.reversed() { refuse(index, .peerIncompatible, into: &effects) }
     }
 
     // MARK: The other node
 
     /// Every claim is answered at once, so that the other knows that it is heard.
     mutating func take(_ asked: PeerClaim, into effects: inout Effects) -> Bool {
-        guard isArbiter, !asked.paths.isEmpty, claims.entries.count < ClaimQueue.entriesMax else { return true }
-        claims.entries.removeAll { $0.claim.node == .peer && $0.claim.id == asked.id }
+        guard isArbiter, !asked.paths.isEmpty, claims.entries.count < ClaimDesk.entriesMax else { return true }
+        takeRelease(of: asked.id, into: &effects)
         var claim = Claim(
-            id: asked.id, paths: asked.paths, isRead: asked.isRead, mode: .pair, holder: asked.holder,
-            process: asked.process, node: .peer)
+            id: asked.id, accesses: [Access](holding: asked.paths, isRead: asked.isRead), mode: .pair,
+            holder: asked.holder, process: asked.process, node: .peer)
         claim.sinceMilliseconds = now.wallMilliseconds
         claim.isHeld = asked.isHeld
-        let isSplit = asked.isHeld && claims.entries.contains { $0.claim.isHeld && $0.claim.excludes(claim) }
+        let entry = ClaimDesk.Entry(claim: claim)
+        let number = claims.newNumber()
+        let request = claims.request(number, entry, at: now.monotonicMilliseconds)
+        let isSplit = asked.isHeld && claims.machine.isHeldAgainst(request)
         if isSplit { noteSplitHold(of: claim, into: &effects) }
-        claims.entries.append(ClaimQueue.Entry(claim: claim))
+        claims.entries[number] = entry
         if !asked.isHeld || isSplit { send(.claimAnswer(asked.id, isGranted: false), into: &effects) }
         return true
     }
@@ -139,34 +189,38 @@ extension Node {
     }
 
     mutating func takeClaimAnswer(_ id: UInt64, isGranted: Bool, into effects: inout Effects) {
-        guard let index = claims.entries.firstIndex(where: { $0.claim.id == id && $0.claim.node == .own }) else {
-            return
-        }
-        let claim = claims.entries[index].claim
-        if claim.isHeld, !isGranted { noteSplitHold(of: claim, into: &effects) }
-        switch claims.entries[index].arbiter {
-        case .asked, .waits: claims.entries[index].arbiter = isGranted ? .granted : .waits
+        guard let number = claims.number(of: id, .own), let entry = claims.entries[number] else { return }
+        if entry.claim.isHeld, !isGranted { noteSplitHold(of: entry.claim, into: &effects) }
+        switch entry.arbiter {
+        case .asked, .waits: claims.entries[number]?.arbiter = isGranted ? .granted : .waits
         case .notNeeded, .toAsk, .granted, .alone: break
         }
     }
 
-    mutating func takeRelease(of id: UInt64) {
-        claims.entries.removeAll { $0.claim.node == .peer && $0.claim.id == id }
+    mutating func takeRelease(of id: UInt64, into effects: inout Effects) {
+        guard let number = claims.number(of: id, .peer) else { return }
+        drop(number, refusal: .withdrawn, into: &effects)
     }
 
     /// What the other holds it may go on holding for a while; what it waits for it asks again.
-    mutating func loseLinkOfClaims() {
+    mutating func loseLinkOfClaims(into effects: inout Effects) {
         claims.lostLinkAt = now.monotonicMilliseconds
-        claims.entries.removeAll { $0.claim.node == .peer && !$0.claim.isHeld }
-        for index in claims.entries.indices {
-            if claims.entries[index].claim.node == .peer {
-                claims.entries[index].leaseEnds = now.monotonicMilliseconds + ClaimQueue.leaseMilliseconds
+        for (number, entry) in claims.entries {
+            guard entry.claim.node == .own else {
+                if entry.claim.isHeld {
+                    claims.entries[number]?.leaseEnds = now.monotonicMilliseconds + ClaimDesk.leaseMilliseconds
+                } else {
+                    drop(number, refusal: .withdrawn, into: &effects)
+                }
                 continue
             }
-            switch claims.entries[index].arbiter {
-            case .asked, .waits, .granted: claims.entries[index].arbiter = .toAsk
-            case .notNeeded, .toAsk, .alone: break
+            switch entry.arbiter {
+            case .asked, .waits, .granted: claims.entries[number]?.arbiter = .toAsk
+            case .notNeeded, .toAsk, .alone: continue
             }
+            guard entry.isQueued, !entry.claim.isHeld else { continue }
+            claims.entries[number]?.isQueued = false
+            instruct(.end(claim: number, []), into: &effects)
         }
     }
 }

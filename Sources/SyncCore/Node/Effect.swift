@@ -1,3 +1,4 @@
+public import Coordination
 public import RecordMerge
 public import SyncModel
 
@@ -34,6 +35,8 @@ public enum Effect: Sendable {
     case wake(atMilliseconds: UInt64)
     case report(Report)
     case answer(CommandID, Answer)
+    /// For a program that holds or shows files.
+    case program(ProgramWord)
     /// The node is done: end the process with this reason. No event is expected after it.
     case finish(FinishReason)
 }
@@ -109,6 +112,16 @@ public enum Answer: Hashable, Sendable {
     case records([RecordID])
     case explanation(Explanation)
     case claims([Claim])
+    case claimRefused(ClaimRefusal)
+}
+
+/// What programs that hold or show files are told unasked.
+public enum ProgramWord: Hashable, Sendable {
+    /// To be answered by `Command.answerQuestion`.
+    case ask(Question)
+    case tell(presenter: UInt64, News)
+    /// Held for longer than was agreed, while somebody waits.
+    case revoked(claim: UInt64, client: UInt64)
 }
 
 /// The effects of one step, in the order in which they are to be performed.

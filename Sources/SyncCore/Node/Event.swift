@@ -1,3 +1,4 @@
+public import Coordination
 public import RecordMerge
 public import SyncModel
 
@@ -151,8 +152,12 @@ public enum Command: Hashable, Sendable {
     case explainRecord(RecordID)
     /// Answered by `.claims` with the one that is granted, when it is.
     case claim(Claim, timeoutMilliseconds: UInt64?)
-    /// By their numbers, waiting or granted.
-    case endClaims([UInt64])
+    /// By their numbers, waiting or granted, and what was done under them that others must know of.
+    case endClaims([UInt64], [Deed])
+    /// It is asked before others touch what it shows, and told after.
+    case present(Presenter)
+    case withdrawPresenter(UInt64)
+    case answerQuestion(UInt64, of: UInt64, PresenterAnswer)
     /// All that are known here.
     case listClaims
     /// The administrator has changed his mind.

@@ -18,9 +18,11 @@ extension Node {
             let alert = Alert(key: key, sinceMilliseconds: now.wallMilliseconds, writer: writer)
             alarms.raised[key] = alert
             effects.add(.report(.raised(alert)))
+            noteSight(of: key.code, key.subject, isOpen: true, into: &effects)
         } else if !holds && isRaised {
             alarms.raised[key] = nil
             effects.add(.report(.cleared(key)))
+            noteSight(of: key.code, key.subject, isOpen: false, into: &effects)
         }
     }
 

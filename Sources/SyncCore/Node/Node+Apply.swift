@@ -176,8 +176,10 @@ extension Node {
             else {
                 continue
             }
-            if claims.holds(path) || task.adoptedFrom.map({ claims.holds($0.path) }) == true {
-                forget(task)
+            if !mayWrite(task, into: &effects) {
+                var waiting = row
+                wait(&waiting, .lockHeld)
+                put(waiting, replacing: row, in: &store, into: &effects)
                 continue
             }
             if !mayApply(task, row, &rows, in: &store, into: &effects) { continue }

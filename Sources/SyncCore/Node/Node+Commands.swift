@@ -1,3 +1,4 @@
+import Coordination
 import SyncModel
 
 /// What people ask of a running node, and how it stops.
@@ -42,11 +43,22 @@ extension Node {
             effects.add(.answer(id, explanation(of: record).map { .explanation($0) } ?? .refused(.requestNotFound)))
         case .claim(let claim, let timeout):
             self.claim(claim, timeoutMilliseconds: timeout, id, into: &effects)
-        case .endClaims(let ids):
-            endClaims(ids, into: &effects)
+        case .endClaims(let ids, let deeds):
+            endClaims(ids, deeds, into: &effects)
+            effects.add(.answer(id, .done))
+        case .present(let presenter):
+            instruct(.register(presenter), into: &effects)
+            effects.add(.answer(id, .done))
+        case .withdrawPresenter(let presenter):
+            instruct(.withdraw(presenter: presenter), into: &effects)
+            effects.add(.answer(id, .done))
+        case .answerQuestion(let question, let presenter, let answer):
+            if claims.machine.isAsked(presenter, question) {
+                instruct(.answer(question: question, answer), into: &effects)
+            }
             effects.add(.answer(id, .done))
         case .listClaims:
-            effects.add(.answer(id, .claims(claims.entries.map(\.claim))))
+            effects.add(.answer(id, .claims(claims.entries.map(\.value.claim))))
         case .configure(let chosen):
             settings = chosen
             effects.add(.answer(id, .done))
@@ -99,7 +111,7 @@ extension Node {
                 sinceMilliseconds: row.waiting?.sinceMilliseconds ?? now.wallMilliseconds)
         }
         status.alerts = alarms.raised.map(\.value)
-        status.locks = claims.entries.count { $0.claim.isHeld }
+        status.locks = claims.entries.count { $0.value.claim.isHeld }
         status.heldDeletes = record.held
         status.quarantinedRecords = records.quarantinedCount
         status.contests = records.contested.count
@@ -114,7 +126,8 @@ extension Node {
         if record.isPaused { return .paused }
         if watch.scan != nil || !watch.toScan.isEmpty || formats.review != nil { return .scanning }
         if isInSync { return .inSync }
-        return counts.unsettled > 0 && plan.tasks.isEmpty || !session.isLive ? .waiting : .syncing
+        let allWait = plan.tasks.allSatisfy { $0.value.state == .claiming }
+        return counts.unsettled > 0 && allWait || !session.isLive ? .waiting : .syncing
     }
 
     /// Every unsettled row has a reason, stored or evident.

@@ -330,6 +330,7 @@ extension Node {
             return
         }
         batch.add(.relocate(move))
+        noteMoved(move.from, to: move.to, into: &effects)
         echoes.forgetAll()
         renameConflicts(from: move.from, to: move.to, into: &effects)
         for (path, stat) in parents {

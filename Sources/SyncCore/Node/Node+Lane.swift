@@ -533,6 +533,7 @@ extension Node {
         counts.replace(old, by: row)
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))
+        noteSight(of: row, before: old)
         watchConflictCopy(row, before: old, into: &effects)
         watchFormat(row, before: old, into: &effects)
         if row.path.name?.bytes == Node.ignoreFileName, isNewRule(row, old) { readRules([row.path], into: &effects) }

@@ -30,7 +30,10 @@ struct PlanState: Sendable {
             case locating, fetching
             /// The header of the staged file is being read.
             case examined
-            case ready, running
+            case ready
+            /// It is not its turn yet among programs that hold or show the file.
+            case claiming
+            case running
         }
     }
 
@@ -237,7 +240,7 @@ extension Node {
         }
         let wanted = resolution(of: row)
         let step = reconciler.step(from: row, to: wanted)
-        if step != .agree, claims.holds(row.path) {
+        if step != .agree, claims.holds(row.path), claims.writings.count >= ClaimDesk.writingsMax {
             wait(&row, .lockHeld)
             plan.someWait = true
             return

@@ -93,6 +93,7 @@ extension Node {
         recovery.isAfterCrash = !recovery.isFirstStart && !record.stoppedCleanly
         phase = .recovering
         record.stoppedCleanly = false
+        openClaims()
         if record.isForked { setAlarm(.logForked, if: true, into: &effects) }
         if record.held != nil { setAlarm(.fuseDeletes, if: true, into: &effects) }
         timers.begin(at: now, lastAlive: record.aliveMilliseconds, limits)

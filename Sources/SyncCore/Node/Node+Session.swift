@@ -98,9 +98,9 @@ struct SessionState: Sendable {
 extension Node {
     // MARK: Life of a link
 
-    mutating func connect(_ link: LinkID) {
+    mutating func connect(_ link: LinkID, into effects: inout Effects) {
         guard phase == .running || phase == .recovering else { return }
-        if session.isLive { loseLinkOfClaims() }
+        if session.isLive { loseLinkOfClaims(into: &effects) }
         session = SessionState()
         session.link = link
         session.helloDeadline = now.monotonicMilliseconds + limits.helloMilliseconds
@@ -113,7 +113,7 @@ extension Node {
 
     mutating func disconnect(_ link: LinkID, into effects: inout Effects) {
         guard session.link == link else { return }
-        if session.isLive { loseLinkOfClaims() }
+        if session.isLive { loseLinkOfClaims(into: &effects) }
         session = SessionState()
         serve = ServeState()
     }
@@ -337,7 +337,7 @@ extension Node {
             takeClaimAnswer(id, isGranted: isGranted, into: &effects)
             return true
         case .releaseClaim(let id):
-            takeRelease(of: id)
+            takeRelease(of: id, into: &effects)
             return true
         case .setsShown(let position):
             session.setsShown = position

@@ -1,25 +1,66 @@
+import Coordination
+
 /// Holds files still against other processes; nil where there is nobody to ask.
 protocol AccessBroker: Sendable {
     func hold(_ wanted: HeldPaths, within patience: Duration?) async throws -> (any HeldAccess)?
+
+    /// True if what is wanted for one purpose never waits for what is held for the same.
+    var knowsPurposes: Bool { get }
+
+    /// From now on `hear` is called before others touch what is shown, and after; as long as what is returned is kept.
+    func present(_ shown: ShownPath, hear: @escaping @Sendable (ShownWord) -> Void) async -> (any ShownAccess)?
 }
 
 /// Ends when it is released, or let go of.
 protocol HeldAccess: Sendable {
-    func release()
+    func release(_ deeds: [FileDeed])
+    /// Higher than that of every grant before it, if such a thing is known.
+    var fence: UInt64? { get }
+    /// Where the paths are that were renamed while this was waited for.
+    var moved: [[UInt8]: [UInt8]] { get }
 }
 
 /// What one access wants of other processes: resolved paths, by the bytes.
 struct HeldPaths: Hashable, Sendable {
+    struct Item: Hashable, Sendable {
+        var path: [UInt8]
+        let kind: Access.Kind
+    }
+
+    /// Empty: it stands for itself.
     let purpose: String
-    var paths: [[UInt8]]
+    var items: [Item]
     let isRead: Bool
 
-    /// Without what an access of the same purpose has already: no broker knows of purposes, and it would wait for itself.
+    var paths: [[UInt8]] { items.map(\.path) }
+
+    /// Without what an access of the same purpose has already, for who knows of no purposes: it would wait for itself.
     func without(_ others: some Sequence<HeldPaths>) -> HeldPaths {
         guard !purpose.isEmpty else { return self }
         let had = others.filter { $0.purpose == purpose && (!$0.isRead || isRead) }
         var rest = self
-        rest.paths.removeAll { path in had.contains { $0.paths.contains(path) } }
+        rest.items.removeAll { item in had.contains { $0.paths.contains(item.path) } }
         return rest
     }
+
+    mutating func follow(_ moved: [[UInt8]: [UInt8]]) {
+        for index in items.indices { items[index].path = moved[items[index].path] ?? items[index].path }
+    }
+}
+
+/// What a presenter shows: a resolved path, by the bytes.
+struct ShownPath: Sendable {
+    let path: [UInt8]
+    let purpose: String
+}
+
+/// Ends when it is withdrawn.
+protocol ShownAccess: Sendable {
+    func withdraw()
+}
+
+/// What other processes have to say to a presenter.
+enum ShownWord: Sendable {
+    case question(Question.Kind, savesFirst: Bool, reply: @Sendable (PresenterAnswer) -> Void)
+    case news(FileNews)
 }

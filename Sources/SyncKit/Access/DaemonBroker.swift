@@ -6,19 +6,25 @@ import RecordMerge
 import SyncModel
 import Synchronization
 
-/// Asks a running syncd for a lock on what lies in its folder, so that other programs, the daemon itself and the other node take part.
-/// Without a daemon, and elsewhere, nothing is asked.
+/// Asks a running syncd for a lock on what lies in its folder, and to be asked and told about what is shown there, so that other
+/// programs, the daemon itself and the other node take part. Without a daemon, and elsewhere, nothing is asked.
 final class DaemonBroker: AccessBroker {
     private struct State {
-        var connection: Connected?
+        var connection: DaemonFolder?
         /// Nobody listened: tried again then (monotonic milliseconds).
         var pauseEnds: UInt64 = 0
+        /// What is shown now, whether there is a daemon or not.
+        var shown: [UInt64: Shown] = [:]
+        var lastShown: UInt64 = 0
+        var keeper: Task<Void, Never>?
     }
 
-    private struct Connected {
-        let connection: DaemonConnection
-        /// Of the folder, resolved.
-        let folder: [UInt8]
+    private struct Shown {
+        var path: ShownPath
+        let hear: @Sendable (ShownWord) -> Void
+        /// What it is called over the connection it was told of last.
+        var name: (connection: ObjectIdentifier, presenter: String)?
+        var told: ObjectIdentifier?
     }
 
     private let socket: DocumentPath
@@ -34,34 +40,174 @@ final class DaemonBroker: AccessBroker {
         self.clock = clock
     }
 
+    deinit { state.withLock { $0.keeper?.cancel() } }
+
+    var knowsPurposes: Bool { true }
+
+    // MARK: Locks
+
     func hold(_ wanted: HeldPaths, within patience: Duration?) async throws -> (any HeldAccess)? {
         guard let connected = try await connected() else { return nil }
-        let inside = wanted.paths.filter { $0.starts(with: connected.folder + [UInt8(ascii: "/")]) }
+        let inside = wanted.items.filter { connected.contains($0.path) }
         guard !inside.isEmpty else { return nil }
         let request = LockRequest(
-            paths: inside.map { PathArgument(typed: $0, directory: [UInt8(ascii: "/")]) }, isRead: wanted.isRead,
-            mode: mode, timeoutMilliseconds: patience?.milliseconds, outlivesConnection: false, holder: wanted.purpose,
+            items: inside.map { .init(connected.argument($0.path), DaemonBroker.access($0.kind)) },
+            isRead: wanted.isRead, mode: mode, timeoutMilliseconds: patience?.milliseconds, outlivesConnection: false,
+            purpose: wanted.purpose.isEmpty ? nil : wanted.purpose, holder: DaemonBroker.program,
             process: ControlSocket.processID)
         let connection = connected.connection
         do {
             let answer = try await connection.ask(.lock(request)) { late in
-                DaemonBroker.id(late).map { connection.tell(.release(lock: $0)) }
+                DaemonBroker.id(late).map { connection.tell(.release(lock: $0, deeds: [])) }
             }
-            guard let id = DaemonBroker.id(answer) else { return nil }
-            return HeldLock { connection.tell(.release(lock: id)) }
+            guard let lock = try? LockDocument(json: answer) else { return nil }
+            let places = zip(inside, lock.paths.map { connected.place($0) }).filter { $0.path != $1 }
+            return HeldLock(
+                fence: lock.fence, moved: Dictionary(places.map { ($0.path, $1) }) { first, _ in first }
+            ) { deeds in
+                connection.tell(.release(lock: lock.id, deeds: deeds.compactMap(connected.deed)))
+            }
         } catch let error as ControlError {
             // The daemon has gone: there is nobody to be coordinated with.
             if !connection.isOpen { return nil }
-            if error.code.known == .waitTimedOut {
-                throw CoordinationError(.timedOut(purpose: nil, heldMilliseconds: 0))
-            }
-            throw CoordinationError(.refused(error.text))
+            throw CoordinationError(DaemonBroker.kind(of: error))
         }
     }
 
+    private static func kind(of error: ControlError) -> CoordinationError.Kind {
+        switch error.code.known {
+        case .waitTimedOut: .timedOut(purpose: nil, heldMilliseconds: 0)
+        case .lockCircle: .wouldDeadlock([error.text])
+        case .lockRefused: .presenterFailed(error.text)
+        default: .refused(error.text)
+        }
+    }
+
+    private static func access(_ kind: Access.Kind) -> LockRequest.Access {
+        switch kind {
+        case .read(let savesFirst): savesFirst ? .read : .readAsIs
+        case .write(.update): .update
+        case .write(.deleting): .deleting
+        case .write(.moving): .moving
+        case .write(.replacing): .replacing
+        case .write(.merging): .merging
+        case .write(.metadata): .metadata
+        }
+    }
+
+    /// For people who look at the list of locks.
+    private static let program = CommandLine.arguments.first.map { String($0.split(separator: "/").last ?? "") } ?? ""
+
     private static func id(_ answer: JSON) -> String? { answer["id"]?.text }
 
-    private func connected() async throws -> Connected? {
+    // MARK: Presenters
+
+    func present(_ shown: ShownPath, hear: @escaping @Sendable (ShownWord) -> Void) async -> (any ShownAccess)? {
+        let id = state.withLock { state in
+            state.lastShown += 1
+            state.shown[state.lastShown] = Shown(path: shown, hear: hear)
+            return state.lastShown
+        }
+        if let connected = try? await connected() { tell(connected) }
+        keep()
+        return ShownFile { [weak self] in self?.withdraw(id) }
+    }
+
+    private func withdraw(_ id: UInt64) {
+        let (gone, connection) = state.withLock { state in
+            let gone = state.shown.removeValue(forKey: id)
+            if state.shown.isEmpty {
+                state.keeper?.cancel()
+                state.keeper = nil
+            }
+            return (gone, state.connection?.connection)
+        }
+        guard let name = gone?.name, let connection, ObjectIdentifier(connection) == name.connection else { return }
+        connection.tell(.withdraw(presenter: name.presenter))
+    }
+
+    /// What the daemon does not know of yet, it is told. What is said first is heard first: whoever presents within an access is
+    /// known before that is given back.
+    private func tell(_ connected: DaemonFolder) {
+        let connection = ObjectIdentifier(connected.connection)
+        let new = state.withLock { state in
+            let new = state.shown.filter { $0.value.told != connection && connected.contains($0.value.path.path) }
+            for id in new.keys { state.shown[id]?.told = connection }
+            return new
+        }
+        for (id, shown) in new {
+            let request = PresentRequest(
+                path: connected.argument(shown.path.path), coversContents: false, purpose: shown.path.purpose)
+            connected.connection.follow(.present(request)) { [weak self, weak channel = connected.connection] item in
+                guard let channel, let line = try? PresenterLine(json: item) else { return }
+                self?.take(line, for: id, DaemonFolder(connection: channel, folder: connected.folder))
+            }
+        }
+    }
+
+    private func take(_ line: PresenterLine, for id: UInt64, _ connected: DaemonFolder) {
+        let connection = connected.connection
+        switch line {
+        case .registered(let presenter):
+            let isWanted = state.withLock { state in
+                state.shown[id]?.name = (ObjectIdentifier(connection), presenter)
+                return state.shown[id] != nil
+            }
+            if !isWanted { connection.tell(.withdraw(presenter: presenter)) }
+        case .question(let question):
+            let reply: @Sendable (PresenterAnswer) -> Void = { [weak connection] in
+                connection?.tell(.answer(question: question.id, DaemonBroker.reply($0)))
+            }
+            guard let shown = state.withLock({ $0.shown[id] }) else { return reply(.ready) }
+            shown.hear(.question(DaemonBroker.kind(question.kind), savesFirst: question.savesFirst, reply: reply))
+        case .news(let news):
+            let shown = state.withLock { state in
+                if case .moved(let from, let target) = news, let old = state.shown[id]?.path {
+                    let path = connected.place(old.path, following: from, to: target)
+                    state.shown[id]?.path = ShownPath(path: path, purpose: old.purpose)
+                }
+                return state.shown[id]
+            }
+            guard let shown else { return }
+            shown.hear(.news(connected.news(news, shown.path.path)))
+        }
+    }
+
+    private static func kind(_ kind: PresenterLine.Question.Kind) -> Question.Kind {
+        switch kind {
+        case .read: .letRead
+        case .write: .letWrite
+        case .delete: .letDelete
+        }
+    }
+
+    private static func reply(_ answer: PresenterAnswer) -> PresenterReply {
+        switch answer {
+        case .ready: .ready
+        case .busy: .busy
+        case .failed(let reason): .failed(reason)
+        }
+    }
+
+    /// A daemon that comes, or comes back, is told of what is shown within a second.
+    private func keep() {
+        state.withLock { state in
+            guard state.keeper == nil, !state.shown.isEmpty else { return }
+            state.keeper = Task { [weak self, clock] in
+                while !Task.isCancelled {
+                    do { try await clock.sleep(until: clock.milliseconds + DaemonBroker.pauseMilliseconds) } catch {
+                        return
+                    }
+                    guard let self else { return }
+                    if let connected = try? await self.connected() { self.tell(connected) }
+                }
+            }
+        }
+    }
+
+    // MARK: The connection
+
+    private func connected() async throws -> DaemonFolder? {
         let now = clock.milliseconds
         let (known, mayTry) = state.withLock { state in
             if state.connection?.connection.isOpen == false {
@@ -76,8 +222,13 @@ final class DaemonBroker: AccessBroker {
             guard let folder = Item.resolved(try StatusDocument(json: status).folder.path) else {
                 return nil
             }
-            let connected = Connected(connection: connection, folder: folder)
-            state.withLock { $0.connection = connected }
+            let made = DaemonFolder(connection: connection, folder: folder)
+            // Whoever was faster is kept: one connection is one program.
+            let connected = state.withLock { state in
+                if state.connection?.connection.isOpen != true { state.connection = made }
+                return state.connection ?? made
+            }
+            tell(connected)
             return connected
         } catch let error as CancellationError {
             throw error
@@ -89,7 +240,15 @@ final class DaemonBroker: AccessBroker {
 }
 
 private struct HeldLock: HeldAccess {
-    let giveBack: @Sendable () -> Void
+    let fence: UInt64?
+    let moved: [[UInt8]: [UInt8]]
+    let giveBack: @Sendable ([FileDeed]) -> Void
 
-    func release() { giveBack() }
+    func release(_ deeds: [FileDeed]) { giveBack(deeds) }
+}
+
+private struct ShownFile: ShownAccess {
+    let end: @Sendable () -> Void
+
+    func withdraw() { end() }
 }

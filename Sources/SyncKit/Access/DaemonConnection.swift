@@ -12,6 +12,8 @@ final class DaemonConnection: Sendable {
         var waiting: [Int64: CheckedContinuation<JSON, any Error>] = [:]
         /// What becomes of an answer that nobody waits for any more.
         var late: [Int64: @Sendable (JSON) -> Void] = [:]
+        /// Who takes the items of a request that is answered by a stream.
+        var followers: [Int64: @Sendable (JSON) -> Void] = [:]
         var error: ControlError?
     }
 
@@ -76,6 +78,16 @@ final class DaemonConnection: Sendable {
         send(ControlCall(id: .number(id), request: request).bytes)
     }
 
+    /// `take` is called with each item of the answer, in order, until the stream or the connection ends. It must not wait.
+    func follow(_ request: ControlRequest, take: @escaping @Sendable (JSON) -> Void) {
+        let id = state.withLock { state in
+            state.lastID += 1
+            state.followers[state.lastID] = take
+            return state.lastID
+        }
+        send(ControlCall(id: .number(id), request: request).bytes)
+    }
+
     private func send(_ line: [UInt8]) {
         do throws(ControlError) {
             try socket.send(line)
@@ -117,14 +129,18 @@ final class DaemonConnection: Sendable {
         }
         guard case .number(let id) = reply.id else { return }
         switch reply {
-        case .item: return
+        case .item(_, _, let item): state.withLock { $0.followers[id] }?(item)
         case .result(_, let document):
             let (waiting, late) = state.withLock {
-                ($0.waiting.removeValue(forKey: id), $0.late.removeValue(forKey: id))
+                $0.followers[id] = nil
+                return ($0.waiting.removeValue(forKey: id), $0.late.removeValue(forKey: id))
             }
             if let waiting { waiting.resume(returning: document) } else { late?(document) }
         case .refusal(let refusal):
-            state.withLock { $0.late[id] = nil }
+            state.withLock {
+                $0.late[id] = nil
+                $0.followers[id] = nil
+            }
             state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(throwing: refusal.error)
         }
     }
@@ -133,7 +149,10 @@ final class DaemonConnection: Sendable {
     private func end(with error: ControlError) {
         let waiting = state.withLock { state in
             if state.error == nil { state.error = error }
-            defer { state.waiting = [:] }
+            defer {
+                state.waiting = [:]
+                state.followers = [:]
+            }
             return Array(state.waiting.values)
         }
         for one in waiting { one.resume(throwing: error) }

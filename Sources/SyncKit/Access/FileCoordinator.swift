@@ -19,6 +19,9 @@ public struct FileAccess: Hashable, Sendable {
         FileAccess(path: path, kind: .read(savesFirst: savingFirst))
     }
 
+    /// Whoever shows the file saves it first: for who reads it and writes what came of that.
+    public static func merge(_ path: DocumentPath) -> FileAccess { write(path, .merging) }
+
     public static func write(_ path: DocumentPath, _ writing: Writing = .update) -> FileAccess {
         FileAccess(path: path, kind: .write(writing))
     }
@@ -74,6 +77,17 @@ public enum FileNews: Hashable, Sendable {
     case deleted
     /// This presenter did not answer in time, and others went on without it.
     case skipped
+    case warned(FileWarning)
+}
+
+/// Something about a file that lasts has begun or is over: another version of it lies beside it, its format is newer than what the
+/// node understands. Told by syncd.
+public struct FileWarning: Hashable, Sendable {
+    /// As in `syncctl explain CODE`.
+    public let code: String
+    /// The file itself, or the other version.
+    public let about: DocumentPath
+    public let isOpen: Bool
 }
 
 /// Why an access was not granted.

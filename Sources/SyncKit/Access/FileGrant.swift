@@ -4,13 +4,17 @@ import Synchronization
 public final class FileGrant: Sendable {
     /// Where the files are: they may have been renamed while the claim waited.
     public let paths: [DocumentPath]
-    /// Higher than that of every grant before it.
+    /// Higher than that of every grant before it: of all programs where a daemon coordinates them, else of this process.
     public let fence: UInt64
-    private let done = Mutex<[FileDeed]>([])
+    /// What the coordinator of the process knows it by.
+    let number: UInt64
+    private let done: Mutex<[FileDeed]>
 
-    init(paths: [DocumentPath], fence: UInt64) {
+    init(paths: [DocumentPath], fence: UInt64, number: UInt64) {
         self.paths = paths
         self.fence = fence
+        self.number = number
+        done = Mutex([])
     }
 
     /// Whoever shows the file is told when the access ends.

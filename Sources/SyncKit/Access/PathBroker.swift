@@ -5,6 +5,11 @@ import Synchronization
 struct PathBroker: AccessBroker {
     let clock: any DocumentClock
 
+    var knowsPurposes: Bool { false }
+
+    /// Locks of the kernel ask nobody.
+    func present(_ shown: ShownPath, hear: @escaping @Sendable (ShownWord) -> Void) async -> (any ShownAccess)? { nil }
+
     private static var pauseMax: UInt64 { 32 }
 
     func hold(_ wanted: HeldPaths, within patience: Duration?) async throws -> (any HeldAccess)? {
@@ -36,5 +41,8 @@ private final class HeldPath: HeldAccess {
         self.lock = Mutex(lock)
     }
 
-    func release() { lock.withLock { $0 = nil } }
+    var fence: UInt64? { nil }
+    var moved: [[UInt8]: [UInt8]] { [:] }
+
+    func release(_ deeds: [FileDeed]) { lock.withLock { $0 = nil } }
 }

@@ -14,10 +14,14 @@ final class ProcessCoordinator: FileCoordinator {
         var timer: (due: UInt64, task: Task<Void, Never>)?
         /// What is held against other processes, by the claim.
         var held: [UInt64: HeldPaths] = [:]
+        /// What brokers know of the presenters.
+        var shown: [UInt64: [any ShownAccess]] = [:]
     }
 
     private enum Delivery: Sendable {
         case question(Question)
+        /// Of another process.
+        case distant(Question.Kind, savesFirst: Bool, reply: @Sendable (PresenterAnswer) -> Void)
         case news(FileNews)
     }
 
@@ -43,45 +47,56 @@ final class ProcessCoordinator: FileCoordinator {
         let request = ClaimRequest(
             id: id, client: 0, purpose: purpose, accesses: wanted, patienceMilliseconds: patience?.milliseconds)
         let granted = try await grant(request)
-        let paths = granted.paths.map { DocumentPath([UInt8(ascii: "/")] + $0.bytes) }
-        let grant = FileGrant(paths: paths, fence: granted.fence)
         let left = patience.map { $0 - .milliseconds(clock.milliseconds - begun) }
         let all = HeldPaths(
-            purpose: purpose ?? "", paths: paths.map(\.bytes), isRead: accesses.allSatisfy(\.isRead))
-        defer { end(id, grant) }
-        return try await holding(id, all, within: left) { try await body(grant) }
+            purpose: purpose ?? "",
+            items: zip(granted.paths, accesses).map { .init(path: [UInt8(ascii: "/")] + $0.bytes, kind: $1.kind) },
+            isRead: accesses.allSatisfy(\.isRead))
+        var deeds: [FileDeed] = []
+        defer { end(id, deeds) }
+        return try await holding(id, all, granted.fence, within: left, &deeds, body)
     }
 
     /// What is held against other processes ends before the claim does: whoever is granted next is not to find it held.
-    private func holding<Result>(
-        _ id: UInt64, _ all: HeldPaths, within patience: Duration?, _ body: () async throws -> Result
+    private func holding<Result: Sendable>(
+        _ id: UInt64, _ all: HeldPaths, _ fence: UInt64, within patience: Duration?, _ deeds: inout [FileDeed],
+        _ body: @Sendable (FileGrant) async throws -> Result
     ) async throws -> Result {
-        let held = try await hold(id, all, within: patience)
-        defer { release(id, held) }
-        return try await body()
+        let (held, wanted) = try await hold(id, all, within: patience)
+        let grant = FileGrant(
+            paths: wanted.paths.map { DocumentPath($0) }, fence: held.compactMap(\.fence).first ?? fence,
+            number: fence)
+        defer {
+            deeds = grant.deeds
+            release(id, held, deeds)
+        }
+        return try await body(grant)
     }
 
     private func hold(
         _ id: UInt64, _ all: HeldPaths, within patience: Duration?
-    ) async throws -> [any HeldAccess] {
-        let wanted = state.withLock { all.without($0.held.values) }
-        guard !wanted.paths.isEmpty else { return [] }
-        var held: [any HeldAccess] = []
+    ) async throws -> (held: [any HeldAccess], wanted: HeldPaths) {
+        var (all, held): (HeldPaths, [any HeldAccess]) = (all, [])
         do {
             for broker in brokers {
-                if let access = try await broker.hold(wanted, within: patience) { held.append(access) }
+                let wanted = broker.knowsPurposes ? all : state.withLock { all.without($0.held.values) }
+                guard !wanted.items.isEmpty, let access = try await broker.hold(wanted, within: patience) else {
+                    continue
+                }
+                held.append(access)
+                all.follow(access.moved)
             }
         } catch {
-            for access in held { access.release() }
+            for access in held { access.release([]) }
             throw error
         }
-        state.withLock { $0.held[id] = wanted }
-        return held
+        state.withLock { $0.held[id] = all.without($0.held.values) }
+        return (held, all)
     }
 
-    private func release(_ id: UInt64, _ held: [any HeldAccess]) {
+    private func release(_ id: UInt64, _ held: [any HeldAccess], _ deeds: [FileDeed]) {
         state.withLock { $0.held[id] = nil }
-        for access in held { access.release() }
+        for access in held.reversed() { access.release(deeds) }
     }
 
     /// Cancelling ends a claim that waits, and never one that was granted: whoever has it goes on to use it.
@@ -105,11 +120,11 @@ final class ProcessCoordinator: FileCoordinator {
         }
     }
 
-    private func end(_ id: UInt64, _ grant: FileGrant) {
-        step(.end(claim: id, grant.deeds.compactMap(ProcessCoordinator.deed)))
+    private func end(_ id: UInt64, _ deeds: [FileDeed]) {
+        step(.end(claim: id, deeds.compactMap(ProcessCoordinator.deed)))
     }
 
-    func isOver(_ grant: FileGrant) -> Bool { !state.withLock { $0.machine.isCurrent(fence: grant.fence) } }
+    func isOver(_ grant: FileGrant) -> Bool { !state.withLock { $0.machine.isCurrent(fence: grant.number) } }
 
     // MARK: Presenters
 
@@ -129,13 +144,50 @@ final class ProcessCoordinator: FileCoordinator {
                 await self?.deliver(delivery, to: presenter)
             }
         }
-        step(.register(Presenter(id: id, client: 0, purpose: presenter.purpose, path: place)))
+        let purpose = presenter.purpose
+        step(.register(Presenter(id: id, client: 0, purpose: purpose, path: place)))
+        let shown = ShownPath(path: [UInt8(ascii: "/")] + place.bytes, purpose: purpose)
+        for broker in brokers {
+            guard let access = await broker.present(shown, hear: { [weak self] in self?.hear($0, of: id, purpose) })
+            else { continue }
+            let isWanted = state.withLock { state in
+                guard state.presenters[id] != nil else { return false }
+                state.shown[id, default: []].append(access)
+                return true
+            }
+            if !isWanted { access.withdraw() }
+        }
         return PresenterToken(id: id)
     }
 
     func withdraw(_ token: PresenterToken) async {
         step(.withdraw(presenter: token.id))
-        state.withLock { $0.presenters.removeValue(forKey: token.id) }?.finish()
+        let (sink, shown) = state.withLock {
+            ($0.presenters.removeValue(forKey: token.id), $0.shown.removeValue(forKey: token.id))
+        }
+        for access in shown ?? [] { access.withdraw() }
+        sink?.finish()
+    }
+
+    /// From another process.
+    private func hear(_ word: ShownWord, of id: UInt64, _ purpose: String) {
+        let sink = state.withLock { $0.presenters[id] }
+        let woken: [@Sendable () -> Void] = state.withLock { state in
+            guard sink != nil, case .news(.moved(let target)) = word,
+                let place = Path(Array(target.bytes.dropFirst()))
+            else {
+                return []
+            }
+            // Registered anew it is elsewhere; what it owes an answer to was about the old place.
+            return step(.register(Presenter(id: id, client: 0, purpose: purpose, path: place)), &state)
+        }
+        for wake in woken { wake() }
+        switch word {
+        case .news(let news): sink?.yield(.news(news))
+        case .question(let kind, let savesFirst, let reply):
+            guard let sink else { return reply(.ready) }
+            sink.yield(.distant(kind, savesFirst: savesFirst, reply: reply))
+        }
     }
 
     private func deliver(_ delivery: Delivery, to presenter: any FilePresenter) async {
@@ -146,6 +198,13 @@ final class ProcessCoordinator: FileCoordinator {
                 step(.answer(question: question.id, .ready))
             } catch {
                 step(.answer(question: question.id, .failed("\(error)")))
+            }
+        case .distant(let kind, let savesFirst, let reply):
+            do {
+                try await presenter.prepare(for: kind, savingFirst: savesFirst)
+                reply(.ready)
+            } catch {
+                reply(.failed("\(error)"))
             }
         case .news(let news): await presenter.take(news)
         }
@@ -236,6 +295,11 @@ final class ProcessCoordinator: FileCoordinator {
         case .moved(_, let target): .moved(to: DocumentPath([UInt8(ascii: "/")] + (shown ?? target).bytes))
         case .deleted: .deleted
         case .skipped: .skipped
+        case .warned(let warning):
+            .warned(
+                FileWarning(
+                    code: warning.code.rawValue, about: DocumentPath([UInt8(ascii: "/")] + warning.about.bytes),
+                    isOpen: warning.isOpen))
         }
     }
 

@@ -13,6 +13,8 @@ public protocol DocumentSession<Model>: Actor {
     /// Nil until something was loaded or created.
     var model: Model? { get }
     var hasUnsavedChanges: Bool { get }
+    /// What syncd has to say about the file and is not over: another version of it beside it, a format it does not understand.
+    var warnings: [FileWarning] { get }
     var canUndo: Bool { get }
     var canRedo: Bool { get }
 
@@ -39,6 +41,8 @@ public protocol DocumentSession<Model>: Actor {
 
     /// The present state and every one that follows, until it is closed.
     func states() -> AsyncStream<DocumentState>
+    /// The present model, and every one that is read from the file after it because others have changed that.
+    func models() -> AsyncStream<Model>
 }
 
 extension DocumentSession {

@@ -14,6 +14,7 @@ actor FileSession<Kind: Document>: DocumentSession {
     private(set) var outcome = LoadOutcome.notLoaded
     private(set) var lastError: DocumentError?
     private(set) var model: Model?
+    private(set) var warnings: [FileWarning] = []
 
     nonisolated let purpose: String
     private let document: Kind
@@ -33,9 +34,11 @@ actor FileSession<Kind: Document>: DocumentSession {
     private var lastChange: UInt64 = 0
     private var autosaving: Task<Void, Never>?
     private var listeners: [Int: AsyncStream<DocumentState>.Continuation] = [:]
+    private var readers: [Int: AsyncStream<Model>.Continuation] = [:]
     private var lastListener = 0
     /// Saves and loads go one after the other.
     private var isBusy = false
+    private var isLookWanted = false
     private var queue: [CheckedContinuation<Void, Never>] = []
 
     private static var undoMax: Int { 100 }
@@ -106,6 +109,7 @@ actor FileSession<Kind: Document>: DocumentSession {
         model = decoded.model
         lastError = decoded.model == nil ? DocumentError(unreadable: decoded) : nil
         state = decoded.model != nil || outcome == .zeroLength ? .normal : .editingDisabled
+        if let model { for reader in readers.values { reader.yield(model) } }
     }
 
     private func fail(with error: DocumentError) {
@@ -290,6 +294,8 @@ actor FileSession<Kind: Document>: DocumentSession {
             session.state = .closed
             for listener in session.listeners.values { listener.finish() }
             session.listeners = [:]
+            for reader in session.readers.values { reader.finish() }
+            session.readers = [:]
         }
     }
 
@@ -303,7 +309,20 @@ actor FileSession<Kind: Document>: DocumentSession {
         return stream
     }
 
-    private func forgetListener(_ number: Int) { listeners[number] = nil }
+    func models() -> AsyncStream<Model> {
+        let (stream, reader) = AsyncStream.makeStream(of: Model.self)
+        lastListener += 1
+        let number = lastListener
+        readers[number] = reader
+        reader.onTermination = { [weak self] _ in Task { await self?.forgetListener(number) } }
+        if let model { reader.yield(model) }
+        return stream
+    }
+
+    private func forgetListener(_ number: Int) {
+        listeners[number] = nil
+        readers[number] = nil
+    }
 
     // MARK: Autosave
 
@@ -353,14 +372,41 @@ extension FileSession: FilePresenter {
         try await save(basis == nil ? .creating : .overwriting)
     }
 
-    /// What others wrote is loaded, unless there are changes here: then it is for the application to say what becomes of them.
     func take(_ news: FileNews) async {
         switch news {
         case .reacquired, .skipped: return
         case .moved(let target): path = target
         case .deleted: if state != .closed { basis = nil }
-        case .changed:
-            if hasUnsavedChanges { state = .inConflict } else { _ = await revert() }
+        case .changed: lookSoon()
+        case .warned(let warning):
+            warnings.removeAll { $0.code == warning.code && $0.about == warning.about }
+            if warning.isOpen { warnings.append(warning) }
+        }
+    }
+
+    /// Not at once: whoever asks this session for something meanwhile is answered first, and may be the one that is to be waited for.
+    private func lookSoon() {
+        guard !isLookWanted else { return }
+        isLookWanted = true
+        Task { [weak self] in await self?.look() }
+    }
+
+    /// What others wrote is loaded, unless there are changes here: then it is for the application to say what becomes of them. That
+    /// somebody has written need not mean that anything has changed: it may have been this session.
+    private func look() async {
+        await inTurn { session in
+            session.isLookWanted = false
+            guard session.token != nil else { return }
+            let path = session.path
+            let found = try? await session.coordinator.withAccess(
+                [.read(path, savingFirst: false)], for: session.purpose, within: nil
+            ) { _ in try await DocumentFiles.contents(at: path) }
+            guard let found, found != session.basis else { return }
+            if session.hasUnsavedChanges {
+                session.state = .inConflict
+            } else {
+                session.take(found)
+            }
         }
     }
 }

@@ -88,12 +88,26 @@ extension MessageRegistry {
                 """,
             cure: "Please report it with the log; it is tried again when the item changes or syncd is upgraded."),
         MessageKind(
+            .lockCircle, .warning, healsItself: false,
+            meaning: """
+                Programs wait for each other's locks in a circle, so the last of them was not granted its lock; the \
+                text names them. Nothing was changed, and the others go on.
+                """,
+            cure: "Ask for all that is needed in one lock, or give back what is held before asking for more."),
+        MessageKind(
             .lockHeld, .info, healsItself: true, retry: .onChange,
             meaning: """
                 A program holds a lock on this file; the text names it. The change is stored and is applied when the \
                 lock is released.
                 """,
             cure: "Nothing is to be done; syncctl locks lists who holds what."),
+        MessageKind(
+            .lockRefused, .warning, healsItself: false,
+            meaning: """
+                A program that shows this file could not save it or let go of it, so the lock was not granted; the text \
+                says what it gave as the reason. Nothing was changed.
+                """,
+            cure: "Look at that program: save or close the file there, then ask for the lock again."),
         MessageKind(
             .lockSplitHold, .warning, healsItself: false,
             meaning: """

@@ -44,7 +44,9 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case itemQuarantined = "item.quarantined"
     case itemRestored = "item.restored"
 
+    case lockCircle = "lock.circle"
     case lockHeld = "lock.held"
+    case lockRefused = "lock.refused"
     case lockSplitHold = "lock.split-hold"
 
     case logCorrupt = "log.corrupt"

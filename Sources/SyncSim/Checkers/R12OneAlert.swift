@@ -59,7 +59,8 @@ package final class OneAlert: Invariant {
             true
         case .configInvalid, .controlLost, .controlNotRunning, .controlPermission, .controlSilent, .controlUnreadable,
             .pairingExists, .pairingFailed, .pairingNone, .requestInvalid, .requestNotFound, .requestOutside,
-            .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .startFailed, .startInUse, .hookFailed,
+            .lockCircle, .lockRefused, .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .startFailed,
+            .startInUse, .hookFailed,
             .programFault,
             .stateForeign, .waitTimedOut:
             // Said by the shell and its tools, never by a node.

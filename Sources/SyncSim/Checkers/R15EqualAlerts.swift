@@ -26,7 +26,8 @@ package final class EqualAlerts: Invariant {
         case .conflictFile, .conflictIdentity, .conflictSlot, .conflictDeletedWhileEdited: true
         case .configInvalid, .controlLost, .controlNotRunning, .controlPermission, .controlSilent, .controlUnreadable,
             .pairingExists, .pairingFailed, .pairingNone, .requestInvalid, .requestNotFound, .requestOutside,
-            .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .startFailed, .startInUse, .hookFailed,
+            .lockCircle, .lockRefused, .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .startFailed,
+            .startInUse, .hookFailed,
             .programFault,
             .stateForeign, .waitTimedOut:
             // Said by the shell and its tools, never by a node.

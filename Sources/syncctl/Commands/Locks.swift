@@ -44,11 +44,11 @@ extension Command {
     }
 
     private static func lockRequest(_ session: Session) throws(Failure) -> LockRequest {
-        var paths: [PathArgument] = []
-        for operand in session.invocation.operands { paths.append(try session.path(operand)) }
+        var items: [LockRequest.Item] = []
+        for operand in session.invocation.operands { items.append(LockRequest.Item(try session.path(operand))) }
         let command = session.invocation.other
         return LockRequest(
-            paths: paths, isRead: session.has("--read"), mode: try session.choice("--mode") ?? .pair,
+            items: items, isRead: session.has("--read"), mode: try session.choice("--mode") ?? .pair,
             timeoutMilliseconds: try session.milliseconds("--timeout"), outlivesConnection: command == nil,
             holder: NameText.text(of: command?.first ?? Array("syncctl".utf8)), process: System.processID)
     }

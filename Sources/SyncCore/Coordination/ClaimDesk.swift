@@ -1,0 +1,131 @@
+import Coordination
+import SyncModel
+
+/// Who holds which files still, who waits for them, and who shows them: the machine of `Coordination`, and around it what is between the
+/// nodes and what the node itself writes.
+///
+/// For claims of both nodes the one with the smaller key is the arbiter: the other asks it first, and only then itself. In this order
+/// the two nodes cannot wait for each other. Nothing that syncd does to keep files safe depends on any of this.
+struct ClaimDesk: Sendable {
+    struct Entry: Sendable {
+        var claim: Claim
+        /// To be answered when it is granted.
+        var command: CommandID?
+        /// Monotonic milliseconds: given up then.
+        var deadline: UInt64?
+        var arbiter = Arbiter.notNeeded
+        /// Of the peer, held when the link was lost: it ends then at the latest.
+        var leaseEnds: UInt64?
+        /// The machine knows of it.
+        var isQueued = false
+
+        /// What the arbiter on the other node has said.
+        enum Arbiter: Sendable {
+            case notNeeded
+            case toAsk
+            /// Not heard of it yet; since when.
+            case asked(UInt64)
+            case waits
+            case granted
+            /// Without a link nobody can be asked. With the next one it is told of, or asked for.
+            case alone
+
+            var isOver: Bool {
+                switch self {
+                case .notNeeded, .granted, .alone: true
+                case .toAsk, .asked, .waits: false
+                }
+            }
+        }
+    }
+
+    /// What the node has claimed for what it is to write itself.
+    struct Writing: Sendable {
+        let number: UInt64
+        var isGranted: Bool
+    }
+
+    struct Arrival: Sendable {
+        let identity: FileIdentity
+        let path: Path
+    }
+
+    /// By the numbers that the machine knows them by, in order of arrival.
+    var entries = SortedMap<UInt64, Entry>()
+    /// By the path of the task, or by what is being written where there is none.
+    var writings = SortedMap<Path, Writing>()
+    var machine = Coordinator(asking: .others)
+    /// What has become of files while somebody shows something, to be told.
+    var sights: [Node.Sight] = []
+    /// Files that came to a name lately: one that goes from another may be one of them.
+    var arrivals: [Arrival] = []
+    /// When the last link of this process was lost (monotonic milliseconds).
+    var lostLinkAt: UInt64?
+    private var lastNumber: UInt64 = 0
+
+    /// Nobody claims or shows anything.
+    var isEmpty: Bool { entries.isEmpty && machine.isEmpty }
+
+    /// Longer than a peer that has heard nothing holds on to what it was granted.
+    static let leaseMilliseconds: UInt64 = 16_500
+    /// A program that knows of no claims says nothing. By then a link that is dead has been seen to be.
+    static let silenceMilliseconds: UInt64 = 9_000
+    static let entriesMax = 4_096
+    /// Paths that may wait for their turn among programs while what they are to become is kept ready.
+    static let writingsMax = 64
+    static let arrivalsMax = 64
+    private static let peerClient = UInt64.max
+
+    mutating func newNumber() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    func number(of id: UInt64, _ node: Author) -> UInt64? {
+        entries.first { $0.value.claim.id == id && $0.value.claim.node == node }?.key
+    }
+
+    func request(_ number: UInt64, _ entry: Entry, at now: UInt64) -> ClaimRequest {
+        let claim = entry.claim
+        return ClaimRequest(
+            id: number, client: claim.node == .own ? claim.client : ClaimDesk.peerClient, node: claim.node,
+            isShared: claim.mode != .local, purpose: claim.purpose, accesses: claim.accesses,
+            patienceMilliseconds: entry.deadline.map { $0 > now ? $0 - now : 0 },
+            holdMilliseconds: claim.holdMilliseconds)
+    }
+
+    /// What the node itself does is of no concern to the other: that has its own folder.
+    func request(toWrite accesses: [Access], _ number: UInt64) -> ClaimRequest {
+        ClaimRequest(id: number, client: 0, isShared: false, purpose: Claim.nodePurpose, accesses: accesses)
+    }
+
+    /// A program of this node holds the path still.
+    func holds(_ path: Path) -> Bool {
+        guard !entries.isEmpty else { return false }
+        return machine.isHeldAgainst(request(toWrite: [Access(path, .write(.replacing))], 0))
+    }
+
+    func isWrittenUnderClaim(_ path: Path) -> Bool {
+        entries.contains { _, entry in
+            entry.claim.isHeld && entry.claim.node == .own
+                && entry.claim.accesses.contains { !$0.isRead && $0.meets(path) }
+        }
+    }
+
+    /// The next time at which something is to be done without anybody's doing.
+    func nextDue(isConnected: Bool) -> UInt64? {
+        var due = machine.nextDue
+        func consider(_ time: UInt64?) { if let time { due = min(due ?? time, time) } }
+        for (_, entry) in entries {
+            consider(entry.leaseEnds)
+            guard !entry.isQueued else { continue }
+            consider(entry.deadline)
+            switch entry.arbiter {
+            case .asked(let since): consider(since + ClaimDesk.silenceMilliseconds)
+            case .toAsk: if !isConnected { consider(lostLinkAt.map { $0 + ClaimDesk.leaseMilliseconds }) }
+            case .notNeeded, .waits, .granted, .alone: break
+            }
+        }
+        return due
+    }
+}
