@@ -79,6 +79,17 @@ extension SeedPlan {
         userPauseMilliseconds = random.pick([20, 300, 1_500, 4_000]) ?? 300
     }
 
+    /// A world whose programs hold files still and show them, and whose link comes and goes. People do little beside.
+    package init(locksOf seed: UInt64) {
+        self.init(seed: seed)
+        var random = SeededRandom(seed: seed, stream: "locks")
+        hasLocks = true
+        leaveOut([.versionRestores, .massDeletes, .rootLosses, .evilPeer, .imageRestores, .stateWipes], &random)
+        userOperations = [random.range(0...8), random.range(0...8)]
+        userPauseMilliseconds = random.pick([300, 1_500, 4_000]) ?? 300
+        turnOn(.linkCuts, pauseMilliseconds: random.pick([2_000, 10_000, 40_000]) ?? 10_000)
+    }
+
     /// A world of users with a story of their own: without the habits of others and these traits, and in half of them without disasters but
     /// kills.
     private mutating func leaveOut(_ others: [Trait], _ random: inout SeededRandom) {

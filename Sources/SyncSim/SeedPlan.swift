@@ -47,6 +47,8 @@ package struct SeedPlan: Sendable {
     /// The users save guarded files and nothing else, and up to this version the programs of each machine understand them at
     /// first; nil in all other worlds.
     package internal(set) var formatSupport: [UInt32]?
+    /// Programs hold files still and show them, beside everything else.
+    package internal(set) var hasLocks = false
 
     package func isOn(_ trait: Trait) -> Bool { traits.contains(trait) }
 

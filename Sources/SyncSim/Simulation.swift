@@ -15,8 +15,16 @@ package enum Simulation {
         if let support = plan.formatSupport { return run(support, world) }
         for agent in Workload.agents(for: plan) { world.add(agent) }
         for checker in Checkers.all(for: plan) { world.add(checker) }
+        if plan.hasLocks { addLocks(to: world) }
         world.run()
         return world.report
+    }
+
+    /// Nothing else is judged otherwise because of locks: no file is kept by them.
+    private static func addLocks(to world: World) {
+        let life = LockLife()
+        for machine in 0..<2 { world.add(LockUser(world.plan, life, machine: machine)) }
+        world.add(LockJudge(life))
     }
 
     /// Of a world of records: who judges files by who wrote them last does not know what a merge is.

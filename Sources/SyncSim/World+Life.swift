@@ -115,6 +115,9 @@ extension World {
         return id
     }
 
+    /// The number of the command that is given next.
+    func nextCommand(_ machine: Int) -> CommandID { CommandID(raw: machines[machine].commands + 1) }
+
     /// Takes the answer to a command, if it has come.
     package func takeAnswer(_ machine: Int, _ command: CommandID) -> Answer? {
         guard let index = machines[machine].answers.firstIndex(where: { $0.command == command }) else { return nil }

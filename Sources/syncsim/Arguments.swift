@@ -13,7 +13,7 @@ enum Request: Equatable {
 
 /// What the users of the worlds do.
 enum Worlds: Equatable {
-    case files, records, formats
+    case files, records, formats, locks
 }
 
 /// A command line that cannot be understood, with what to do about it.
@@ -37,6 +37,8 @@ struct Arguments {
             Worlds whose users edit records and nothing else.
         --formats beside any of these
             Worlds whose users save guarded files in several versions and nothing else.
+        --locks beside any of these
+            Worlds whose programs hold files still and show them, while the link comes and goes.
         syncsim --exhaustive [--part K/N]
             Every pair of short histories, or the K-th of N parts of them.
         syncsim --case C
@@ -60,14 +62,15 @@ struct Arguments {
         "--seed", "--first-seed", "--seeds", "--jobs", "--traces", "--part", "--case", "--scenarios",
     ]
     private static let plain = [
-        "--trace", "--shrink", "--exhaustive", "--planted", "--rewrite", "--records", "--formats", "--bench", "--help",
+        "--trace", "--shrink", "--exhaustive", "--planted", "--rewrite", "--records", "--formats", "--locks", "--bench",
+        "--help",
     ]
     /// Each asks for something of its own, and what may stand beside it.
     private static let modes: [(option: String, companions: [String])] = [
         ("--help", []),
-        ("--seed", ["--trace", "--shrink", "--records", "--formats"]),
-        ("--seeds", ["--first-seed", "--jobs", "--records", "--formats"]),
-        ("--traces", ["--first-seed", "--records", "--formats"]),
+        ("--seed", ["--trace", "--shrink", "--records", "--formats", "--locks"]),
+        ("--seeds", ["--first-seed", "--jobs", "--records", "--formats", "--locks"]),
+        ("--traces", ["--first-seed", "--records", "--formats", "--locks"]),
         ("--exhaustive", ["--part"]),
         ("--case", []),
         ("--planted", []),
@@ -123,8 +126,8 @@ struct Arguments {
         for (option, _) in values where option != mode.option && !mode.companions.contains(option) {
             throw UsageError(text: "\(option) does not go with \(mode.option): leave it out")
         }
-        if has("--records"), has("--formats") {
-            throw UsageError(text: "--records and --formats do not go together: choose one")
+        if ["--records", "--formats", "--locks"].count(where: has) > 1 {
+            throw UsageError(text: "--records, --formats and --locks do not go together: choose one")
         }
         switch mode.option {
         case "--help": return .help
@@ -160,7 +163,9 @@ struct Arguments {
         return .exhaustive(part: part, of: count)
     }
 
-    private var worlds: Worlds { has("--records") ? .records : has("--formats") ? .formats : .files }
+    private var worlds: Worlds {
+        has("--records") ? .records : has("--formats") ? .formats : has("--locks") ? .locks : .files
+    }
 
     private func has(_ option: String) -> Bool { values.contains { $0.option == option } }
 

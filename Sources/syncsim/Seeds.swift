@@ -83,6 +83,7 @@ extension Worlds {
         case .files: ""
         case .records: " --records"
         case .formats: " --formats"
+        case .locks: " --locks"
         }
     }
 
@@ -91,6 +92,7 @@ extension Worlds {
         case .files: SeedPlan(seed: seed)
         case .records: SeedPlan(recordsOf: seed)
         case .formats: SeedPlan(formatsOf: seed)
+        case .locks: SeedPlan(locksOf: seed)
         }
     }
 }

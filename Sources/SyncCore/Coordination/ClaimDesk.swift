@@ -55,6 +55,8 @@ struct ClaimDesk: Sendable {
     /// By the path of the task, or by what is being written where there is none.
     var writings = SortedMap<Path, Writing>()
     var machine = Coordinator(asking: .others)
+    /// What the machine has said and is being heeded.
+    var words: [Coordinator.Effect] = []
     /// What has become of files while somebody shows something, to be told.
     var sights: [Node.Sight] = []
     /// Files that came to a name lately: one that goes from another may be one of them.

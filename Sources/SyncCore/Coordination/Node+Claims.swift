@@ -10,6 +10,8 @@ extension Node {
         var later = clock
         claims.machine = Coordinator(
             fencesAbove: later.tick(wallMilliseconds: now.wallMilliseconds).raw, asking: .others)
+        // What the process before this one knew of the other's locks is lost with it: they are waited out.
+        if record.peer != nil { claims.lostLinkAt = now.monotonicMilliseconds }
     }
 
     // MARK: Programs of this node
@@ -79,9 +81,16 @@ extension Node {
     }
 
     mutating func instruct(_ event: Coordinator.Event, into effects: inout Effects) {
-        var words: [Coordinator.Effect] = []
-        claims.machine.step(event, at: now.monotonicMilliseconds, into: &words)
-        for word in words { heed(word, into: &effects) }
+        let isNested = !claims.words.isEmpty
+        claims.machine.step(event, at: now.monotonicMilliseconds, into: &claims.words)
+        // What comes of heeding one is heeded after the others: everybody hears in the order in which it was decided.
+        guard !isNested else { return }
+        var next = 0
+        while next < claims.words.count {
+            heed(claims.words[next], into: &effects)
+            next += 1
+        }
+        claims.words.removeAll(keepingCapacity: true)
     }
 
     private mutating func heed(_ word: Coordinator.Effect, into effects: inout Effects) {
@@ -100,6 +109,9 @@ extension Node {
 
     private mutating func take(_ grant: Grant, into effects: inout Effects) {
         guard var entry = claims.entries[grant.claim] else { return takeWriting(grant.claim) }
+        // It is on its way out of the queue, because the arbiter is to be asked anew.
+        guard entry.isQueued else { return }
+        if entry.claim.mode == .strict, !session.isLive { return refuse(grant.claim, .peerAway, into: &effects) }
         let wasHeld = entry.claim.isHeld
         entry.claim.accesses = zip(entry.claim.accesses, grant.paths).map { access, path in
             var access = access
@@ -167,7 +179,13 @@ extension Node {
     /// Every claim is answered at once, so that the other knows that it is heard.
     mutating func take(_ asked: PeerClaim, into effects: inout Effects) -> Bool {
         guard isArbiter, !asked.paths.isEmpty, claims.entries.count < ClaimDesk.entriesMax else { return true }
-        takeRelease(of: asked.id, into: &effects)
+        if let known = claims.number(of: asked.id, .peer) {
+            guard claims.entries[known]?.claim.isHeld == true else { return true }
+            // It was granted before the link went, and nobody has had it since.
+            claims.entries[known]?.leaseEnds = nil
+            if !asked.isHeld { send(.claimAnswer(asked.id, isGranted: true), into: &effects) }
+            return true
+        }
         var claim = Claim(
             id: asked.id, accesses: [Access](holding: asked.paths, isRead: asked.isRead), mode: .pair,
             holder: asked.holder, process: asked.process, node: .peer)
@@ -205,12 +223,13 @@ extension Node {
     /// What the other holds it may go on holding for a while; what it waits for it asks again.
     mutating func loseLinkOfClaims(into effects: inout Effects) {
         claims.lostLinkAt = now.monotonicMilliseconds
+        var (peers, toAskAgain): ([UInt64], [UInt64]) = ([], [])
         for (number, entry) in claims.entries {
             guard entry.claim.node == .own else {
                 if entry.claim.isHeld {
                     claims.entries[number]?.leaseEnds = now.monotonicMilliseconds + ClaimDesk.leaseMilliseconds
                 } else {
-                    drop(number, refusal: .withdrawn, into: &effects)
+                    peers.append(number)
                 }
                 continue
             }
@@ -220,8 +239,11 @@ extension Node {
             }
             guard entry.isQueued, !entry.claim.isHeld else { continue }
             claims.entries[number]?.isQueued = false
-            instruct(.end(claim: number, []), into: &effects)
+            toAskAgain.append(number)
         }
+        // All of them first, so that none is granted because another leaves the queue.
+        for number in peers { drop(number, refusal: .withdrawn, into: &effects) }
+        for number in toAskAgain { instruct(.end(claim: number, []), into: &effects) }
     }
 }
 

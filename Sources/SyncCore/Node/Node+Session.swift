@@ -100,8 +100,9 @@ extension Node {
 
     mutating func connect(_ link: LinkID, into effects: inout Effects) {
         guard phase == .running || phase == .recovering else { return }
-        if session.isLive { loseLinkOfClaims(into: &effects) }
+        let wasLive = session.isLive
         session = SessionState()
+        if wasLive { loseLinkOfClaims(into: &effects) }
         session.link = link
         session.helloDeadline = now.monotonicMilliseconds + limits.helloMilliseconds
         incoming.queue.removeAll()
@@ -113,8 +114,9 @@ extension Node {
 
     mutating func disconnect(_ link: LinkID, into effects: inout Effects) {
         guard session.link == link else { return }
-        if session.isLive { loseLinkOfClaims(into: &effects) }
+        let wasLive = session.isLive
         session = SessionState()
+        if wasLive { loseLinkOfClaims(into: &effects) }
         serve = ServeState()
     }
 
