@@ -1,3 +1,4 @@
+import Crypto
 import EventLoop
 import Testing
 
@@ -31,6 +32,16 @@ import Testing
             secret: token.secret, inviter: token.inviter,
             hint: .tcp(host: String(repeating: "a", count: 250), port: 1))
         #expect(try PairingToken.parse(long.text).hint == nil)
+    }
+
+    @Test("a hint that is no text, or longer than any of ours, is none") func foreignHints() throws {
+        let start = [1] + token.secret + token.inviter
+        for hint in [Array("/a".utf8) + [0xFF], Array("/".utf8) + [UInt8](repeating: 0x61, count: 160)] {
+            let sum = Array(SHA256Stream.hash(start + hint).prefix(4))
+            let read = try PairingToken.parse("syncd1-" + Base32.encode(start + hint + sum))
+            #expect(read.hint == nil)
+            #expect(try PairingToken.parse(read.text) == read)
+        }
     }
 
     @Test("every single changed, lost or doubled character is noticed") func typingErrors() throws {

@@ -42,11 +42,16 @@ struct PairingToken: Equatable {
         let body = Array(bytes.dropLast(checksumBytes))
         guard checksum(of: body) == Array(bytes.suffix(checksumBytes)) else { throw .mistyped }
         guard body[0] == version else { throw .newerVersion }
-        let hintText = body[(1 + secretBytes + inviterBytes)...]
         return PairingToken(
             secret: Array(body[1..<(1 + secretBytes)]),
             inviter: Array(body[(1 + secretBytes)..<(1 + secretBytes + inviterBytes)]),
-            hint: try? Endpoint.parse(String(decoding: hintText, as: UTF8.self)))
+            hint: hint(in: body[(1 + secretBytes + inviterBytes)...]))
+    }
+
+    /// Nil for what no token of ours holds: without a hint it is as good.
+    private static func hint(in bytes: ArraySlice<UInt8>) -> Endpoint? {
+        guard bytes.count <= hintBytesMax, let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        return try? Endpoint.parse(text)
     }
 
     func isFrom(_ fingerprint: [UInt8]) -> Bool {
