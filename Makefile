@@ -5,7 +5,7 @@ SCRATCH ?= .build
 export SEEDS SCRATCH
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ab test build sim install deb rig bench sanitize lint docs format clean
+.PHONY: help run demo-ab test build sim install deb rig bench fuzz sanitize lint docs format clean
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ rig: ## two machines with the package installed, story by story: network namespa
 bench: ## the figures of the core, then of two daemons beside cp, tar, rsync, Unison, Syncthing; BENCH=quick: smaller
 	@.ci/packages
 	@.ci/bench
+
+fuzz: ## bytes that break the laws of the decoders, each looked for FUZZ_SECONDS (10) under the address sanitizer
+	@.ci/fuzz
 
 sanitize: ## the stories of two daemons under the address and the thread sanitizer
 	@.ci/sanitize

@@ -15,6 +15,22 @@ let rules: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// The laws of the decoders: a program in the build of `.ci/fuzz`, whose `main` is libFuzzer's, and tests in every other.
+let laws: Target =
+    Context.environment["SYNCD_FUZZ"] == nil
+    ? .testTarget(
+        name: "FuzzTests",
+        dependencies: [
+            "SyncKit", "Disk", "Store", "Transport", "Compression", "Config", "ControlProtocol", "SyncCore",
+            "RecordMerge", "SyncModel",
+        ], path: "Tests/Fuzz", swiftSettings: rules)
+    : .executableTarget(
+        name: "fuzz",
+        dependencies: [
+            "SyncKit", "Disk", "Store", "Transport", "Compression", "Config", "ControlProtocol", "SyncCore",
+            "RecordMerge", "SyncModel",
+        ], path: "Tests/Fuzz", exclude: ["CorpusTests.swift"], swiftSettings: rules)
+
 let package = Package(
     name: "syncd",
     products: [
@@ -112,5 +128,6 @@ let package = Package(
             dependencies: ["SyncDaemon", "ControlProtocol", "Config", "Store", "EventLoop", "SyncCore", "SyncModel"],
             swiftSettings: rules),
         .testTarget(name: "Tidy", dependencies: ["SyncModel"], path: "Tests/Tidy", swiftSettings: rules),
+        laws,
     ]
 )

@@ -46,10 +46,17 @@ enum Architecture {
         .init("birthdays", .executable, imports: ["SyncKit", "RecordMerge"], outside: ["Glibc"]),
         .init(
             "syncsim", .executable, imports: ["SyncSim", "SyncCore", "RecordMerge", "SyncModel"], outside: ["Glibc"]),
+        .init(
+            "fuzz", .executable,
+            imports: [
+                "SyncKit", "Disk", "Store", "Transport", "Compression", "Config", "ControlProtocol", "SyncCore",
+                "RecordMerge", "SyncModel",
+            ], outside: ["Glibc"]),
     ]
 
     /// Folders in Tests that hold data for test targets, and what may lie in them.
     static let dataFolders = [
+        "Corpus": ["bin", "txt"],
         "Scenarios": ["txt"], "Vectors": ["bin", "txt"], "EndToEnd": ["story", "sh"], "Rig": ["story", "sh"],
     ]
 
