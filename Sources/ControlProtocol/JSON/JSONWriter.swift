@@ -79,7 +79,7 @@ private struct JSONWriter {
         case "\r": put("\\r")
         case "\t": put("\\t")
         case _ where !NameText.isHarmless(scalar): put(escaped: scalar)
-        default: bytes.append(contentsOf: UTF8.encode(scalar).map(Array.init) ?? [])
+        default: if let encoded = UTF8.encode(scalar) { bytes.append(contentsOf: encoded) }
         }
     }
 
