@@ -46,6 +46,8 @@ public struct Limits: Sendable, Equatable {
     public var wantedBytesMax = 8 << 20
     /// Bytes handed to the link and not yet written out.
     public var outboundBytesMax = 4 << 20
+    /// Versions kept in the last moments of a process that the next one looks at once more for late writers.
+    public var lateLooksMax = 65_536
     /// Raw change events noted before the core prefers a rescan.
     public var notedPathsMax = 65_536
     /// Bytes of content per read request and per content frame.

@@ -22,6 +22,9 @@ public struct NodeRecord: Hashable, Sendable {
     public var clock: HybridTime
     /// The last sign of life (wall milliseconds): what is younger than this at a power cut may be damaged.
     public var aliveMilliseconds: Int64
+    /// Since when the clock has gone without a leap forward (wall milliseconds): what a version is older than that by, the leap may
+    /// have made it.
+    public var steadySince: Int64?
     /// Set by an orderly stop, cleared by the start.
     public var stoppedCleanly: Bool
     public var nextStage: UInt64
@@ -92,6 +95,7 @@ public struct NodeRecord: Hashable, Sendable {
         applied = .none
         clock = .zero
         aliveMilliseconds = 0
+        steadySince = nil
         stoppedCleanly = true
         nextStage = 1
         nextVersion = 1

@@ -202,6 +202,7 @@ struct Draws {
         node.applied = position()
         node.clock = HybridTime(raw: number())
         node.aliveMilliseconds = signed()
+        node.steadySince = maybe { $0.signed() }
         (node.nextStage, node.nextVersion) = (number(), number())
         node.stoppedCleanly = random.chance(percent: 50)
         node.isPaused = random.chance(percent: 50)

@@ -618,9 +618,17 @@ struct NodeTests {
         return shelf
     }
 
-    private static func numbersLeft(after settings: Settings) -> [UInt64] {
-        var driver = Driver.running(shelf: manyVersions(), settings: settings)
-        let end = driver.milliseconds + Limits().rescanMilliseconds + 1_000
+    /// After so many hours of a node that had been there for `days`, and went down so long before its start as `away` says. Its
+    /// clock leaps just after.
+    private static func numbersLeft(
+        after settings: Settings, days: Int64 = 400, away: Int64 = 1_000, leap: Int64 = 0, hours: UInt64 = 1
+    ) -> [UInt64] {
+        var record = Driver.record
+        record.aliveMilliseconds = Driver.wallStart - away
+        record.steadySince = Driver.wallStart - days * 86_400_000
+        var driver = Driver.running(record, shelf: manyVersions(), settings: settings)
+        driver.clockLead += leap
+        let end = driver.milliseconds + hours * Limits().rescanMilliseconds + 1_000
         while driver.milliseconds < end { driver.sleep() }
         return driver.shelf.versions.map(\.key.raw)
     }
@@ -630,6 +638,16 @@ struct NodeTests {
         settings.keepVersionsMilliseconds = 3_600_000 + 300_000
         let left = NodeTests.numbersLeft(after: settings)
         #expect(left == (0..<600).filter { $0 % 3 == 0 || $0 > 300 })
+    }
+
+    @Test("a clock that leaps forward, or was put forward while the machine was off, makes no version old")
+    func pruneAfterLeap() {
+        var settings = Settings()
+        settings.keepVersionsMilliseconds = 3_600_000 + 300_000
+        #expect(NodeTests.numbersLeft(after: settings, days: 0).count == 600, "the node is too young to know")
+        #expect(NodeTests.numbersLeft(after: settings, away: 1_000_000).count == 600, "it was away for too long")
+        #expect(NodeTests.numbersLeft(after: settings, leap: 86_400_000).count == 600)
+        #expect(NodeTests.numbersLeft(after: settings, leap: 86_400_000, hours: 2).count == 200, "two hours later")
     }
 
     @Test("R-16: the oldest go as long as all take more room than allowed", arguments: [0, 1_000, 3_995, 4_000])

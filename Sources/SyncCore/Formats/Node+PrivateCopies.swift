@@ -77,9 +77,7 @@ extension Node {
         batch.add(.putVersion(version.with(stat: result.inspected.first.flatMap(\.self) ?? version.stat)))
         store(&batch, into: &effects)
         if !past.isEmpty {
-            // A name that comes back after a power cut would be on no record.
-            let programs = past.map { DiskProgram([.discard(.version($0)), .syncParent(.version($0))]) }
-            effects.add(.disk(newJob(.pruning(past)), programs))
+            effects.add(.disk(newJob(.pruning(past)), past.map { DiskProgram([.discard(.version($0))]) }))
         }
     }
 

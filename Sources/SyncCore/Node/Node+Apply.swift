@@ -1008,7 +1008,9 @@ extension Node {
         switch displaced {
         case nil:
             break
-        case .version(let version)?, .quarantine(let version)?:
+        case .version(let planned)?, .quarantine(let planned)?:
+            // Late writers are waited for from when it was displaced, not from when that was planned.
+            let version = planned.with(keptMilliseconds: now.wallMilliseconds)
             batch.add(.putVersion(version))
             expectLateWriter(of: version)
             effects.add(.report(.note(Note(code: version.reason, subject: version.path.bytes))))

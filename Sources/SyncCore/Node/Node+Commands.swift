@@ -259,34 +259,6 @@ extension Node {
             keptMilliseconds: now.wallMilliseconds, reason: .versionKept, isQuarantined: kept.isQuarantined)
     }
 
-    /// Versions past their promise, oldest first: those that are too old, and as many more as take the room that is too
-    /// much. What was kept just now stays all the same: somebody may still be writing to it, or looking for it.
-    mutating func prune(_ answers: inout Answers, into effects: inout Effects) {
-        guard phase == .running else { return }
-        let (versions, bytes) = answers.prunable()
-        let limit = now.wallMilliseconds - settings.keepVersionsMilliseconds
-        let young = now.wallMilliseconds - limits.youngVersionMilliseconds
-        var rest = bytes
-        var past: [KeptVersion] = []
-        for version in versions where !isNeeded(version) {
-            let isTooMuch = rest > settings.keepVersionsBytes && version.keptMilliseconds < young
-            guard version.keptMilliseconds < limit || isTooMuch else { continue }
-            rest -= min(rest, version.entry.content.size)
-            past.append(version)
-        }
-        guard !past.isEmpty else { return }
-        effects.add(.disk(newJob(.pruning(past.map(\.id))), past.map { DiskProgram([.discard($0.place)]) }))
-    }
-
-    mutating func finishPruning(_ versions: [VersionID], _ results: [DiskResult], into effects: inout Effects) {
-        let gone = zip(versions, results).filter { $1.failure == nil || $1.failure?.error == .notFound }.map(\.0)
-        if gone.isEmpty { return }
-        effects.add(.report(.note(Note(code: .versionPruned))))
-        enqueue(.dropVersions(gone))
-        // There may be more where these came from.
-        enqueue(.prune)
-    }
-
     // MARK: Stopping
 
     mutating func requestStop() {

@@ -358,7 +358,7 @@ extension Node {
             let latest = LogPosition(epoch: head.epoch, seq: head.seq - min(head.seq, UInt64(limits.batchPathsMax)))
             let log = head.seq == 0 ? [] : [StoreQuery.log(after: latest, limit: limits.batchPathsMax)]
             return [
-                .intents, .summary(.root), .versionsKept(sinceMilliseconds: young, limit: limits.notedPathsMax),
+                .intents, .summary(.root), .versionsKept(sinceMilliseconds: young, limit: limits.lateLooksMax),
             ] + log
         case .restoreOver(_, _, let path):
             return [.rows([path]), .rows([path.parent ?? .root])]
@@ -486,14 +486,17 @@ extension Node {
     /// Emits a batch, with the node's own record if that has changed.
     mutating func store(_ batch: inout Batch, then after: AfterStored = .nothing, into effects: inout Effects) {
         record.clock = max(record.clock, clock.last)
-        if record != recordEmitted {
+        // The record speaks of the log that is stored until another, being numbered anew page by page, is stored whole.
+        let isRenumbering = !recovery.renumbered.isEmpty
+        if record != recordEmitted, !isRenumbering {
             batch.add(.putNode(record))
             recordEmitted = record
         }
         let job = newJob(.nothing)
         stores.line.append(
             StoreLine.Entry(
-                job: job, ownHead: record.ownHead, importedHead: record.importedHead, sets: records.known,
+                job: job, ownHead: isRenumbering ? recordEmitted.ownHead : record.ownHead,
+                importedHead: record.importedHead, sets: records.known,
                 setsPromised: record.setMarks.promised, after: after, isMarking: stores.marksNext))
         stores.marksNext = false
         effects.add(.store(job, StoreBatch(batch.operations)))

@@ -169,4 +169,10 @@ extension KeptVersion {
             id: id, path: path, entry: entry, stat: stat, author: author, keptMilliseconds: keptMilliseconds,
             reason: reason, isQuarantined: isQuarantined)
     }
+
+    func with(keptMilliseconds: Int64) -> KeptVersion {
+        KeptVersion(
+            id: id, path: path, entry: entry, stat: stat, author: author, keptMilliseconds: keptMilliseconds,
+            reason: reason, isQuarantined: isQuarantined)
+    }
 }

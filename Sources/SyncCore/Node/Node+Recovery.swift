@@ -97,6 +97,7 @@ extension Node {
         if record.isForked { setAlarm(.logForked, if: true, into: &effects) }
         if record.held != nil { setAlarm(.fuseDeletes, if: true, into: &effects) }
         timers.begin(at: now, lastAlive: record.aliveMilliseconds, limits)
+        noteTimeAway()
         checkRoot(into: &effects)
         openRecords(start.models)
         openFormats(start.formats)
@@ -575,6 +576,7 @@ extension Node {
         case .pruning(let versions): finishPruning(versions, results, into: &effects)
         case .placingNewer(let version, let past, let stage):
             finishPlacingNewer(version, past: past, stage, results, into: &effects)
+        case .pruned(let versions): finishPruned(versions, results, into: &effects)
         case .keepingNewer(let version, let past, let stage):
             finishKeepingNewer(version, past: past, stage, results, into: &effects)
         case .restoring(let command, let kept, let path, let old, let intent):

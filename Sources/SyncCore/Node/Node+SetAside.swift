@@ -43,12 +43,14 @@ extension Node {
         keep(settingAside: version.with(stat: found ?? version.stat), intent, answer, id, into: &effects)
     }
 
-    /// Without a look the intent stays: the next start finds what it tells of.
+    /// It has been moved, and nothing takes it away again: where it cannot be seen, it is a version of what it was. What somebody may have
+    /// written in that moment the late look finds. Where nothing is, the intent stays: the next start finds what it tells of.
     mutating func finishBringingBack(
         _ id: CommandID, _ version: KeptVersion, _ intent: StageName, _ results: [DiskResult],
         into effects: inout Effects
     ) {
-        guard let result = results.first, result.failure == nil, let stat = result.inspected.first ?? nil else {
+        let isUnseen = results.first?.failure != nil
+        guard let stat = isUnseen ? version.stat : results.first?.inspected.first ?? nil else {
             return effects.add(.answer(id, .refused(.pathBusy)))
         }
         // A version in any case: it stays one if it cannot be brought back.

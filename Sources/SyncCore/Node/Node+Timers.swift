@@ -49,14 +49,17 @@ struct TimerState: Sendable {
         now.wallMilliseconds - Int64(clamping: now.monotonicMilliseconds)
     }
 
-    mutating func watchClock(at now: Moment, _ limits: Limits) {
+    /// How far the clock was put forward since the last time.
+    mutating func watchClock(at now: Moment, _ limits: Limits) -> Int64 {
         let lead = TimerState.lead(of: now)
+        let leap = lead - lastLead
         if lead > lastLead + TimerState.clockSlack { steadySince = now.monotonicMilliseconds }
         lastLead = lead
         clockLeads.recent = min(clockLeads.recent, lead)
-        guard now.monotonicMilliseconds >= clockLeadSince + limits.writebackMilliseconds else { return }
+        guard now.monotonicMilliseconds >= clockLeadSince + limits.writebackMilliseconds else { return leap }
         clockLeads = (clockLeads.recent, lead)
         clockLeadSince = now.monotonicMilliseconds
+        return leap
     }
 
     /// How long ago it was by the wall clock, without what that may have been put forward by since.
@@ -84,7 +87,7 @@ extension Node {
             return
         }
         guard phase == .running || phase == .recovering else { return }
-        timers.watchClock(at: now, limits)
+        noteLeap(of: timers.watchClock(at: now, limits))
         let time = now.monotonicMilliseconds
         if timers.rootSuspect != nil || watch.root != .healthy && timers.rootCheckAt <= time {
             timers.rootSuspect = nil

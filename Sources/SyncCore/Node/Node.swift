@@ -155,6 +155,7 @@ public struct Node: Sendable {
         case lateRescue(Path, KeptVersion, StageName)
         case serving([ServeState.Reading])
         case pruning([VersionID])
+        case pruned([VersionID])
         case restoring(CommandID, KeptVersion, Path, Row.DiskState?, StageName)
         case takingBack(CommandID, KeptVersion, Path, StageName)
         case settingAside(CommandID, KeptVersion, StageName)

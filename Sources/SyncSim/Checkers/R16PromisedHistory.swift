@@ -45,7 +45,9 @@ package final class PromisedHistory: Invariant {
     package func see(_ sight: Sight, _ court: inout Court) {
         for (index, machine) in sight.machines.enumerated() where !hasForgotten[index] {
             let unknown = machine.aside.count - machine.store.versions.count
-            if unknown > 0 { court.find(self, on: index, "\(unknown) of the files set aside are in no history") }
+            guard unknown > 0 else { continue }
+            let aside = machine.aside.map { "\($0)" }.joined(separator: ", ")
+            court.find(self, on: index, "\(unknown) of the files set aside are in no history: of \(aside)")
         }
     }
 

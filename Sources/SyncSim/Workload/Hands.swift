@@ -342,7 +342,10 @@ extension Hands {
         let before = world.machines[machine].disk.value(at: place)
         let error = body(&world.machines[machine].disk, world.stamp(machine))
         let after = world.machines[machine].disk.value(at: place)
-        if before != after { world.rare.hit("user: wrote into a file the daemon had moved aside") }
+        if before != after {
+            world.rare.hit("user: wrote into a file the daemon had moved aside")
+            world.trace.tell("\(world.now) \(world.machines[machine].name) user: \(place) was \(before), is \(after)")
+        }
         // Within the daemon's patience it must come back as a conflict copy; after that it is at least kept where it is.
         let patience = Int64(world.plan.limits[machine].lateWriterMilliseconds)
         // He may have opened it under another name: what it was moved away from is where it goes on.
