@@ -258,7 +258,9 @@ extension World {
         guard hands.hasFolder, hands.exists(path), machines[machine].store.rows[path]?.disk == nil else { return }
         trace.tell("\(now) \(machines[machine].name) user: makes room at \(path)")
         rare.hit("operator: what the rules leave out stood in the way")
-        formatLife?.giveUp(hands.value(at: path), at: path, now)
+        for (place, value) in hands.tree where place == path || place.isBelow(path) {
+            formatLife?.giveUp(value, at: place, now)
+        }
         hands.removeAll([path])
     }
 

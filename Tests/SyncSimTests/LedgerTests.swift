@@ -362,6 +362,17 @@ struct LedgerTests {
         #expect(holding("d/a=1 d/\(copy)=2").holds(.text("2"), near: at("d/a")))
     }
 
+    @Test("What somebody wrote is no remains as long as it is asked for at its path, whoever replaced it")
+    func remains() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", over: "1", at: "a", on: 1)
+        #expect(!ledger.mayBeRemains(.text("1"), at: at("a")) && !ledger.mayBeRemains(.text("2"), at: at("a")))
+        ledger.excuse(.text("1"), at: at("a"))
+        #expect(ledger.mayBeRemains(.text("1"), at: at("a")) && !ledger.mayBeRemains(.text("2"), at: at("a")))
+        #expect(ledger.mayBeRemains(.text("torn"), at: at("a")), "nobody wrote it")
+    }
+
     // MARK: Folders and readings
 
     private func holding(_ sketch: String) -> Ledger.Holdings {

@@ -92,6 +92,7 @@ extension Node {
     // MARK: Alerts
 
     mutating func watchFormat(_ row: Row, before: Row?, into effects: inout Effects) {
+        if hasUnreadHeader(row) { watch.toHash[row.path] = true }
         guard row.format != nil || before?.format != nil else { return }
         if row.disk == nil { setAlarm(.itemPoisoned, subject: row.path.bytes, if: false, into: &effects) }
         if ConflictName.isConflictCopy(row.path) {
@@ -113,11 +114,10 @@ extension Node {
         if row.format?.reading != before?.format?.reading || (row.disk == nil) != (before?.disk == nil) {
             noteCopies(of: row.path)
         }
-        if hasUnreadHeader(row) { watch.toHash[row.path] = true }
     }
 
-    /// What stands there is to stay, and is not what the header was read of: a save that was held back, and what was to come back
-    /// is lost.
+    /// What stands there is to stay, and is not what the header was read of: a save that was held back, or what a power cut has left, and
+    /// what was to come back is lost.
     private func hasUnreadHeader(_ row: Row) -> Bool {
         guard !row.owesCopy, row.condition == .normal, row.waiting == nil, !row.needsApply,
             case .file(let shown, _)? = row.disk?.entry.content
@@ -166,7 +166,10 @@ extension Node {
         for copy in copies {
             formats.copies[copy] = nil
             let row = rows[copy]
-            let original = ConflictName.parts(of: copy).flatMap { originals[$0.original] }
+            // (A copy of a copy lost to what nobody guards.)
+            let original = ConflictName.parts(of: copy).flatMap { parts in
+                ConflictName.isConflictCopy(parts.original) ? nil : originals[parts.original]
+            }
             let isThere = row?.disk != nil
             if let row, row.format == nil, row.condition == .normal, row.disk?.entry.content.kind == .file {
                 // Its header tells which of the two alerts it is.

@@ -48,10 +48,15 @@ extension Node {
         case downgrade
     }
 
-    /// Who deletes a file and has seen what this node has of it gives up its format as well, unless he puts it back.
-    func noteDeletion(by revision: Revision, _ row: inout Row) {
-        if let format = row.format, format.isOf(revision.entry) { row.format?.isGivenUp = false }
-        guard revision.entry.isAbsent, let disk = row.disk, revision.includes(disk.origins.content) else { return }
+    /// Who deletes a file and has seen what this node has of it gives up its format as well, unless he puts it back. Where a save is held
+    /// back that is what it is held against.
+    func noteDeletion(by revision: Revision, of old: Row?, _ row: inout Row) {
+        guard let format = row.format else { return }
+        if format.isOf(revision.entry) { row.format?.isGivenUp = false }
+        let held = isHeldSave(row) ? old?.heads.first { format.isOf($0.entry) }?.origins.content : nil
+        guard revision.entry.isAbsent, let known = held ?? row.disk?.origins.content, revision.includes(known) else {
+            return
+        }
         row.format?.isGivenUp = true
     }
 
@@ -65,18 +70,24 @@ extension Node {
 
     /// False if what is staged is not to take the place of what stands there, or if nobody knows that yet.
     mutating func mayApply(
-        _ task: PlanState.Errand, _ row: Row, _ rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
+        _ task: PlanState.Errand, _ row: Row, _ kept: [KeptVersion], _ rows: inout RowMap, in batch: inout Batch,
+        into effects: inout Effects
     ) -> Bool {
-        switch verdict(on: task, row) {
+        switch verdict(on: task, row, kept) {
         case .apply: return true
         case .unread:
             forget(task)
+            var unread = row
+            // What the save was held against is nowhere any more: from here on its own header counts.
+            if isHeldSave(row) { unread.format = nil }
+            put(unread, replacing: row, in: &batch, into: &effects)
+            rows[row.path] = unread
             plan.fresh[row.path] = nil
             plan.afterLook[row.path] = true
             watch.toHash[row.path] = true
         case .downgrade:
             var held = row
-            holdBack(task, &held, &rows, in: &batch, into: &effects)
+            holdBack(task, &held, kept, &rows, in: &batch, into: &effects)
             put(held, replacing: row, in: &batch, into: &effects)
             rows[row.path] = held
         }
@@ -84,21 +95,24 @@ extension Node {
     }
 
     /// What is staged against what stands there.
-    private func verdict(on task: PlanState.Errand, _ row: Row) -> Verdict {
+    private func verdict(on task: PlanState.Errand, _ row: Row, _ kept: [KeptVersion]) -> Verdict {
         guard let rule = formats.rules.rule(for: row.path), book(of: row.path) == nil, let format = task.format,
             case .replace = task.step, row.condition == .normal,
             resolution(of: row).entry.content == task.wanted.entry.content,
             case .file(let shown, _)? = row.disk?.entry.content
         else { return .apply }
-        guard let known = row.format, known.content == shown || isToComeBack(known, row),
-            known.rule == rule.fingerprint
-        else { return .unread }
-        return !known.isGivenUp && format.reading.isDowngrade(of: known.reading) ? .downgrade : .apply
+        guard let known = row.format, known.rule == rule.fingerprint else { return .unread }
+        let isDowngrade = !known.isGivenUp && format.reading.isDowngrade(of: known.reading)
+        if known.content == shown || isToComeBack(known, row) { return isDowngrade ? .downgrade : .apply }
+        // What the other node has written over it as well did not know that the save here was held back against it.
+        guard isHeldSave(row) else { return .unread }
+        if !isDowngrade { return .apply }
+        return kept.contains { known.isOf($0.entry) } ? .downgrade : .unread
     }
 
     /// The staged file goes under the name of a conflict copy; once it is there, what stands at the path is asserted anew.
     private mutating func holdBack(
-        _ task: PlanState.Errand, _ row: inout Row, _ rows: inout RowMap, in batch: inout Batch,
+        _ task: PlanState.Errand, _ row: inout Row, _ kept: [KeptVersion], _ rows: inout RowMap, in batch: inout Batch,
         into effects: inout Effects
     ) {
         guard let disk = row.disk, let stage = task.stage,
@@ -111,7 +125,7 @@ extension Node {
         if isThere || isKnown && resolution(of: copied).entry.isAbsent {
             // It lies beside, or whoever saw it there has taken it away.
             forget(task)
-            assertAnew(&row, disk, in: &batch)
+            assertAnew(&row, disk, kept, in: &batch)
             effects.add(.report(.note(Note(code: .formatDowngradeHeld, subject: row.path.bytes))))
             return
         }
@@ -130,11 +144,15 @@ extension Node {
     }
 
     /// What stands there stays, or what is to come back in its place does.
-    mutating func assertAnew(_ row: inout Row, _ disk: Row.DiskState, in batch: inout Batch) {
-        guard let format = row.format, row.owesCopy, let kept = row.heads.first(where: { format.isOf($0.entry) }) else {
+    mutating func assertAnew(
+        _ row: inout Row, _ disk: Row.DiskState, _ kept: [KeptVersion], in batch: inout Batch
+    ) {
+        guard let format = row.format, row.owesCopy, !format.isOf(disk.entry),
+            let entry = row.heads.map(\.entry).first(where: format.isOf) ?? kept.map(\.entry).first(where: format.isOf)
+        else {
             return revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: row.version, in: &batch)
         }
-        revise(&row, to: kept.entry, stat: nil, isReasserted: true, seeing: row.version, in: &batch)
+        revise(&row, to: entry, stat: nil, isReasserted: true, seeing: row.version, in: &batch)
         row.disk = disk
         row.owesCopy = true
         wait(&row, .formatDowngradeHeld)

@@ -12,6 +12,8 @@ extension Node {
 
     var guardsFormats: Bool { !formats.rules.isEmpty }
 
+    func isGuarded(_ path: Path) -> Bool { formats.rules.rule(for: path) != nil }
+
     /// A rule tells how the version of the file, or of the original of a conflict copy, is found.
     func hasHeader(_ path: Path) -> Bool { formats.rules.reader(of: path) != nil }
 
@@ -78,7 +80,8 @@ extension Node {
             return
         }
         guard case .file(let content, _)? = row.disk?.entry.content, let header, header.content == content,
-            header.rule == rule.fingerprint, !isToComeBack(row.format, row)
+            header.rule == rule.fingerprint, !isToComeBack(row.format, row),
+            !isHeldSave(row) || row.head(by: .own)?.entry.content == row.disk?.entry.content
         else { return }
         row.format = header
     }
@@ -112,7 +115,8 @@ extension Node {
             row.condition == .normal || row.condition == .missing, row.disk != nil,
             case .file(let content, _) = entry.content, let header = formats.headers[row.path],
             header.content == content, let known = row.format, known.rule == rule.fingerprint,
-            known.content != content, !known.isGivenUp, isShownOrWanted(known.content, row) || isToComeBack(known, row),
+            known.content != content, !known.isGivenUp,
+            isShownOrWanted(known.content, row) || isToComeBack(known, row) || isHeldSave(row),
             header.reading.isDowngrade(of: known.reading)
         else {
             formats.brokenSince[row.path] = nil

@@ -5,7 +5,10 @@ import SyncModel
 /// over it can be put right also while the other node is away.
 extension Node {
     mutating func pumpPrivateCopies() {
-        guard isWorking, formats.keeping == nil, let (path, content) = formats.toKeep.popFirst() else { return }
+        guard isWorking, formats.keeping == nil,
+            let (path, content) = formats.toKeep.first(where: { !isBeingLookedAt($0.key) })
+        else { return }
+        formats.toKeep[path] = nil
         formats.keeping = path
         enqueue(.keepNewer(path, content))
     }
@@ -17,6 +20,11 @@ extension Node {
         let row = answers.rows().first
         let list = answers.chunkList()
         let kept = answers.versions().filter { $0.reason == .formatNewer }
+        if isBeingLookedAt(path) {
+            // It may be another by now.
+            formats.toKeep[path] = content
+            return
+        }
         guard let row, row.condition == .normal, !row.owesCopy, !apply.touches(path), let disk = row.disk,
             case .file(content, let size) = disk.entry.content, let list, list.size == size,
             !kept.contains(where: { $0.entry.content == disk.entry.content })
@@ -87,11 +95,15 @@ extension Node {
         guard version.stat.size <= Node.keptBytesMax else { return false }
         let request = ReadRequest(
             place: version.place, expected: nil, offset: 0, length: Int(clamping: version.stat.size))
-        effects.add(.read(newJob(.readingKept(wanted)), [request]))
+        effects.add(.read(newJob(.readingKept(wanted, version.id)), [request]))
         return true
     }
 
-    mutating func finishReadingKept(_ wanted: WantedContent, _ outcomes: [ReadOutcome], into effects: inout Effects) {
+    mutating func finishReadingKept(
+        _ wanted: WantedContent, _ version: VersionID, _ outcomes: [ReadOutcome], into effects: inout Effects
+    ) {
+        // A record that leads nowhere must not have anybody wait for what it tells of.
+        if case .failed(.notFound)? = outcomes.first { enqueue(.dropVersions([version])) }
         guard var task = plan.tasks[wanted.path], task.content == wanted.content, task.state == .locating else {
             return
         }

@@ -159,17 +159,19 @@ extension Node {
     func prepareQueries(_ paths: [Path]) -> [StoreQuery] {
         let sources = paths.compactMap { plan.tasks[$0]?.adoptedFrom?.path }
         let copies = paths.compactMap { plan.tasks[$0]?.copy } + paths.compactMap { heldName(of: $0) }
+        let guarded = paths.filter(isGuarded)
         let own = SortedMap((paths + sources + copies).map { ($0, true) }).map(\.key)
         let parents = SortedMap(own.compactMap(\.parent).filter { !$0.isRoot }.map { ($0, true) }).map(\.key)
-        return [.rows(own), .rows(parents)]
+        return [.rows(own), .rows(parents)] + guarded.map { .versions($0, limit: limits.batchPathsMax) }
     }
 
     mutating func prepare(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
         apply.isTransacting = false
         var rows = answers.rowsByPath()
         let parents = answers.rowsByPath()
+        let kept = SortedMap(paths.filter(isGuarded).map { ($0, answers.versions()) })
         var store = Batch()
-        noteBlocked(among: paths, rows, in: &store, into: &effects)
+        noteBlocked(among: paths, rows, kept, in: &store, into: &effects)
         var running = RunningBatch()
         for path in ordered(paths) {
             guard isWorking, !record.isPaused, let task = plan.tasks[path], task.state == .ready, let row = rows[path]
@@ -182,7 +184,7 @@ extension Node {
                 put(waiting, replacing: row, in: &store, into: &effects)
                 continue
             }
-            if !mayApply(task, row, &rows, in: &store, into: &effects) { continue }
+            if !mayApply(task, row, kept[path] ?? [], &rows, in: &store, into: &effects) { continue }
             if isInsideExchange(path, in: running) { continue }
             guard task.step.isRemoval || task.step == .adjust || hasParent(path, parents, in: running),
                 let item = item(for: task, row, rows: rows)
@@ -249,7 +251,8 @@ extension Node {
 
     /// What was refused after the rows had been asked for waits for the next time.
     private mutating func noteBlocked(
-        among paths: [Path], _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
+        among paths: [Path], _ rows: RowMap, _ kept: SortedMap<Path, [KeptVersion]>, in batch: inout Batch,
+        into effects: inout Effects
     ) {
         for path in paths {
             guard let reason = apply.blocked.removeValue(forKey: path), let old = rows[path] else { continue }
@@ -258,7 +261,7 @@ extension Node {
             if reason == .contentUnavailable, let waiting = row.waiting, waiting.tries > ApplyState.triesForLost,
                 patiences(of: waiting) >= 1, incoming.isIdle
             {
-                acceptLoss(&row, patiences: patiences(of: waiting), in: &batch)
+                acceptLoss(&row, kept[path] ?? [], patiences: patiences(of: waiting), in: &batch)
             }
             put(row, replacing: old, in: &batch, into: &effects)
         }
@@ -267,13 +270,15 @@ extension Node {
     /// A content that its own author no longer has, asked for again and again: a power cut took it before it came here.
     /// A node whose folder shows something whole says so anew. If none has, whoever has what a cut left of it says that; if
     /// there is nothing at all, its author does: nobody else can know that it is gone.
-    private mutating func acceptLoss(_ row: inout Row, patiences: Int64, in batch: inout Batch) {
+    private mutating func acceptLoss(
+        _ row: inout Row, _ kept: [KeptVersion], patiences: Int64, in batch: inout Batch
+    ) {
         let lost = resolution(of: row)
         let version = row.version
         if let disk = row.disk, row.owesCopy, row.condition == .normal, row.format.map({ $0.isOf(lost.entry) }) == false
         {
             // A save that was held back against another state than the lost one is held on.
-            assertAnew(&row, disk, in: &batch)
+            assertAnew(&row, disk, kept, in: &batch)
             cancel(row.path)
         } else if let disk = row.disk, row.condition != .damaged || patiences >= 2 {
             revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: version, in: &batch)

@@ -146,7 +146,7 @@ extension Node {
         var row = old ?? Row(path: path)
         row.join(revision)
         if row == old { return }
-        noteDeletion(by: revision, &row)
+        noteDeletion(by: revision, of: old, &row)
         plan.resting[path] = nil
         noteRow(at: path)
         if losesUnseen(row) { row.owesCopy = true }

@@ -613,6 +613,7 @@ extension Node {
         // What came from the peer before this was known may have won already.
         row.owesCopy = false
         row.owesCopy = isOwed || losesUnseen(row)
+        if row.format?.isOf(entry) == true { row.format?.isGivenUp = false }
         append(.put(row.path, revision), at: position, time, in: &batch)
         if row.isUnsettled { plan.want(row.path) }
     }

@@ -301,7 +301,7 @@ extension Node {
         }
     }
 
-    private func isBeingLookedAt(_ path: Path) -> Bool {
+    func isBeingLookedAt(_ path: Path) -> Bool {
         watch.toInspect.contains(key: path) || watch.toHash.contains(key: path) || watch.hashing.contains(key: path)
             || watch.deferred.contains(key: path)
     }

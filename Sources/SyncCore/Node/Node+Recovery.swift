@@ -496,7 +496,9 @@ extension Node {
     /// person's. Whether somebody has written to it meanwhile, reading it will tell.
     private func settled(_ old: Row, _ placed: RecoveryState.Placed) -> Row? {
         let shown = placed.shown
-        guard old.condition == .normal, old.version.covers(shown.version), !old.reflected.covers(shown.version)
+        // (A save that was held back had made room for what the row had shown before.)
+        guard old.condition == .normal, old.version.covers(shown.version),
+            !old.reflected.covers(shown.version) || isHeldSave(old)
         else { return nil }
         var row = old
         var (entry, stat) = (placed.entry, placed.stat)
@@ -574,9 +576,9 @@ extension Node {
         case .lateRescue(let path, let version, let intent):
             finishLateRescue(path, version, intent, results, into: &effects)
         case .pruning(let versions): finishPruning(versions, results, into: &effects)
+        case .pruned(let versions): finishPruned(versions, results, into: &effects)
         case .placingNewer(let version, let past, let stage):
             finishPlacingNewer(version, past: past, stage, results, into: &effects)
-        case .pruned(let versions): finishPruned(versions, results, into: &effects)
         case .keepingNewer(let version, let past, let stage):
             finishKeepingNewer(version, past: past, stage, results, into: &effects)
         case .restoring(let command, let kept, let path, let old, let intent):

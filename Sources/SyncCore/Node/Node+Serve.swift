@@ -152,7 +152,8 @@ extension Node {
         case .readingHeader(let path)?: finishReadingHeader(of: path, outcomes, into: &effects)
         case .readingStagedHeader(let path, let stage)?:
             finishReadingStagedHeader(of: path, stage, outcomes, into: &effects)
-        case .readingKept(let wanted)?: finishReadingKept(wanted, outcomes, into: &effects)
+        case .readingKept(let wanted, let version)?:
+            finishReadingKept(wanted, version, outcomes, into: &effects)
         case .serving(let readings)?: sendRead(readings, outcomes, into: &effects)
         case .some, .none: break
         }

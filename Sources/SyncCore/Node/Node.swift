@@ -136,7 +136,7 @@ public struct Node: Sendable {
         case readingHeader(Path)
         case readingStagedHeader(Path, StageName)
         case keepingNewer(KeptVersion, past: [VersionID], StageName)
-        case readingKept(WantedContent)
+        case readingKept(WantedContent, VersionID)
         case placingNewer(KeptVersion, past: [VersionID], StageName)
         case stageList
         case recoveryLook

@@ -52,6 +52,12 @@ package final class FormatJudge: Checker {
                     at: world.now)
                 continue
             }
+            // What counts as damage goes to quarantine, whatever it is. Where the ledger does not ask for it at its path any more, it may
+            // be just that: by its times alone nobody can tell it from what the cut has left.
+            if isQuarantined(path, world.machines[machine].store), world.ledger.mayBeRemains(value, at: path) {
+                life.lose(at: path) { $0 != value }
+                continue
+            }
             let new = format.age(of: bytes)
             if new >= age { life.outdid(value, by: after, at: path) }
             if new > age { world.rare.hit("formats: what was newer came back") }
@@ -59,6 +65,12 @@ package final class FormatJudge: Checker {
                 continue
             }
             world.violate("INV-22", "\(path) was \(age), and the daemon of \(name(machine)) put \(new) in its place")
+        }
+    }
+
+    private func isQuarantined(_ path: Path, _ store: VirtualStore) -> Bool {
+        store.intents.values.contains { intent in
+            if case .quarantine? = intent.displaced { intent.path == path } else { false }
         }
     }
 

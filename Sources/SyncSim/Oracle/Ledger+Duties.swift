@@ -24,6 +24,12 @@ extension Ledger {
         return result
     }
 
+    /// A disaster has left nobody able to tell this value, where it stands, from what the disaster itself left there.
+    package func mayBeRemains(_ value: Value, at path: Path) -> Bool {
+        let makers = pages[path]?.acts.filter { $0.after == value } ?? []
+        return makers.allSatisfy { $0.demand < .atPath }
+    }
+
     /// A person removed or replaced this value at the path, whatever was written there later; `isUndone` if a disaster took
     /// that back.
     package func wasLetGo(_ value: Value, at path: Path, isUndone: Bool) -> Bool {
