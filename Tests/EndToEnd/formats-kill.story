@@ -1,5 +1,6 @@
 # whatever is killed or cut while programs of two versions save the same files, the newer content is at the path in the end
-[ -n "${ROUNDS:-}" ] || skip "two rounds of some 350 failed, see docs/open.md: told only where ROUNDS says how many"
+# In ROUNDS rounds: a few, unless the environment says more.
+ROUNDS=${ROUNDS:-6}
 new_places
 if [ "$(id -u)" -eq 0 ]; then own_network; fi
 set_up
