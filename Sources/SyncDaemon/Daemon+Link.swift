@@ -11,6 +11,7 @@ extension Daemon {
         switch event {
         case .connected(let life, let address): connected(life, address)
         case .frame(let life, let bytes):
+            journal.say("a frame of \(bytes.count) bytes", at: .operations)
             traffic.received(
                 bytes.count, at: Clock.monotonicMilliseconds(), wallMilliseconds: Clock.wallMilliseconds())
             host.post(.received(LinkID(raw: life), bytes))

@@ -1,5 +1,6 @@
 import ControlProtocol
 import EventLoop
+import RecordMerge
 import SyncCore
 import SyncModel
 
@@ -61,12 +62,30 @@ extension Daemon {
     /// For the journal and for those who follow.
     func tellChanges(_ batch: StoreBatch) {
         let told = imports.head
+        let isApplied = batch.operations.contains { if case .dropIntent = $0 { true } else { false } }
         for operation in batch.operations {
             if case .appendLog(let record) = operation { tell(logLine(record), at: .changes) }
+            if case .putChangeSet(let set) = operation { tell(set) }
             guard case .putRow(let row) = operation else { continue }
+            if isApplied, !row.needsApply { journal.say("shown: \"\(row.path)\"", at: .changes) }
             for head in row.heads where head.origin.author == .peer && head.origin.position > told {
                 tell(logLine(PeerEntry(path: row.path, revision: head)), at: .operations)
             }
+        }
+    }
+
+    /// What was saved of records: a line for each change set, and below it one for each operation.
+    private func tell(_ set: StoredChangeSet) {
+        guard journal.level >= .changes, let prologue = ChangeSetCodec.prologue(of: set.bytes) else { return }
+        let name = Path.escape(set.author == .own ? record.name : record.peerName)
+        let operations = ChangeSetCodec.operations(of: set.bytes)
+        let model = Path.escape(prologue.needs.model)
+        let what = operations.map { "\($0.count) operations" } ?? "operations that this version does not know"
+        journal.say(
+            "\(name) set \(set.position.seq): \(what) on \(prologue.records.count) records of \(model)", at: .changes)
+        for operation in operations ?? [] {
+            let text = Path.escape(Array("\(operation)".utf8))
+            journal.say("\(name) set \(set.position.seq): \(text)", at: .operations)
         }
     }
 

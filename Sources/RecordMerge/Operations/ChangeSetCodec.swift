@@ -87,6 +87,12 @@ public enum ChangeSetCodec {
         return reader.version > version || !reader.prologue.needs.features.allSatisfy(knownFeatures.contains)
     }
 
+    /// What it does to records, whether or not its files can be made here. Nil for what this program cannot read.
+    public static func operations(of bytes: [UInt8]) -> [Operation]? {
+        guard var reader = ChangeSetReader(bytes), reader.version == version else { return nil }
+        return reader.operations()?.map(\.operation)
+    }
+
     /// Whose it is and what it touches, whatever its body holds. Nil if not even that can be read.
     public static func prologue(of bytes: [UInt8]) -> Prologue? { ChangeSetReader(bytes)?.prologue }
 }

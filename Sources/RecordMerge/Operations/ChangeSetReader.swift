@@ -28,7 +28,7 @@ struct ChangeSetReader {
 
     // MARK: Operations
 
-    private mutating func operations() -> [(number: UInt32, operation: Operation)]? {
+    mutating func operations() -> [(number: UInt32, operation: Operation)]? {
         guard let count = reader.uint32() else { return nil }
         var operations: [(number: UInt32, operation: Operation)] = []
         for _ in 0..<count {
