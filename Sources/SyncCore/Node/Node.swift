@@ -68,6 +68,7 @@ public struct Node: Sendable {
         guard phase != .finished else { return }
         now = moment
         if watch.followClock(at: moment, limits) { effects.add(.report(.note(Note(code: .clockStepped)))) }
+        refreshImported(into: &effects)
         switch event {
         case .started(let start): begin(start, into: &effects)
         case .stopRequested: requestStop()
@@ -110,7 +111,9 @@ public struct Node: Sendable {
             pumpFormats(into: &effects)
             pumpSession(into: &effects)
             pumpServe(into: &effects)
-        } while pumpLane(into: &effects)
+        } while pumpLane(into: &effects) && records.imported == nil
+        // The store is at work on them already when their outcome is made, at the next event: that they are stored, if no other.
+        guard records.imported == nil else { return setWake(into: &effects) }
         pumpAcknowledgement(into: &effects)
         acknowledgeSets(into: &effects)
         acknowledgeShown(into: &effects)

@@ -143,7 +143,14 @@ extension Node {
         guard !batch.isEmpty else { return }
         records.noteHeard(at: now)
         store(&batch, into: &effects)
-        if isInOrder { refreshRecords(showing: seen, into: &effects) } else { enqueue(.reloadRecords) }
+        if isInOrder { records.imported = seen } else { enqueue(.reloadRecords) }
+    }
+
+    /// What comes of the sets that the last step has taken in.
+    mutating func refreshImported(into effects: inout Effects) {
+        guard let seen = records.imported else { return }
+        records.imported = nil
+        refreshRecords(showing: seen, into: &effects)
     }
 
     /// Of our own only what this state has lost, and the peer gives back.

@@ -37,6 +37,9 @@ struct RecordState: Sendable {
 
     /// Files that may have to be something else than their rows say.
     var toMatch = SortedMap<Path, Bool>()
+    /// Sets of the peer were taken in and are not in the view yet; how many the folder had been shown before. Nothing else is done
+    /// meanwhile.
+    var imported: LogPosition?
     var isMatching = false
     /// Files that a set of the peer says were saved there: its rows say so too, and are as good as here. Until when they are
     /// waited for (monotonic milliseconds).
