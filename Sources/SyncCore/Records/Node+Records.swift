@@ -29,7 +29,9 @@ extension Node {
             return false
         }
         guard entry.content.kind == .file || row.disk?.entry.content.kind == .file else { return false }
-        if !entry.isAbsent { row.condition = .normal }
+        // (What a cut has taken is still owed by the row: if nobody is told of this save, it is put back.)
+        let isOwed = row.condition == .damaged && row.disk == nil
+        if !entry.isAbsent, !isOwed { row.condition = .normal }
         if let code = records.waiting[row.path] { wait(&row, code) }
         let isOld = !incoming.initialScanDone && row.disk == nil
         note(
@@ -184,6 +186,10 @@ extension Node {
             guard let finding = records.found[path] else { continue }
             if let code = group.add(path, finding, over: rows[path]?.disk?.entry.content) {
                 hold(path, code, rows, in: &batch, into: &effects)
+            if isKnownState(finding, at: path, number) {
+                settleKnown(finding, rows[path], at: path, in: &batch, into: &effects)
+                continue
+            }
             }
         }
         guard !group.isEmpty else { return }
@@ -219,6 +225,22 @@ extension Node {
     /// What is to be there already needs no telling, whatever it would break: the other node has done the same. True if there
     /// was any, and the rest is to be looked at without it.
     private mutating func settleAgreed(
+    /// It stood there before anybody watched, and a set says that it was saved: no news, but what was so before the state of this
+    /// node was lost. Who told of it would take back what has come of it since.
+    private func isKnownState(_ finding: RecordState.Finding, at path: Path, _ number: Int) -> Bool {
+        guard finding.isOld, case .file(let content, _) = finding.entry.content else { return false }
+        return records.books[number].hasSaved(content, at: path)
+    }
+
+    private mutating func settleKnown(
+        _ finding: RecordState.Finding, _ row: Row?, at path: Path, in batch: inout Batch, into effects: inout Effects
+    ) {
+        takeBackFinding(at: path)
+        records.unshown[path] = record.setMarks.promised
+        records.toMatch[path] = true
+        reviseFound(finding, row, at: path, in: &batch, into: &effects)
+    }
+
         _ paths: [Path], of number: Int, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
     ) -> Bool {
         var isAny = false

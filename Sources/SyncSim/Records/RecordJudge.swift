@@ -22,6 +22,9 @@ package final class RecordJudge: Checker {
     package func atPause(_ world: World) {}
 
     package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
+        if occurrence == .powerCut {
+            life.powerIsCut(on: machine, showing: RecordFolder(world.machines[machine].disk).places)
+        }
         switch occurrence {
         case .powerCut, .imageRestored, .stateWiped: life.disaster(on: machine)
         case .started, .finished, .killed, .powerOn, .imageSaved: break

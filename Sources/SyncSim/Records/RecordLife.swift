@@ -31,6 +31,8 @@ package final class RecordLife {
     private var heardAt: [Int64] = [-1, -1]
     /// Until then what is written on a machine may count as what a disaster has left.
     private var shakyUntil: [Int64] = [.min, .min]
+    /// What stood in the folder of a machine when its power was cut, until somebody has seen it there again.
+    private var beforeCut: [SortedMap<RecordFolder.Name, Path>] = [[:], [:]]
     private var tokens = 0
 
     init(_ scene: RecordScene) {
@@ -62,6 +64,22 @@ package final class RecordLife {
     /// Whoever saved did not look at what he saved over.
     func overwroteBlindly(_ record: RecordFolder.Name) {
         for index in writes.indices where writes[index].record == record { writes[index].isExcused = true }
+    }
+
+    func powerIsCut(on machine: Int, showing places: SortedMap<RecordFolder.Name, Path>) {
+        for (record, path) in places { beforeCut[machine][record] = path }
+    }
+
+    /// A file is saved whole by somebody who read these records in it. What a cut has taken out of it before he looked, and nobody
+    /// has put back yet, he takes out for good: to the daemon, which does not run yet or has not looked, that is a delete like any
+    /// other, because the file as it was before the cut is the last that it knows.
+    func saved(_ path: Path, having read: [RecordFolder.Name], on machine: Int, at time: Int64) {
+        for (record, place) in beforeCut[machine] where place == path {
+            beforeCut[machine][record] = nil
+            if read.contains(record) || time >= shakyUntil[machine] { continue }
+            removed(record, on: machine, at: time)
+            overwroteBlindly(record)
+        }
     }
 
     /// A process runs again; until it has looked round it distrusts what is younger than the disaster, by whatever clock.

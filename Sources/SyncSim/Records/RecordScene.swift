@@ -109,6 +109,11 @@ package struct RecordFolder {
         }
     }
 
+    /// None in what cannot be read.
+    static func names(in bytes: [UInt8], at path: Path) -> [Name] {
+        (FlatJSON.objects(in: bytes) ?? []).compactMap { name(of: $0, at: path) }
+    }
+
     private static func name(of members: Members, at path: Path) -> Name? {
         let words = path.bytes.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
         guard let last = words.last else { return nil }

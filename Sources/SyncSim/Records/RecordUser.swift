@@ -79,6 +79,8 @@ package final class RecordUser: Agent {
                 life.overwroteBlindly(record)
             }
         }
+        let seen = RecordFolder.names(in: read[next.path] ?? [], at: next.path)
+        life.saved(next.path, having: seen, on: machine, at: world.now)
         read[next.path] = next.bytes
         world.trace.tell(
             "\(world.now) \(name): \(next.path) \(next.bytes.map { Path.escape($0) } ?? "goes")")
