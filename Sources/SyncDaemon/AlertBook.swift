@@ -12,6 +12,8 @@ struct AlertBook {
         var isAcknowledged: Bool
         /// Who wrote what it is about, where that matters.
         var writer: Author?
+        /// What is wrong with a record; not written down, because whatever raises it again knows it.
+        var violation: Violation?
         /// The time at which it was over.
         var clearedMilliseconds: Int64?
 
@@ -37,18 +39,21 @@ struct AlertBook {
     func item(_ id: String) -> Item? { items.map(\.value).first { $0.id == id } }
 
     /// True if it was not open before.
-    mutating func raise(_ key: AlertKey, since: Int64, now: Int64, writer: Author? = nil) -> Bool {
+    mutating func raise(
+        _ key: AlertKey, since: Int64, now: Int64, writer: Author? = nil, violation: Violation? = nil
+    ) -> Bool {
         isChanged = true
         if var item = items[key], item.clearedMilliseconds == nil {
             item.lastMilliseconds = now
             item.count += 1
+            item.violation = violation ?? item.violation
             items[key] = item
             return false
         }
         let count = (items[key]?.count ?? 0) + 1
         items[key] = Item(
             key: key, firstMilliseconds: since, lastMilliseconds: now, count: count, isAcknowledged: false,
-            writer: writer)
+            writer: writer, violation: violation)
         return true
     }
 

@@ -86,8 +86,11 @@ extension Daemon {
 
     /// Writes down whom we are paired with; tells `then` once that is durable, and goes to work with the new peer.
     /// The pin comes last: without it the node counts as unpaired.
-    func remember(_ other: Paired, then: @escaping (Result<Paired, PairingError>) -> Void) {
+    func remember(
+        _ other: Paired, hasJoined: Bool = false, then: @escaping (Result<Paired, PairingError>) -> Void
+    ) {
         let facts = [
+            (key: Opening.Fact.hasJoined, value: hasJoined ? Optional([1]) : nil),
             (key: Opening.Fact.lastPeer, value: Optional(other.fingerprint)),
             (key: Opening.Fact.peerPin, value: Optional(other.fingerprint)),
         ]
@@ -95,6 +98,7 @@ extension Daemon {
             switch result {
             case .success:
                 lastPeer = other.fingerprint
+                self.hasJoined = hasJoined
                 then(.success(other))
                 meet(other)
             case .failure(let error):

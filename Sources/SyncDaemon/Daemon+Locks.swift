@@ -48,7 +48,7 @@ extension Daemon {
             case .refused(let code):
                 asker.client.forgetEnding(ending)
                 asker.refuse(ControlError(code))
-            case .done, .status, .history, .contests, .records, .explanation:
+            case .done, .status, .history, .contests, .records, .explanation, .scan:
                 asker.refuse(ControlError(.requestRefused))
             }
         }

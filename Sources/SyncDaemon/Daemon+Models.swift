@@ -6,10 +6,20 @@ import SyncModel
 /// `doc check` and `doc show`: files as the models of this node see them.
 extension Daemon {
     func checkDocuments(_ files: [PathArgument], _ asker: Asker) {
+        guard !files.isEmpty else { return scanRecords(asker) }
         let paths = files.compactMap { path(of: $0) }
         guard paths.count == files.count else { return asker.refuse(ControlError(.requestOutside)) }
         host.contents(of: paths, bytesMax: Limits.jsonBytesMax) { [unowned self] outcomes in
             asker.finish(DocumentChecks(files: zip(paths, outcomes).map { check($0, $1) }))
+        }
+    }
+
+    private func scanRecords(_ asker: Asker) {
+        host.ask(.scanRecords) { answer in
+            guard case .scan(let scan) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
+            var checks = DocumentChecks(files: [])
+            checks.graph = .init(live: scan.live, deleted: scan.dead, strays: scan.strays, faults: scan.faults)
+            asker.finish(checks)
         }
     }
 

@@ -8,7 +8,8 @@ import SyncModel
 extension Daemon {
     func take(_ report: Report) {
         switch report {
-        case .raised(let alert): raise(alert.key, since: alert.sinceMilliseconds, writer: alert.writer)
+        case .raised(let alert):
+            raise(alert.key, since: alert.sinceMilliseconds, writer: alert.writer, violation: alert.violation)
         case .cleared(let key): clear(key)
         case .note(let note):
             journal.tell(note.code, note.subject)
@@ -18,10 +19,10 @@ extension Daemon {
 
     func raise(_ code: MessageCode) { raise(AlertKey(code: code)) }
 
-    func raise(_ key: AlertKey, since: Int64? = nil, writer: Author? = nil) {
+    func raise(_ key: AlertKey, since: Int64? = nil, writer: Author? = nil, violation: Violation? = nil) {
         let now = Clock.wallMilliseconds()
-        guard alerts.raise(key, since: since ?? now, now: now, writer: writer) else { return }
-        journal.tell(key.code, key.subject)
+        guard alerts.raise(key, since: since ?? now, now: now, writer: writer, violation: violation) else { return }
+        journal.tell(key.code, key.subject, detail: violation.map(AlertReading.text) ?? "")
         feed.tell(.alertRaised(at: now, code: key.code, subject: key.subject))
         alerts.items[key].map { runHook(alertDocument($0)) }
         saveAlerts()

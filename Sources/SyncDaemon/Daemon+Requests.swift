@@ -159,7 +159,7 @@ extension Daemon {
         guard pin == nil else { return asker.refuse(ControlError(.pairingExists)) }
         link.join(token, lastPeer: lastPeer) { [unowned self] result in
             guard case .success(let other) = result else { return Daemon.answerPairing(result, asker) }
-            remember(other) { Daemon.answerPairing($0, asker) }
+            remember(other, hasJoined: true) { Daemon.answerPairing($0, asker) }
         }
     }
 
@@ -187,7 +187,7 @@ extension Daemon {
         host.ask(command) { answer in
             switch answer {
             case .refused(let code): asker.refuse(ControlError(code))
-            case .done, .status, .history, .contests, .records, .explanation, .claims, .claimRefused:
+            case .done, .status, .history, .contests, .records, .explanation, .scan, .claims, .claimRefused:
                 asker.finish(DoneDocument())
             }
         }

@@ -10,7 +10,7 @@ extension Daemon {
             switch answer {
             case .history(let versions): tell(of: versions, path, page, asker)
             case .refused(let code): asker.refuse(ControlError(code))
-            case .done, .status, .contests, .records, .explanation, .claims, .claimRefused:
+            case .done, .status, .contests, .records, .explanation, .scan, .claims, .claimRefused:
                 asker.refuse(ControlError(.nodeHalted))
             }
         }

@@ -33,6 +33,7 @@ final class Daemon {
     var pin: [UInt8]?
     /// Whom the rows of this state are about, also after unpairing.
     var lastPeer: [UInt8]?
+    var hasJoined: Bool
     private var powerWasLost: Bool
     var alerts: AlertBook
     var traffic = Traffic()
@@ -110,6 +111,7 @@ final class Daemon {
         record = opened.record
         pin = opened.pin
         lastPeer = opened.lastPeer
+        hasJoined = opened.hasJoined
         powerWasLost = opened.powerWasLost
         alerts = AlertBook()
         models = ModelShelf(directory: configuration.folder.models)
@@ -173,7 +175,7 @@ final class Daemon {
                 node: start, settings: configuration.safety.settings, limits: Limits(),
                 program: Array(Program.version.utf8),
                 nonce: Program.nonce(), powerWasLost: powerWasLost, models: models.models, formats: models.formats,
-                digest: Program.digest(of:),
+                hasJoined: hasJoined, digest: Program.digest(of:),
                 checksum: Program.checksum(of:)))
         powerWasLost = false
         // The greeting on a connection that is up went to the last node.

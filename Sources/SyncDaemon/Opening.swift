@@ -19,6 +19,7 @@ struct Opening {
         var pin: [UInt8]?
         /// Whom the rows of this state are about, also after unpairing.
         var lastPeer: [UInt8]?
+        var hasJoined: Bool
         /// The machine went down since this node was last alive.
         let powerWasLost: Bool
         /// The state was damaged and put aside under this name.
@@ -49,10 +50,11 @@ struct Opening {
         var record = stored ?? NodeRecord(id: id, name: [], folder: folder.id)
         record.name = Array(configuration.node.name.utf8)
         let lastPeer = try self.stored { () throws(StoreError) in try store.value(Fact.lastPeer) }
+        let hasJoined = try self.stored { () throws(StoreError) in try store.value(Fact.hasJoined) } != nil
         let powerWasLost = try noteBoot(store, &record, isFirst: stored == nil)
         return Opened(
             key: key, store: store, folder: folder, record: record, pin: pin, lastPeer: lastPeer,
-            powerWasLost: powerWasLost, setAside: setAside)
+            hasJoined: hasJoined, powerWasLost: powerWasLost, setAside: setAside)
     }
 
     /// Names of the small facts that the shell keeps in the store.
@@ -60,6 +62,8 @@ struct Opening {
         static let peerPin = "peer.pin"
         static let lastPeer = "peer.last"
         static let boot = "boot.id"
+        /// There if this node joined the other, and not the other this one.
+        static let hasJoined = "peer.joined"
         static let alerts = "alerts"
     }
 

@@ -1,4 +1,5 @@
 import ControlProtocol
+import RecordMerge
 import SyncCore
 import SyncModel
 
@@ -47,7 +48,7 @@ enum AlertReading {
             item.clearedMilliseconds != nil ? .cleared : item.isAcknowledged ? .acknowledged : .open
         let format = item.key.format
         let reader = format.map { name(of: $0.node, node, peer) } ?? ""
-        return AlertDocument(
+        var document = AlertDocument(
             id: item.id, code: item.key.code, subject: item.key.subject, state: state,
             firstSeenMilliseconds: item.firstMilliseconds, lastSeenMilliseconds: item.lastMilliseconds,
             count: item.count, found: format?.found.map { JSON.count(Int($0)) },
@@ -56,6 +57,21 @@ enum AlertReading {
             },
             writer: item.writer.map { name(of: $0, node, peer) }, text: format.flatMap { text(of: $0, reader) },
             cure: format.flatMap { cure(of: $0, reader) })
+        document.fault = item.violation.map { violation in
+            AlertDocument.Fault(
+                entity: "\(violation.record.entity)", property: violation.property.map { "\($0)" },
+                record: "\(violation.record)", changeSet: set(of: violation))
+        }
+        return document
+    }
+
+    /// For the journal.
+    static func text(of violation: Violation) -> String {
+        "\(violation.record)\(violation.property.map { ".\($0)" } ?? ""), change set \(set(of: violation))"
+    }
+
+    private static func set(of violation: Violation) -> String {
+        "\(violation.set.epoch.number)/\(violation.set.seq)"
     }
 
     private static func name(of author: Author, _ node: [UInt8], _ peer: [UInt8]) -> String {

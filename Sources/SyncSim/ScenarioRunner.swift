@@ -291,7 +291,7 @@ extension ScenarioRunner {
 
     private func describe(_ answer: Answer) -> [String] {
         switch answer {
-        case .done, .contests, .records, .explanation: []
+        case .done, .contests, .records, .explanation, .scan: []
         case .claims(let claims):
             claims.map { claim in
                 "\(claim.isHeld ? "held" : "waits") \(claim.id) by \(claim.node), \(claim.mode), "

@@ -1,4 +1,5 @@
 import Coordination
+import RecordMerge
 import SyncCore
 import SyncModel
 
@@ -326,6 +327,7 @@ extension Answer {
         case .contests(let contests): "\(contests.count) contests"
         case .records(let records): "\(records.count) records"
         case .explanation: "explanation"
+        case .scan(let scan): "\(scan.live) live records, \(scan.faults.count) faults"
         case .claims(let claims): "\(claims.count) claims"
         case .claimRefused(let reason): "claim refused: \(reason)"
         }

@@ -69,7 +69,22 @@ struct DocumentTests {
         let alert = AlertDocument(id: "1", code: .diskFull, firstSeenMilliseconds: 0, lastSeenMilliseconds: 0)
         #expect(alert.text == MessageCode.diskFull.kind.meaning && alert.cure == MessageCode.diskFull.kind.cure)
         #expect(alert.severity == MessageCode.diskFull.severity)
-        for key in ["found", "supported", "writer"] { #expect(alert.json[key] == nil) }
+        for key in ["found", "supported", "writer", "entity", "property", "record", "changeSet"] {
+            #expect(alert.json[key] == nil)
+        }
+    }
+
+    @Test("I11: an alert about a missing value names entity, property, record and change set") func alertFault() throws
+    {
+        var alert = AlertDocument(
+            id: "1", code: .validationRequiredMissing, firstSeenMilliseconds: 0, lastSeenMilliseconds: 0)
+        alert.fault = .init(entity: "ChildSchedule", property: "note", record: "ChildSchedule/B2", changeSet: "7/3")
+        let read = try AlertDocument(json: alert.json)
+        #expect(read == alert)
+        #expect(alert.json["entity"]?.text == "ChildSchedule" && alert.json["property"]?.text == "note")
+        #expect(alert.json["record"]?.text == "ChildSchedule/B2" && alert.json["changeSet"]?.text == "7/3")
+        alert.fault?.property = nil
+        #expect(try AlertDocument(json: alert.json) == alert)
     }
 
     @Test("conflicts are as the contract has them") func conflicts() throws {

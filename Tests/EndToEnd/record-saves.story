@@ -1,4 +1,4 @@
-# saves of record files: broken and half ones wait and hold up nothing, edits apart are merged field by field, kill -9 loses none
+# I11: saves of record files: broken and half ones wait and hold up nothing, edits apart are merged field by field, kill -9 loses none
 new_world
 give_model tasks <<'END'
 { "model": "org.example.tasks", "version": 1, "root": "tasks",
@@ -37,6 +37,10 @@ sed 's/"T2", "list": "L1"/"T2", "list": "L9"/' "$alpha/tasks/all.json" >"$world/
 cat "$world/half" >"$alpha/tasks/all.json"
 soon "nobody is told of what is missing" warns_of alpha validation.required-missing
 grep -q L9 "$beta/tasks/all.json" && fail "half a save was sent"
+ctl alpha --json alerts >"$world/alerts"
+grep -qE '"code":"validation.required-missing".*"subject":"tasks/all.json".*"entity":"Task","property":"list","record":"Task/T2","changeSet":"[0-9]+/[0-9]+"' \
+    "$world/alerts" || fail "the alert does not say what is missing: $(cat "$world/alerts")"
+grep -q 'validation.required-missing "tasks/all.json" (Task/T2.list, change set' "$world/alpha/log" || fail "nor does the log"
 printf '{"name": "new"}\n' >"$alpha/tasks/lists/L9.json"
 settle
 grep -q L9 "$beta/tasks/all.json" || fail "the whole save did not arrive"

@@ -1,4 +1,4 @@
-# AB-1, I8, I9, I10, I12, I22, I27: both re-point a required one-to-one relation while apart; one schedule is live on both, the other in quarantine, and take swaps them
+# AB-1, I8, I9, I10, I12, I14, I22, I23, I27: both re-point a required one-to-one relation while apart; one schedule is live on both, the other in quarantine, and take swaps them
 new_places
 own_network
 set_up
@@ -70,6 +70,13 @@ if grep -E "error|corrupt" "$world"/*/log; then fail "there is a line that says 
 ctl alpha --json conflicts show "$id" | grep -q "\"sha256\":\"$(printf '{"note": "A1", "at": "10:00", "extra": [1.50, 2e3]}\n' |
     sha256sum | cut -d ' ' -f 1)\"" || fail "the loser is not whole: $(ctl alpha --json conflicts show "$id")"
 
+# I14: who looks at the whole graph finds no broken rule, and whom it has no place for.
+for node in alpha beta; do
+    ctl $node doc check >"$world/scan" || fail "$node finds faults: $(cat "$world/scan")"
+    grep -q '^out: Schedule/B2 ' "$world/scan" || fail "$node does not name the stray: $(cat "$world/scan")"
+    grep -q '^2 live records, 1 deleted, 1 out of the graph: no rule is broken' "$world/scan" || fail "$node counts: $(cat "$world/scan")"
+done
+
 # Life goes on.
 for round in 1 2 3 4 5 6 7 8 9 10; do
     times "$alpha" B3 "1$round:00"
@@ -78,6 +85,15 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
 done
 grep -q 'plan 10' "$alpha/schedules/notes/A1.json" || fail "an edit is missing"
 roles B3 B2
+
+# Who wants to know more is told of every change set, or of every operation, and of neither if he does not ask.
+if grep -E ' set [0-9]+: ' "$world"/*/log; then fail "change sets are told of at level 1"; fi
+ctl beta log-level 2 >"$world/level" || fail "level 2: $(cat "$world/level")"
+note "$alpha" B3 "told of"
+settle
+grep -qE 'alpha set [0-9]+: 1 operations on 1 records of org.example.schedules' "$world/beta/log" || fail "no line for the change set"
+if grep -qE 'alpha set [0-9]+: set ' "$world/beta/log"; then fail "operations are told of at level 2"; fi
+ctl beta log-level 3 --for 60s >"$world/level" || fail "level 3: $(cat "$world/level")"
 
 # take swaps the roles, from either node, and the alert stays about the one that is out now.
 ctl beta conflicts take "$id" Schedule/B2 >"$world/taken" 2>&1 || fail "take: $(cat "$world/taken")"
@@ -89,6 +105,7 @@ for node in alpha beta; do
     soon "the alert of $node stays" warns_no_more_of $node conflict.slot
     tells $node '"quarantined":1' status || fail "B3 is not kept on $node: $(cat "$world/told")"
 done
+grep -qE 'beta set [0-9]+: link Note/A1.schedule B2' "$world/beta/log" || fail "no line for the operation"
 ctl alpha explain Schedule/B3 >"$world/why" 2>&1 || fail "no explanation: $(cat "$world/why")"
 grep -q "is not in the live graph" "$world/why" || fail "the explanation: $(cat "$world/why")"
 ctl alpha --json doc check schedules/notes/A1.json | grep -q '"outcome":"success"' || fail "the note is no document"

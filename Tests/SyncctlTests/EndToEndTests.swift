@@ -265,6 +265,20 @@ import Testing
         #expect(try play("doc check a", daemon: Play.answering(bad.json)).code == 1)
         let good = DocumentChecks(files: [.init(path: [0x61], outcome: .success)])
         #expect(try play("doc check a", daemon: Play.answering(good.json)).code == 0)
+        var graph = DocumentChecks(files: [])
+        graph.graph = .init(
+            live: 2, deleted: 1, strays: ["B/2 wants the place at A/1 by A.b, which B/3 has"], faults: [])
+        let scanned = try play("doc check", daemon: Play.answering(graph.json))
+        #expect(scanned.code == 0 && scanned.requests == [.documentCheck([])])
+        #expect(
+            scanned.output == """
+                out: B/2 wants the place at A/1 by A.b, which B/3 has
+                2 live records, 1 deleted, 1 out of the graph: no rule is broken
+
+                """)
+        graph.graph?.faults = ["A/1 has no b"]
+        #expect(try play("doc check", daemon: Play.answering(graph.json)).code == 1, "I14: a broken rule is told")
+        #expect(try DocumentChecks(json: graph.json) == graph)
         let damaged = LogVerifyDocument(logs: [.init(node: [0x61], records: 3, isIntact: false, text: "at 2")])
         #expect(try play("log verify", daemon: Play.answering(damaged.json)).code == 1)
         let left = VerifyDocument(checked: 1, bytes: 1, damaged: 2, repaired: 1, milliseconds: 1)

@@ -40,8 +40,26 @@ public struct AlertDocument: Hashable, Sendable {
     public var supported: JSON?
     /// Who wrote what is too new.
     public var writer: String?
+    /// Of records that break a rule of their model.
+    public var fault: Fault?
     public var text: String
     public var cure: String
+
+    /// Which rule of a model is broken, and by which change set: its epoch and its number. A save that waits has that which it
+    /// would get.
+    public struct Fault: Hashable, Sendable {
+        public var entity: String
+        public var property: String?
+        public var record: String
+        public var changeSet: String
+
+        public init(entity: String, property: String?, record: String, changeSet: String) {
+            self.entity = entity
+            self.property = property
+            self.record = record
+            self.changeSet = changeSet
+        }
+    }
 
     /// Severity, text and cure are those of the registry unless given.
     public init(
@@ -82,6 +100,11 @@ extension AlertDocument: ControlDocument {
         found = fields.has("found") ? try fields.required("found") : nil
         supported = fields.has("supported") ? try fields.required("supported") : nil
         writer = try fields.optionalText("writer")
+        if let record = try fields.optionalText("record") {
+            fault = Fault(
+                entity: try fields.text("entity"), property: try fields.optionalText("property"), record: record,
+                changeSet: try fields.text("changeSet"))
+        }
         text = try fields.text("text")
         cure = try fields.text("cure")
     }
@@ -91,7 +114,11 @@ extension AlertDocument: ControlDocument {
             .with("severity", .string(severity.rawValue)).with("subject", name: subject)
             .with("state", .string(state.rawValue)).with("firstSeen", seconds: firstSeenMilliseconds)
             .with("lastSeen", seconds: lastSeenMilliseconds).with("count", .count(count)).with("found", found)
-            .with("supported", supported).with("writer", writer.map(JSON.string)).with("text", .string(text))
+            .with("supported", supported).with("writer", writer.map(JSON.string))
+            .with("entity", fault.map { .string($0.entity) })
+            .with("property", fault.flatMap(\.property).map(JSON.string))
+            .with("record", fault.map { .string($0.record) })
+            .with("changeSet", fault.map { .string($0.changeSet) }).with("text", .string(text))
             .with("cure", .string(cure))
     }
 }

@@ -34,20 +34,41 @@ public struct DocumentChecks: ControlDocument {
         }
     }
 
+    /// All records of all models: what is live and valid, what is not, and what must not be.
+    public struct Graph: Hashable, Sendable {
+        public var live: Int
+        public var deleted: Int
+        public var strays: [String]
+        public var faults: [String]
+
+        public init(live: Int, deleted: Int, strays: [String], faults: [String]) {
+            self.live = live
+            self.deleted = deleted
+            self.strays = strays
+            self.faults = faults
+        }
+    }
+
     public var files: [File]
+    /// Where no file was named.
+    public var graph: Graph?
 
     public init(files: [File]) {
         self.files = files
     }
 
     /// The exit code of `doc check` is 0 only then.
-    public var isSuccess: Bool { files.allSatisfy { $0.outcome == .success } }
+    public var isSuccess: Bool { files.allSatisfy { $0.outcome == .success } && graph?.faults.isEmpty != false }
 
     public init(json: JSON) throws(DocumentError) {
-        self.init(files: try Fields(json).list("files", File.init))
+        let fields = try Fields(json)
+        self.init(files: try fields.list("files", File.init))
+        graph = try fields.optional("graph", Graph.init)
     }
 
-    public var json: JSON { .object(JSONObject().with("files", list: files, \.members)) }
+    public var json: JSON {
+        .object(JSONObject().with("files", list: files, \.members).with("graph", graph.map { .object($0.members) }))
+    }
 }
 
 extension DocumentChecks.File {
@@ -63,5 +84,18 @@ extension DocumentChecks.File {
         JSONObject().with("path", name: path).with("outcome", .string(outcome.rawValue))
             .with("model", model.map(JSON.string)).with("found", found).with("supported", supported)
             .with("offset", offset.map(JSON.count)).with("detail", detail.map(JSON.string))
+    }
+}
+
+extension DocumentChecks.Graph {
+    init(_ fields: Fields) throws(DocumentError) {
+        self.init(
+            live: try fields.count("live"), deleted: try fields.count("deleted"), strays: try fields.texts("strays"),
+            faults: try fields.texts("faults"))
+    }
+
+    var members: JSONObject {
+        JSONObject().with("live", .count(live)).with("deleted", .count(deleted))
+            .with("strays", .array(strays.map(JSON.string))).with("faults", .array(faults.map(JSON.string)))
     }
 }

@@ -85,11 +85,14 @@ public struct Alert: Hashable, Sendable {
     public let sinceMilliseconds: Int64
     /// Who wrote what it is about, where that matters.
     public let writer: Author?
+    /// What is wrong with a record, if it is about one.
+    public let violation: Violation?
 
-    public init(key: AlertKey, sinceMilliseconds: Int64, writer: Author? = nil) {
+    public init(key: AlertKey, sinceMilliseconds: Int64, writer: Author? = nil, violation: Violation? = nil) {
         self.key = key
         self.sinceMilliseconds = sinceMilliseconds
         self.writer = writer
+        self.violation = violation
     }
 }
 
@@ -111,6 +114,7 @@ public enum Answer: Hashable, Sendable {
     case contests([Contest])
     case records([RecordID])
     case explanation(Explanation)
+    case scan(GraphScan)
     case claims([Claim])
     case claimRefused(ClaimRefusal)
 }

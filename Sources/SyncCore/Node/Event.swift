@@ -67,10 +67,12 @@ public struct Start: Sendable {
     /// What the applications say of their files.
     public let models: [InstalledModel]
     public let formats: FormatRules
+    /// The other node was there before this one, and what it has comes first.
+    public let hasJoined: Bool
 
     public init(
         node: NodeRecord, settings: Settings, limits: Limits, program: [UInt8], nonce: UInt32, powerWasLost: Bool,
-        models: [InstalledModel] = [], formats: FormatRules = FormatRules(),
+        models: [InstalledModel] = [], formats: FormatRules = FormatRules(), hasJoined: Bool = false,
         digest: @escaping SHA256.Function = { SHA256.digest(of: $0) },
         checksum: @escaping CRC32.Checksum = { CRC32.checksum($0) }
     ) {
@@ -84,6 +86,7 @@ public struct Start: Sendable {
         self.checksum = checksum
         self.models = models
         self.formats = formats
+        self.hasJoined = hasJoined
     }
 }
 
@@ -150,6 +153,8 @@ public enum Command: Hashable, Sendable {
     case settleContest(ContestChoice, RecordID)
     /// Why a record is where it is.
     case explainRecord(RecordID)
+    /// The whole graph of every model, made anew and held against its rules. Takes a while where there are many records.
+    case scanRecords
     /// Answered by `.claims` with the one that is granted, when it is.
     case claim(Claim, timeoutMilliseconds: UInt64?)
     /// By their numbers, waiting or granted, and what was done under them that others must know of.

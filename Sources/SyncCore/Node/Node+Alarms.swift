@@ -11,11 +11,13 @@ extension Node {
     }
 
     mutating func setAlarm(
-        _ key: AlertKey, writer: Author? = nil, if holds: Bool, into effects: inout Effects
+        _ key: AlertKey, writer: Author? = nil, violation: Violation? = nil, if holds: Bool,
+        into effects: inout Effects
     ) {
         let isRaised = alarms.raised.contains(key: key)
         if holds && !isRaised {
-            let alert = Alert(key: key, sinceMilliseconds: now.wallMilliseconds, writer: writer)
+            let alert = Alert(
+                key: key, sinceMilliseconds: now.wallMilliseconds, writer: writer, violation: violation)
             alarms.raised[key] = alert
             effects.add(.report(.raised(alert)))
             noteSight(of: key.code, key.subject, isOpen: true, into: &effects)
@@ -35,8 +37,9 @@ extension Node {
 
     /// The two folders have met: what the other node had when they did is here. It is written down with whatever comes next.
     mutating func noteInitialImport(into effects: inout Effects) {
-        guard !record.initialImportDone, isInSync else { return }
+        guard !record.initialImportDone, isInSync(butFor: records.barredCount) else { return }
         record.initialImportDone = true
+        records.endFirstImport(at: now.monotonicMilliseconds)
         effects.add(.report(.note(Note(code: .initialMerged))))
     }
 

@@ -1,4 +1,5 @@
 import Coordination
+import RecordMerge
 import SyncModel
 
 /// What people ask of a running node, and how it stops.
@@ -41,6 +42,8 @@ extension Node {
             enqueue(.settleContest(id, choice, record))
         case .explainRecord(let record):
             effects.add(.answer(id, explanation(of: record).map { .explanation($0) } ?? .refused(.requestNotFound)))
+        case .scanRecords:
+            effects.add(.answer(id, .scan(GraphScan(of: records.books.map(\.space)))))
         case .claim(let claim, let timeout):
             self.claim(claim, timeoutMilliseconds: timeout, id, into: &effects)
         case .endClaims(let ids, let deeds):
@@ -86,8 +89,12 @@ extension Node {
 
     // MARK: Status
 
-    var isInSync: Bool {
-        isWorking && isQuiet && counts.unsettled == 0 && watch.unreadable.isEmpty && session.isLive && !record.isPaused
+    var isInSync: Bool { isInSync(butFor: 0) }
+
+    /// So many paths wait for nothing else.
+    func isInSync(butFor waiting: Int) -> Bool {
+        isWorking && isQuiet && counts.unsettled == waiting && watch.unreadable.isEmpty && session.isLive
+            && !record.isPaused
             && record.held == nil
             && session.peerIsSettled && recordsAreShared
             && (isEpochEmpty || record.acknowledged.position == stores.durableOwnHead.position)

@@ -99,7 +99,7 @@ extension Node {
         timers.begin(at: now, lastAlive: record.aliveMilliseconds, limits)
         noteTimeAway()
         checkRoot(into: &effects)
-        openRecords(start.models)
+        openRecords(start.models, hasJoined: start.hasJoined)
         openFormats(start.formats)
         enqueue(.recover)
     }

@@ -7,11 +7,12 @@ extension Node {
 
     mutating func watchContests(into effects: inout Effects) {
         if records.holdsNewer { setAlarm(.logNewer, if: true, into: &effects) }
-        let open = SortedMap(records.books.flatMap { $0.groups.map { ($0, true) } })
+        let groups = records.books.flatMap { $0.groups(ownParty) }
+        let open = SortedMap(groups.map { ($0.key, true) })
         let over = alarms.raised.map(\.key).filter { records.contested.contains(key: $0) && !open.contains(key: $0) }
         records.contested = open
         for key in over { setAlarm(key.code, subject: key.subject, if: false, into: &effects) }
-        for (key, _) in open { setAlarm(key.code, subject: key.subject, if: true, into: &effects) }
+        for (key, violation) in groups { setAlarm(key, violation: violation, if: true, into: &effects) }
     }
 
     /// An operation like any other, by somebody who has seen everything there is.
@@ -44,10 +45,21 @@ extension Node {
 
 extension RecordBook {
     /// What the alerts are about, without what the records say.
-    var groups: [AlertKey] {
+    func groups(_ ownParty: Party) -> [(key: AlertKey, violation: Violation?)] {
         SortedMap(view.quarantine.map { ($0.value.group, true) }).keys.compactMap { group in
-            code(of: group).map { AlertKey(code: $0, subject: Array(group.description.utf8)) }
+            code(of: group).map { code in
+                let isMissing = code == .validationRequiredMissing
+                let violation = isMissing ? self.violation(of: group, ownParty) : nil
+                return (AlertKey(code: code, subject: Array(group.description.utf8)), violation)
+            }
         }
+    }
+
+    private func violation(of id: RecordID, _ ownParty: Party) -> Violation? {
+        guard let reason = view.quarantine[id]?.reason, let write = lastWrite(to: id) else { return nil }
+        return Violation(
+            record: id, property: model.property(of: reason, at: id), author: write.author == ownParty ? .own : .peer,
+            set: lastSet(writingTo: id, by: write.author))
     }
 
     func contests(_ ownParty: Party) -> [Contest] {

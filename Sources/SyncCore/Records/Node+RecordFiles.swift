@@ -204,8 +204,9 @@ extension Node {
 
     // MARK: At the start
 
-    mutating func openRecords(_ models: [InstalledModel]) {
+    mutating func openRecords(_ models: [InstalledModel], hasJoined: Bool) {
         records = RecordState()
+        records.awaitsFirstImport = hasJoined && !record.initialImportDone
         records.openedAt = now.wallMilliseconds
         // (A sign of life is seldom written; the end of an orderly stop always is.)
         records.untoldUntil = recovery.isAfterCrash ? now.wallMilliseconds : record.aliveMilliseconds

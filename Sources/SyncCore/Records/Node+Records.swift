@@ -70,7 +70,9 @@ extension Node {
 
     /// What was saved there cannot be told of.
     func waitsForAuthor(_ row: Row) -> Bool {
-        let reasons: [MessageCode] = [.formatCorrupt, .formatZeroLength, .validationRequiredMissing]
+        let reasons: [MessageCode] = [
+            .formatCorrupt, .formatZeroLength, .validationRequiredMissing, .waitingFirstImport,
+        ]
         return row.waiting.map { reasons.contains($0.reason) } == true && book(of: row.path) != nil
     }
 
@@ -181,15 +183,15 @@ extension Node {
     private mutating func tell(
         _ paths: [Path], of number: Int, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
     ) {
-        var group = SaveGroup(records.books[number])
+        var group = SaveGroup(records.books[number], awaitsFirstImport: records.awaitsFirstImport)
         for path in paths {
             guard let finding = records.found[path] else { continue }
-            if let code = group.add(path, finding, over: rows[path]?.disk?.entry.content) {
-                hold(path, code, rows, in: &batch, into: &effects)
             if isKnownState(finding, at: path, number) {
                 settleKnown(finding, rows[path], at: path, in: &batch, into: &effects)
                 continue
             }
+            if let code = group.add(path, finding, over: rows[path]?.disk?.entry.content) {
+                hold(path, code, rows, in: &batch, into: &effects)
             }
         }
         guard !group.isEmpty else { return }
@@ -206,7 +208,8 @@ extension Node {
             // (Who has been told is not waited for once more.)
             if faulty.contains(where: { records.alarmed[$0] == nil }), mustWait() { return }
             for path in faulty {
-                hold(path, .validationRequiredMissing, rows, in: &batch, into: &effects)
+                let violation = group.violation(at: path, among: faults, by: set.position)
+                hold(path, .validationRequiredMissing, rows, violation, in: &batch, into: &effects)
             }
             // The others need not wait with them.
             records.dueAt = now.monotonicMilliseconds
@@ -222,9 +225,6 @@ extension Node {
         settle(group, seeing: set.seen[ownParty.other], rows, in: &batch, into: &effects)
     }
 
-    /// What is to be there already needs no telling, whatever it would break: the other node has done the same. True if there
-    /// was any, and the rest is to be looked at without it.
-    private mutating func settleAgreed(
     /// It stood there before anybody watched, and a set says that it was saved: no news, but what was so before the state of this
     /// node was lost. Who told of it would take back what has come of it since.
     private func isKnownState(_ finding: RecordState.Finding, at path: Path, _ number: Int) -> Bool {
@@ -241,6 +241,9 @@ extension Node {
         reviseFound(finding, row, at: path, in: &batch, into: &effects)
     }
 
+    /// What is to be there already needs no telling, whatever it would break: the other node has done the same. True if there
+    /// was any, and the rest is to be looked at without it.
+    private mutating func settleAgreed(
         _ paths: [Path], of number: Int, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
     ) -> Bool {
         var isAny = false
@@ -268,14 +271,15 @@ extension Node {
 
     /// The file stays as it is, and so does what is known of its records.
     private mutating func hold(
-        _ path: Path, _ code: MessageCode, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
+        _ path: Path, _ code: MessageCode, _ rows: RowMap, _ violation: Violation? = nil, in batch: inout Batch,
+        into effects: inout Effects
     ) {
         let old = rows[path]
         var row = old ?? Row(path: path)
         records.waiting[path] = code
         wait(&row, code)
         records.alarmed[path] = code
-        setAlarm(code, subject: path.bytes, if: true, into: &effects)
+        setAlarm(AlertKey(code: code, subject: path.bytes), violation: violation, if: true, into: &effects)
         put(row, replacing: old, in: &batch, into: &effects)
     }
 

@@ -112,6 +112,7 @@ struct RecordBook: Sendable {
     }
 
     func lastWrite(to record: RecordID) -> Write? { latest[record] }
+    func lastSet(writingTo record: RecordID, by author: Party) -> LogPosition { writers[record]?[author] ?? .none }
 
     /// Where a live record stands.
     func path(of id: RecordID) -> Path? { view.live[id].flatMap { RecordRenderer.path(of: id, $0, model) } }

@@ -31,15 +31,17 @@ struct RecordState: Sendable {
     /// When what was found is to be told of, and since when it has been put off for more (monotonic milliseconds).
     var dueAt: UInt64?
     var firstFoundAt: UInt64 = 0
+    /// This node has joined another and does not know yet what that has: until then it makes no singleton.
+    var awaitsFirstImport = false
     /// Since when the saves cannot be told of as they are.
     var invalidSince: UInt64?
     var isTelling = false
 
-    /// Files that may have to be something else than their rows say.
-    var toMatch = SortedMap<Path, Bool>()
     /// Sets of the peer were taken in and are not in the view yet; how many the folder had been shown before. Nothing else is done
     /// meanwhile.
     var imported: LogPosition?
+    /// Files that may have to be something else than their rows say.
+    var toMatch = SortedMap<Path, Bool>()
     var isMatching = false
     /// Files that a set of the peer says were saved there: its rows say so too, and are as good as here. Until when they are
     /// waited for (monotonic milliseconds).
@@ -174,6 +176,15 @@ struct RecordState: Sendable {
 
     mutating func noteOwn(_ position: LogPosition) {
         ownEnds[position.epoch] = max(position.seq, ownEnds[position.epoch] ?? 0)
+    }
+
+    /// Files that wait for no more than the first import.
+    var barredCount: Int { waiting.count { $0.value == .waitingFirstImport } }
+
+    mutating func endFirstImport(at milliseconds: UInt64) {
+        awaitsFirstImport = false
+        waiting.removeAll { _, code in code == .waitingFirstImport }
+        if !found.isEmpty { dueAt = milliseconds }
     }
 
     var dead: [RecordID] { books.flatMap(\.view.dead) }

@@ -4,11 +4,13 @@ import SyncModel
 
 struct SaveGroup {
     private let book: RecordBook
+    private let awaitsFirstImport: Bool
     private(set) var findings: [(path: Path, finding: RecordState.Finding)] = []
     private var saves = SortedMap<Path, Differ.Save>()
 
-    init(_ book: RecordBook) {
+    init(_ book: RecordBook, awaitsFirstImport: Bool) {
         self.book = book
+        self.awaitsFirstImport = awaitsFirstImport
     }
 
     var isEmpty: Bool { findings.isEmpty }
@@ -22,6 +24,7 @@ struct SaveGroup {
             if bytes.isEmpty { return .formatZeroLength }
             guard let document = book.document(bytes, at: path) else { return .formatCorrupt }
             if let code = book.model.refusal(of: document) { return code }
+            if awaitsFirstImport, document.ids.contains(where: book.model.isSingleton) { return .waitingFirstImport }
             after = document
         }
         findings.append((path, finding))
@@ -92,6 +95,17 @@ struct SaveGroup {
         return paths.isEmpty ? findings.map(\.path) : Array(paths.keys)
     }
 
+    /// What is wrong with the file, if it waits for one of the faults.
+    func violation(at path: Path, among faults: [SaveFault], by set: LogPosition) -> Violation? {
+        let own = faults.first { fault in
+            guard let save = saves[path] else { return false }
+            return [save.before, save.after].compactMap(\.self).contains { $0.ids.contains(fault.record) }
+        }
+        return (own ?? faults.first).map { fault in
+            Violation(record: fault.record, property: book.model.property(of: fault), author: .own, set: set)
+        }
+    }
+
     private func links(of document: RecordDocument) -> [RecordID] {
         document.ids.flatMap { id in
             document.links(of: id).flatMap { name, keys in
@@ -103,6 +117,8 @@ struct SaveGroup {
 }
 
 extension Model {
+    fileprivate func isSingleton(_ id: RecordID) -> Bool { entity(id.entity)?.isSingleton == true }
+
     /// Why a document is in no version that this model reads; nil if it is. One that does not say its version is as old as the first
     /// there was.
     fileprivate func refusal(of document: RecordDocument) -> MessageCode? {

@@ -115,6 +115,7 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
 
     case waitingChildren = "waiting.children"
     case waitingContent = "waiting.content"
+    case waitingFirstImport = "waiting.first-import"
     case waitingParent = "waiting.parent"
     case waitingPeer = "waiting.peer"
 

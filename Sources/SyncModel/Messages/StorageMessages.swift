@@ -97,6 +97,13 @@ extension MessageRegistry {
                 """,
             cure: "Nothing is to be done."),
         MessageKind(
+            .waitingFirstImport, .info, healsItself: true, retry: .onReconnect,
+            meaning: """
+                This node has joined another and does not know yet what that has. What there is only one of is not made \
+                before that is known; the file stays as it is.
+                """,
+            cure: "Nothing is to be done; it is told of when the two folders have met."),
+        MessageKind(
             .waitingParent, .info, healsItself: true, retry: .onChange,
             meaning: "The directory this belongs in is not there yet. The change is stored and follows it.",
             cure: "Nothing is to be done; if it stays, syncctl explain on the directory tells what holds it."),

@@ -54,7 +54,8 @@ package final class OneAlert: Invariant {
         switch code {
         case .clockSkew, .contentChanging, .contentUnavailable, .diskError, .diskFull, .fuseDeletes, .logMissing,
             .nodeHalted, .nodePaused, .pathBusy, .pathPermission, .peerAway, .peerProtocolViolation, .peerRejected,
-            .rootEmptied, .rootMissing, .rootReplaced, .waitingChildren, .waitingContent, .waitingParent, .waitingPeer,
+            .rootEmptied, .rootMissing, .rootReplaced, .waitingChildren, .waitingContent, .waitingFirstImport,
+            .waitingParent, .waitingPeer,
             .watchLimit, .watchOverflow:
             true
         case .configInvalid, .controlLost, .controlNotRunning, .controlPermission, .controlSilent, .controlUnreadable,

@@ -41,7 +41,8 @@ package final class EqualAlerts: Invariant {
             .recoveryRescued, .repairExhausted, .rootEmptied, .rootMissing, .rootReplaced, .schemaInvalid, .schemaNewer,
             .stageSwept,
             .stateDamaged, .statedbNewer, .validationRequiredMissing, .versionKept, .versionPruned, .versionRestored,
-            .waitingChildren, .waitingContent, .waitingParent, .waitingPeer, .watchLimit, .watchOverflow,
+            .waitingChildren, .waitingContent, .waitingFirstImport, .waitingParent, .waitingPeer, .watchLimit,
+            .watchOverflow,
             .wireDisjoint:
             false
         }

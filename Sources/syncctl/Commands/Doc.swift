@@ -3,15 +3,29 @@ import ControlProtocol
 /// `doc check` and `doc show`: files under the models.
 extension Command {
     static let docCheck = Command(
-        "doc check", "FILE…", summary: "whether files load under the models; exit 1 if one does not",
-        operands: 1...Int.max, operandName: "A file"
+        "doc check", "[FILE…]", summary: "whether files load under the models; exit 1 if one does not",
+        details: """
+            Without a file: all records of all models. What is shown is compared with what the change sets come to,
+            every live record is held against its model, and records that are in quarantine, or that nobody made,
+            are named. Exit 1 if a rule is broken; records in quarantine break none.
+            """,
+        operands: 0...Int.max, operandName: "A file"
     ) { (session) throws(Failure) in
         var files: [PathArgument] = []
         for operand in session.invocation.operands { files.append(try session.path(operand)) }
         let checks = try session.show(.documentCheck(files), as: DocumentChecks.self, patience: nil) { document in
             document.files.map { checkText($0, session.style) }
+                + (document.graph.map { graphLines($0, session.style) } ?? [])
         }
         return checks.isSuccess ? .done : .refused
+    }
+
+    static func graphLines(_ graph: DocumentChecks.Graph, _ style: Style) -> [String] {
+        let count =
+            "\(Words.count(graph.live, "live record")), \(graph.deleted) deleted, \(graph.strays.count) out of the graph"
+        let faults = graph.faults.map { "\(style.red("fault")): \(style.foreign($0))" }
+        return graph.strays.map { "out: \(style.foreign($0))" } + faults
+            + [faults.isEmpty ? "\(count): no rule is broken" : "\(count): \(Words.count(faults.count, "fault"))"]
     }
 
     static func checkText(_ file: DocumentChecks.File, _ style: Style) -> String {

@@ -40,6 +40,10 @@ struct AlertsView {
         if let found = alert.found { facts.append("version found: \(text(found))") }
         if let supported = alert.supported { facts.append("understood: \(text(supported))") }
         if let writer = alert.writer { facts.append("written by \(style.foreign(writer))") }
+        if let fault = alert.fault {
+            let what = fault.property.map { "\(fault.record).\($0)" } ?? fault.record
+            facts.append("\(style.foreign(what)), change set \(style.foreign(fault.changeSet))")
+        }
         return facts.isEmpty ? [] : ["", "  " + facts.joined(separator: ", ")]
     }
 

@@ -1,0 +1,44 @@
+# I3: who joins makes nothing of which there is one before it knows what the other has; the save waits with a reason, also over a restart
+new_world
+give_model settings <<'END'
+{ "model": "org.example.settings", "version": 1, "root": "set",
+  "entities": {
+    "Settings": { "files": "settings.json", "id": "singleton", "singleton": true,
+                  "fields": { "colour": {"type": "string"}, "size": {"type": "string"} } },
+    "Note": { "files": "notes/*.json", "id": "stem", "fields": { "text": {"type": "string"} } } } }
+END
+up alpha
+up beta
+mkdir -p "$alpha/set/notes" "$beta/set/notes"
+echo '{"colour": "blue"}' >"$alpha/set/settings.json"
+# As long as alpha is paused, beta does not learn what it has.
+ctl alpha pause >"$world/out" || fail "alpha cannot be paused: $(cat "$world/out")"
+pair
+echo '{"size": "large"}' >"$beta/set/settings.json"
+echo '{"text": "of beta"}' >"$beta/set/notes/N1.json"
+soon "no reason is shown" waits_for beta waiting.first-import
+soon "a note waits too" tells beta 'set Note/N1' explain Note/N1
+tells beta large explain Settings/singleton:Settings && fail "beta has told of the settings: $(cat "$world/told")"
+down beta
+up beta
+soon "no reason is shown after a restart" waits_for beta waiting.first-import
+tells beta large explain Settings/singleton:Settings && fail "beta has told of the settings after a restart"
+[ "$(cat "$beta/set/settings.json")" = '{"size": "large"}' ] || fail "the file was touched"
+ctl beta wait --for initial-import --timeout 1 >"$world/out" 2>&1 && fail "beta says that it knows what alpha has"
+
+ctl alpha resume >"$world/out" || fail "alpha cannot go on: $(cat "$world/out")"
+settle
+ctl beta wait --for initial-import --timeout 10 >"$world/out" 2>&1 || fail "beta does not say that it knows: $(cat "$world/out")"
+warns_no_more_of beta waiting.first-import || fail "the alert stays"
+for node in alpha beta; do
+    file=$world/$node/folder/set/settings.json
+    grep -q '"colour": "blue"' "$file" && grep -q '"size": "large"' "$file" || fail "$node shows $(cat "$file")"
+done
+no_conflicts
+# From now on what there is one of is written as everything else.
+down alpha
+echo '{"colour": "red", "size": "large"}' >"$beta/set/settings.json"
+soon "beta does not take it in" tells beta 'red' explain Settings/singleton:Settings
+up alpha
+settle
+grep -q red "$alpha/set/settings.json" || fail "alpha has no red"
