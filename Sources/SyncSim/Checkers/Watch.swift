@@ -318,7 +318,8 @@ package final class Watch: Checker {
             let value = world.machines[machine].disk.value(at: .tree(path))
             if value.isContent { grants[machine].append(Grant(command: id, path: path, value: value, source: nil)) }
         case .status, .pause, .resume, .rescan, .history, .doubt, .contests, .deadRecords, .settleContest,
-            .explainRecord, .scanRecords, .claim, .endClaims, .listClaims, .present, .withdrawPresenter, .answerQuestion,
+            .explainRecord, .scanRecords, .claim, .endClaims, .listClaims, .present, .withdrawPresenter,
+            .answerQuestion,
             .configure:
             break
         }
