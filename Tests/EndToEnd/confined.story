@@ -1,4 +1,5 @@
 # a daemon that is up opens nothing but its folder, its state, its configuration and its socket
+[ -z "${TSAN_OPTIONS:-}" ] || skip "the thread sanitizer opens what it needs to name a place in the code"
 needs strace
 new_world
 # With -D it is the daemon that is waited for and ended, not the one who watches it.
