@@ -33,9 +33,10 @@ install: ## build as it is shipped, and install it below PREFIX (/usr/local) of 
 deb: ## the Debian package, in OUTPUT (the build folder)
 	@.ci/deb
 
-rig: ## two machines with the package installed, story by story: network namespaces, then containers with systemd (root)
+rig: ## two machines with the package installed, story by story (root): network namespaces, then containers; TIER=vm: qemu
 	@.ci/packages tests
-	@package=$$(.ci/deb) && Tests/Rig/run.sh "$$package" && Tests/Rig/run.sh --tier container "$$package"
+	@if [ "$(TIER)" = vm ]; then .ci/packages machines; fi
+	@package=$$(.ci/deb) && for tier in $(or $(TIER),light container); do Tests/Rig/run.sh --tier $$tier "$$package" || exit; done
 
 bench: ## the figures of the core, then of two daemons beside cp, tar, rsync, Unison, Syncthing; BENCH=quick: smaller
 	@.ci/packages

@@ -11,7 +11,7 @@ user alpha 'echo here >f && echo only >at-alpha'
 user beta 'echo there >f && rm -f none && mkdir d && echo only >d/at-beta'
 heal
 settle
-[ "$(cat "$world"/alpha/root/srv/shared/f* | LC_ALL=C sort | tr '\n' ' ')" = "here there " ] || fail "an edit is lost"
+[ "$(on alpha bash -c 'cat /srv/shared/f*' | LC_ALL=C sort | tr '\n' ' ')" = "here there " ] || fail "an edit is lost"
 for node in alpha beta; do
     # Only what it says is lost: what it hears arrives.
     cut_from "$node"

@@ -161,11 +161,13 @@ settle() {
     for node in alpha beta alpha; do
         on "$node" syncctl wait --timeout "$patience" >"$world/waited" 2>&1 || fail "$node: $(cat "$world/waited")"
     done
-    for node in alpha beta; do
-        (cd "$world/$node/root/srv/shared" && find . -path ./.syncd -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum) \
-            >"$world/$node/hashes"
-    done
+    for node in alpha beta; do hashes "$node" >"$world/$node/hashes"; done
     diff "$world/alpha/hashes" "$world/beta/hashes" >"$world/difference" || fail "the folders differ: $(head -n 5 "$world/difference")"
+}
+
+# hashes NODE: of all that is in its folder.
+hashes() {
+    (cd "$world/$1/root/srv/shared" && find . -path ./.syncd -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum)
 }
 
 # user NODE COMMAND: a line of shell in the shared folder, as the user that has it.

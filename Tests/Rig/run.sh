@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Two machines with the package installed, driven by one script. Each file *.story in this folder is one story, its first comment
-# line its name; what a story may say is in the file of the tier. Usage: run.sh [--tier light|container] [--require] PACKAGE [STORY...]
+# line its name; what a story may say is in the file of the tier. Usage: run.sh [--tier light|container|vm] [--require] PACKAGE [STORY...]
 # Exit: 0 all ran and passed, or were skipped with a reason; 1 something failed; 3 the rig is broken, so nothing it says counts. With
 # --require a skip is a failure. The last line counts what passed.
 set -uo pipefail
@@ -17,7 +17,7 @@ package=$(realpath "${1:?say which package: make deb makes one}") || exit 1
 shift
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 if [ ! -f "$tier.sh" ]; then
-    echo "There is no tier $tier: light and container are built." >&2
+    echo "There is no tier $tier: light, container and vm are built." >&2
     exit 64
 fi
 # What is mounted here is seen by nobody else, and gone with this process.
