@@ -22,6 +22,28 @@ struct ForgettingTests {
         print("FIGURE of \(sets) sets \(held) were kept")
     }
 
+    @Test("V13: of long histories, most of which writes what was written before, little is left, and it says the same")
+    func longHistories() throws {
+        var (sets, held) = (0, 0)
+        for seed in 0..<Effort.times(6) {
+            var world = try Forgetters(seed: UInt64(seed), setsBack: false, writesAgain: true)
+            for step in 0..<240 {
+                world.step()
+                if step % 40 == 39 { world.meet() }
+                guard step % 40 == 39, let fault = world.fault else { continue }
+                Issue.record("seed \(seed) step \(step): \(fault)\n\(world.maker.entities)")
+                return
+            }
+            world.meet()
+            for node in world.nodes.indices { world.forget(node) }
+            #expect(world.fault == nil, "seed \(seed)")
+            sets += world.nodes.reduce(0) { $0 + $1.all.count }
+            held += world.nodes.reduce(0) { $0 + $1.space.count }
+        }
+        print("FIGURE of \(sets) sets of long histories \(held) were kept")
+        #expect(held * 2 < sets)
+    }
+
     @Test("who was set back behind what is forgotten takes what is left, and both say the same") func setBacks() throws
     {
         var bases = 0
@@ -81,6 +103,8 @@ private struct Forgetters {
         /// How much of the other's log it has, and will have seen in whatever it still makes.
         var known = LogPosition.none
         var promised = LogPosition.none
+        /// How much of its own log the other will have seen in whatever it still makes, as the other said after all that it had made.
+        var told = LogPosition.none
 
         var seen: Applied {
             var seen = Applied.none
@@ -102,15 +126,18 @@ private struct Forgetters {
     private(set) var bases = 0
     private let model: Model
     private let setsBack: Bool
+    private let writesAgain: Bool
     private var random: SeededRandom
     private var time: UInt64 = 0
     private var images: [Node?] = [nil, nil]
 
-    init(seed: UInt64, setsBack: Bool) throws {
+    /// `writesAgain`: people mostly change what is there, instead of making more of it.
+    init(seed: UInt64, setsBack: Bool, writesAgain: Bool = false) throws {
         maker = HistoryMaker(seed: seed)
         random = SeededRandom(seed: seed, stream: "forgetters")
         model = try maker.model()
         self.setsBack = setsBack
+        self.writesAgain = writesAgain
         nodes = [Party.first, .second].map { [model] in Node(party: $0, space: RecordSpace(model: model)) }
     }
 
@@ -163,6 +190,12 @@ private struct Forgetters {
 
     private mutating func write(_ number: Int) {
         time += random.chance(percent: 5) ? 20 * 86_400_000 : 1
+        let known = nodes[number].all
+        if writesAgain, known.count > 12, random.chance(percent: 97), let again = random.pick(known) {
+            let values = again.operations.filter { if case .set = $0.action { true } else { false } }
+            if !values.isEmpty { log(values, number, seeing: nodes[number].known) }
+            return
+        }
         let operations = (0..<random.range(1...4)).flatMap { _ in maker.act(model) }
         log(operations, number, seeing: nodes[number].known)
     }
@@ -193,6 +226,8 @@ private struct Forgetters {
         nodes[number].all += news
         nodes[number].known = max(nodes[number].known, other.own)
         nodes[number].space.add(news)
+        nodes[1 - number].promised = max(other.promised, other.known)
+        nodes[number].told = max(nodes[number].told, other.known)
     }
 
     /// Who lacks what the other has forgotten, or has lost something of his own, takes all the other has; what he wrote
@@ -229,14 +264,14 @@ private struct Forgetters {
             of: nodes[number].store, model: model, forgotten: nodes[number].space.forgotten)
     }
 
-    private mutating func forget(_ number: Int) {
+    mutating func forget(_ number: Int) {
         settle(0)
         settle(1)
-        for node in nodes.indices { nodes[node].promised = max(nodes[node].promised, nodes[node].known) }
-        let (node, other) = (nodes[number], nodes[1 - number])
+        nodes[number].promised = max(nodes[number].promised, nodes[number].known)
+        let node = nodes[number]
         var applied = Applied.none
-        applied[node.party] = min(other.promised, node.own)
-        applied[other.party] = node.promised
+        applied[node.party] = min(node.told, node.own)
+        applied[node.party.other] = node.promised
         nodes[number].space.forget(applied.stable(in: node.space.history))
         nodes[number].store = nodes[number].space.history
     }
