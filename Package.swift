@@ -101,7 +101,8 @@ let package = Package(
         .testTarget(
             name: "SyncCoreTests", dependencies: ["SyncCore", "Coordination", "SyncModel"], swiftSettings: rules),
         .testTarget(
-            name: "SyncSimTests", dependencies: ["SyncSim", "SyncCore", "SyncModel"], swiftSettings: rules),
+            name: "SyncSimTests", dependencies: ["SyncSim", "SyncCore", "Coordination", "SyncModel"],
+            swiftSettings: rules),
         .testTarget(
             name: "WallsTests",
             dependencies: ["CLibuv", "CSQLite", "COpenSSL", "CZstd", "CInih", "CLinux"], swiftSettings: rules),

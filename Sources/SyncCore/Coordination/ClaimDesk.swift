@@ -63,6 +63,8 @@ struct ClaimDesk: Sendable {
     var arrivals: [Arrival] = []
     /// When the last link of this process was lost (monotonic milliseconds).
     var lostLinkAt: UInt64?
+    /// Of an arbiter that has just begun: until then the other may hold what the process before this one granted, and has not told of it yet.
+    var forgetsUntil: UInt64?
     private var lastNumber: UInt64 = 0
 
     /// Nobody claims or shows anything.
@@ -72,6 +74,8 @@ struct ClaimDesk: Sendable {
     static let leaseMilliseconds: UInt64 = 16_500
     /// A program that knows of no claims says nothing. By then a link that is dead has been seen to be.
     static let silenceMilliseconds: UInt64 = 9_000
+    /// On a link that has just come up each node tells at once of what it holds.
+    static let tellingMilliseconds: UInt64 = 2_000
     static let entriesMax = 4_096
     /// Paths that may wait for their turn among programs while what they are to become is kept ready.
     static let writingsMax = 64
@@ -122,6 +126,7 @@ struct ClaimDesk: Sendable {
             consider(entry.leaseEnds)
             guard !entry.isQueued else { continue }
             consider(entry.deadline)
+            if entry.arbiter.isOver { consider(forgetsUntil) }
             switch entry.arbiter {
             case .asked(let since): consider(since + ClaimDesk.silenceMilliseconds)
             case .toAsk: if !isConnected { consider(lostLinkAt.map { $0 + ClaimDesk.leaseMilliseconds }) }

@@ -11,7 +11,9 @@ extension Node {
         claims.machine = Coordinator(
             fencesAbove: later.tick(wallMilliseconds: now.wallMilliseconds).raw, asking: .others)
         // What the process before this one knew of the other's locks is lost with it: they are waited out.
-        if record.peer != nil { claims.lostLinkAt = now.monotonicMilliseconds }
+        guard record.peer != nil else { return }
+        claims.lostLinkAt = now.monotonicMilliseconds
+        claims.forgetsUntil = now.monotonicMilliseconds + ClaimDesk.leaseMilliseconds
     }
 
     // MARK: Programs of this node
@@ -69,7 +71,8 @@ extension Node {
         guard phase == .running, !claims.isEmpty else { return }
         endOverdue(into: &effects)
         askArbiter(into: &effects)
-        for (number, entry) in claims.entries where !entry.isQueued && entry.arbiter.isOver {
+        endForgetting()
+        for (number, entry) in claims.entries where !entry.isQueued && entry.arbiter.isOver && mayQueue(entry) {
             claims.entries[number]?.isQueued = true
             if entry.claim.node == .own { noteWriting(meeting: entry.claim.accesses, into: &effects) }
             let request = claims.request(number, entry, at: now.monotonicMilliseconds)
@@ -78,6 +81,19 @@ extension Node {
         tellSights(into: &effects)
         endWritings(into: &effects)
         if let due = claims.machine.nextDue, due <= now.monotonicMilliseconds { instruct(.time, into: &effects) }
+    }
+
+    private mutating func endForgetting() {
+        guard let until = claims.forgetsUntil else { return }
+        if session.isLive {
+            claims.forgetsUntil = min(until, now.monotonicMilliseconds + ClaimDesk.tellingMilliseconds)
+        }
+        if until <= now.monotonicMilliseconds { claims.forgetsUntil = nil }
+    }
+
+    /// What both nodes may claim waits until it is known who has it.
+    private func mayQueue(_ entry: ClaimDesk.Entry) -> Bool {
+        claims.forgetsUntil == nil || entry.claim.isHeld || entry.claim.mode == .local
     }
 
     mutating func instruct(_ event: Coordinator.Event, into effects: inout Effects) {

@@ -13,9 +13,14 @@ package final class PlansWork: Invariant {
         that is taken.
         """
 
+    /// Directories that a failing disk did not make, by machine: what was to go into them comes later in the same job, when the disk may
+    /// have been mended.
+    private var unmade: [SortedMap<Path, Bool>] = [[:], [:]]
+
     package init() {}
 
     package func see(_ act: DiskAct, _ court: inout Court) {
+        noteDirectory(act)
         guard let error = act.error, !act.isDisturbed, !isQuestion(act.operation, error), !lacksParent(act, error)
         else { return }
         switch error {
@@ -32,11 +37,16 @@ package final class PlansWork: Invariant {
     /// A batch makes directories and what goes into them in one job. Where the disk failed to make the directory, which no
     /// row says is there, nothing could tell the rest of the job.
     private func lacksParent(_ act: DiskAct, _ error: DiskError) -> Bool {
-        guard act.mayFail, error == .notFound else { return false }
+        guard error == .notFound else { return false }
         return act.operation.places.contains { place in
             guard case .tree(let path) = place, let parent = path.parent, !parent.isRoot else { return false }
-            return act.store.rows[parent]?.disk == nil
+            return act.store.rows[parent]?.disk == nil && (act.mayFail || unmade[act.machine].contains(key: parent))
         }
+    }
+
+    private func noteDirectory(_ act: DiskAct) {
+        guard case .createDirectory(.tree(let path), _) = act.operation else { return }
+        unmade[act.machine][path] = act.error != nil && act.mayFail ? true : nil
     }
 
     private func isQuestion(_ operation: DiskOperation, _ error: DiskError) -> Bool {

@@ -59,8 +59,8 @@ package final class LockJudge: Checker {
 
     private func see(_ effect: Effect, _ machine: Int, _ world: World) {
         switch effect {
-        case .answer(_, .claims(let claims)):
-            for claim in claims where life.wishes[machine][claim.id]?.isHeld == false && claim.isHeld {
+        case .answer(let command, .claims(let claims)):
+            for claim in claims where life.wishes[machine][claim.id]?.command == command {
                 life.wishes[machine][claim.id]?.isHeld = true
                 let fault = life.history.granted(
                     claim.id, claim.accesses, for: claim.purpose, claim.mode, fence: claim.fence, on: machine,
