@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 _Static_assert(CLINUX_O_PATH == O_PATH, "O_PATH");
@@ -104,6 +105,18 @@ int clinux_is_lockable(int file) {
 
 int clinux_syncfs(int file) {
     return (int)value_or_errno(syncfs(file));
+}
+
+long clinux_attribute_names(int file, char *names, size_t size) {
+    return value_or_errno(flistxattr(file, names, size));
+}
+
+long clinux_attribute(int file, const char *name, void *value, size_t size) {
+    return value_or_errno(fgetxattr(file, name, value, size));
+}
+
+int clinux_set_attribute(int file, const char *name, const void *value, size_t size) {
+    return (int)value_or_errno(fsetxattr(file, name, value, size, 0));
 }
 
 int clinux_filesystem(int file, uint64_t *id, uint64_t *type) {

@@ -1,7 +1,8 @@
-import Disk
 import Glibc
 import SyncModel
 import Testing
+
+@testable import Disk
 
 @Suite("items: whole documents of an application")
 struct ItemTests {
@@ -54,6 +55,35 @@ struct ItemTests {
         #expect(try item("a").replace(.file([1]), with: .file([2])) == .done)
         #expect(Scratch.status(scratch.bytes(Array("a".utf8)))?.st_mode == 0o100640)
     }
+
+    @Test(
+        "owner, access and attributes of what is replaced stay, also of a package; a file in the place of a package has its own"
+    )
+    func attributes() throws {
+        let package: [Name: [UInt8]] = [try #require(Name("a")): [1]]
+        for (name, old, new) in [
+            ("file", Item.Contents.file([1]), Item.Contents.file([2])), ("p", .package(package), .package([:])),
+        ] {
+            try item(name).create(old)
+            try scratch.setMode(name, 0o750)
+            let path = scratch.bytes(Array(name.utf8))
+            if geteuid() == 0 { #expect(unsafe chown(String(decoding: path, as: UTF8.self), 65_534, 65_534) == 0) }
+            let (mark, value) = (Array("user.syncd.test".utf8), [UInt8](0...255))
+            let hasAttributes = (try? Self.opened(path).setAttribute(mark, value)) != nil
+            #expect(try item(name).replace(old, with: new) == .done)
+            let status = try #require(Scratch.status(path))
+            #expect(status.st_mode & 0o7777 == 0o750)
+            if geteuid() == 0 { #expect(status.st_uid == 65_534 && status.st_gid == 65_534) }
+            if hasAttributes {
+                #expect(try Self.opened(path).attributeNames().contains(mark))
+                #expect(try Self.opened(path).attribute(mark) == value)
+            }
+        }
+        #expect(try item("p").replace(.package([:]), with: .file([1])) == .done)
+        #expect(Scratch.status(scratch.bytes(Array("p".utf8)))?.st_mode == 0o100644)
+    }
+
+    private static func opened(_ path: [UInt8]) throws -> Descriptor { try Folder.open(path, flags: O_RDONLY) }
 
     @Test("what is removed is gone; what is not there cannot be removed, replaced or read")
     func absent() throws {

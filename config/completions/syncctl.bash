@@ -45,7 +45,7 @@ _syncctl() {
                 'conflicts restore') words='' options+='' ;;
                 'history') words='' options+=' --limit' ;;
                 'restore') words='' options+=' --version --to' ;;
-                'doc check') words='' options+='' ;;
+                'doc check') words='' options+=' --all' ;;
                 'doc show') words='' options+='' ;;
                 'log') words='verify' options+=' --count --follow --node' ;;
                 'log verify') words='' options+='' ;;

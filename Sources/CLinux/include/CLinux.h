@@ -66,6 +66,15 @@ int clinux_is_lockable(int file);
 /// syncfs(2): everything on the file system of `file`. Reports write-back errors since Linux 5.8.
 int clinux_syncfs(int file);
 
+/// flistxattr(2): the names of the extended attributes, each ended by a zero byte.
+long clinux_attribute_names(int file, char *names, size_t size);
+
+/// fgetxattr(2).
+long clinux_attribute(int file, const char *name, void *value, size_t size);
+
+/// fsetxattr(2): makes it or replaces it.
+int clinux_set_attribute(int file, const char *name, const void *value, size_t size);
+
 /// fstatfs(2): the file system's own id (0 where it has none) and its type.
 int clinux_filesystem(int file, uint64_t *id, uint64_t *type);
 

@@ -13,6 +13,13 @@ public struct Item: Sendable {
         case file([UInt8])
         /// The regular files of a directory, by name.
         case package([Name: [UInt8]])
+
+        fileprivate var kind: FileKind {
+            switch self {
+            case .file: .file
+            case .package: .directory
+            }
+        }
     }
 
     /// Why nothing was done.
@@ -165,7 +172,7 @@ public struct Item: Sendable {
     public func create(_ contents: Contents) throws(Failure) {
         try Item.translated { () throws(CallFailure) in
             let parent = try parent()
-            let temporary = try make(contents, mode: nil, in: parent)
+            let temporary = try make(contents, isPrivate: false, in: parent)
             do throws(CallFailure) {
                 try parent.rename(CName(temporary.bytes), to: parent, CName(name.bytes), .move)
             } catch {
@@ -181,8 +188,16 @@ public struct Item: Sendable {
     public func replace(_ expected: Contents, with contents: Contents) throws(Failure) -> Replacement {
         try Item.translated { () throws(CallFailure) in
             let parent = try parent()
-            let mode = try parent.status(of: CName(name.bytes)).mode
-            let temporary = try make(contents, mode: mode, in: parent)
+            let kind = try parent.status(of: CName(name.bytes)).kind
+            let isLike = kind == contents.kind
+            // Nobody else may read it before it is known who may.
+            let temporary = try make(contents, isPrivate: isLike, in: parent)
+            do throws(CallFailure) {
+                if isLike { try takeAttributes(temporary, in: parent) }
+            } catch {
+                Item.discard(temporary, in: parent)
+                throw error
+            }
             let result: Replacement
             do throws(CallFailure) {
                 result = try exchange(temporary, expected, in: parent)
@@ -194,6 +209,17 @@ public struct Item: Sendable {
             Item.discard(temporary, in: parent)
             return result
         }
+    }
+
+    /// Owner, mode, access lists and the like are those of what it takes the place of.
+    private func takeAttributes(_ temporary: Name, in parent: borrowing Descriptor) throws(CallFailure) {
+        let isDirectory = try parent.status(of: CName(temporary.bytes)).kind == .directory
+        let old = try parent.openChild(CName(name.bytes), isDirectory ? .list : .read)
+        let new = try parent.openChild(CName(temporary.bytes), isDirectory ? .list : .read)
+        try new.takeAttributes(of: old)
+        // Last, because it may take from us the right to change anything.
+        try new.setMode(try old.status().mode)
+        try new.sync()
     }
 
     private func exchange(
@@ -224,14 +250,14 @@ public struct Item: Sendable {
 
     /// Complete and on stable storage, under the name that is returned.
     private func make(
-        _ contents: Contents, mode: UInt16?, in parent: borrowing Descriptor
+        _ contents: Contents, isPrivate: Bool, in parent: borrowing Descriptor
     ) throws(CallFailure) -> Name {
         let temporary = try temporaryName()
         do throws(CallFailure) {
             switch contents {
-            case .file(let bytes): try Item.write(bytes, temporary, mode: mode ?? 0o644, in: parent)
+            case .file(let bytes): try Item.write(bytes, temporary, mode: isPrivate ? 0o600 : 0o644, in: parent)
             case .package(let files):
-                try parent.makeDirectory(CName(temporary.bytes), mode: mode ?? 0o755)
+                try parent.makeDirectory(CName(temporary.bytes), mode: isPrivate ? 0o700 : 0o755)
                 let directory = try parent.openChild(CName(temporary.bytes), .list)
                 for (name, bytes) in files.sorted(by: { $0.key < $1.key }) {
                     try Item.write(bytes, name, mode: 0o644, in: directory)

@@ -3,14 +3,18 @@ import ControlProtocol
 /// `doc check` and `doc show`: files under the models.
 extension Command {
     static let docCheck = Command(
-        "doc check", "[FILE…]", summary: "whether files load under the models; exit 1 if one does not",
+        "doc check", "FILE… | --all", summary: "whether files load under the models; exit 1 if one does not",
         details: """
-            Without a file: all records of all models. What is shown is compared with what the change sets come to,
+            With --all: all records of all models. What is shown is compared with what the change sets come to,
             every live record is held against its model, and records that are in quarantine, or that nobody made,
             are named. Exit 1 if a rule is broken; records in quarantine break none.
             """,
+        options: [Option("--all", "hold all records against their models instead of files")],
         operands: 0...Int.max, operandName: "A file"
     ) { (session) throws(Failure) in
+        guard session.has("--all") == session.invocation.operands.isEmpty else {
+            throw .usage("Either files or --all: write syncctl doc check FILE or syncctl doc check --all.")
+        }
         var files: [PathArgument] = []
         for operand in session.invocation.operands { files.append(try session.path(operand)) }
         let checks = try session.show(.documentCheck(files), as: DocumentChecks.self, patience: nil) { document in
