@@ -5,7 +5,7 @@ SCRATCH ?= .build
 export SEEDS SCRATCH
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ab test build sim install deb rig bench fuzz sanitize lint docs format clean
+.PHONY: help run demo-ab test build sim install deb rig bench fuzz sanitize lint docs library-docs format clean
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,10 @@ lint: ## formatting and house rules
 docs: ## write the manual pages of messages and commands, the completions and the table in the README anew
 	@.ci/packages
 	SYNCD_WRITE_DOCS=1 swift test --scratch-path $(SCRATCH) --disable-xctest --filter '(Message|Command)DocumentsTests'
+
+library-docs: ## pages of the library's documentation for a browser, by docc
+	@.ci/packages
+	@SCRATCH=$(SCRATCH) .ci/library-docs
 
 format: ## rewrite the sources as the formatter wants them
 	swift format --in-place --parallel --recursive Package.swift Sources Tests

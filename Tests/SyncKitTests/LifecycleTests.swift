@@ -101,6 +101,24 @@ struct LifecycleTests {
         #expect(await failure { try await session.update { _ in } }?.kind == .closed)
     }
 
+    @Test("what is open is saved and closed together; what cannot be saved stays open and is named")
+    func closeAll() async throws {
+        let (first, second, other) = (session("a"), session("b"), session("c"))
+        for session in [first, second, other] {
+            await session.open()
+            try await session.begin(with: FriendList())
+        }
+        try desk.write("b", "somebody else was faster")
+        try await other.close()
+        let unsaved = await closeOpenDocuments(in: desk.path)
+        #expect(unsaved.map(\.path) == [desk["b"]])
+        #expect(await first.state == .closed)
+        #expect(await second.hasUnsavedChanges)
+        #expect(await second.state != .closed)
+        #expect(desk.names == ["a", "b", "c"] && desk.text("b") == "somebody else was faster")
+        #expect(await closeOpenDocuments(in: desk["nowhere"]).isEmpty)
+    }
+
     @Test("L7: a change while a save runs is neither torn nor lost")
     func racing() async throws {
         let session = session()

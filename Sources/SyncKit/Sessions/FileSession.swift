@@ -4,7 +4,7 @@ import RecordMerge
 
 /// The session behind `makeDocumentSession`: one actor, whose loads and saves go one after the other under one purpose, so that whoever asks
 /// it to save is passed by the save.
-actor FileSession<Kind: Document>: DocumentSession {
+actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
     typealias Model = Kind.Model
 
     private(set) var path: DocumentPath
@@ -122,6 +122,7 @@ actor FileSession<Kind: Document>: DocumentSession {
     private func attach() async throws {
         guard token == nil else { return }
         token = try await coordinator.present(self)
+        OpenDocuments.add(self)
     }
 
     // MARK: Changing
@@ -291,6 +292,7 @@ actor FileSession<Kind: Document>: DocumentSession {
             session.autosaving = nil
             if let token = session.token { await session.coordinator.withdraw(token) }
             session.token = nil
+            OpenDocuments.remove(session)
             session.state = .closed
             for listener in session.listeners.values { listener.finish() }
             session.listeners = [:]
