@@ -60,6 +60,18 @@ struct Making {
         steps.append(.file(path))
     }
 
+    /// The folder to share, if it is not there. Below a directory of root's it belongs to whoever owns the state, as whom the
+    /// daemon runs.
+    mutating func folder(_ path: [UInt8], ownedLike other: [UInt8]) throws(ControlError) {
+        guard !System.exists(path) else { return }
+        try directory(path, mode: 0o755)
+        do throws(System.FileError) {
+            try System.giveAway(path, like: other)
+        } catch {
+            throw Setup.failure("give away", path, error)
+        }
+    }
+
     /// `Folder.create` makes several things, and may fail between them.
     mutating func marker(of folder: [UInt8]) throws(ControlError) -> FolderID {
         let own = folder + Array("/.syncd".utf8)

@@ -57,16 +57,12 @@ struct Setup {
         if !there.isEmpty { throw ControlError(.setupExists, text: there.joined(separator: "\n")) }
     }
 
-    /// Nil for a folder without a mark, as it should be.
+    /// Nil for a folder without a mark, as it should be, and for one that is not there: it is made.
     private func obstacle(_ error: FolderError) throws(ControlError) -> String? {
         switch error.kind {
-        case .notSetUp: return nil
+        case .notSetUp, .missing: return nil
         case .damaged, .alreadySetUp, .replaced, .inUse:
             return "\(quoted(folder + Array("/.syncd".utf8))) is there already, and its mark cannot be read."
-        case .missing:
-            throw ControlError(
-                .setupFailed, text: "The folder \(quoted(folder)) is not there.",
-                cure: "Mount it, or make it with: mkdir -p \(Style.plain.argument(folder))")
         case .notDirectory:
             throw ControlError(
                 .setupFailed, text: "\(quoted(folder)) is no directory.", cure: "Name a directory with --folder.")
@@ -97,6 +93,7 @@ struct Setup {
         try making.directory(state, mode: 0o700)
         try making.directory(identity, mode: 0o700)
         try making.file(key, identityKey.pem, mode: 0o600)
+        try making.folder(folder, ownedLike: state)
         let id = try making.marker(of: folder)
         try making.parents(of: file)
         try making.file(file, configuration.text, mode: 0o644)
@@ -118,9 +115,10 @@ struct Setup {
     // MARK: Telling
 
     func lines(of node: Node, style: Style, again: (String) -> String) -> [String] {
-        let rows = [
+        var rows = [
             ("configuration", file), ("state and key", state), ("mark of the folder", folder + Array("/.syncd".utf8)),
         ]
+        if node.made.contains(folder) { rows.append(("the folder itself, which was not there", folder)) }
         return ["Made the node \(style.bold(style.foreign(configuration.node.name))):"]
             + rows.map { "  \($0.0): \(style.name($0.1))" }
             + ["  its id is \(node.id.text)", ""] + warnings(style) + next(style, again)

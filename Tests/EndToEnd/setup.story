@@ -28,3 +28,11 @@ mkdir "$world/beta/other"
 "$programs/syncctl" --config "$world/etc/beta.conf" init --name beta --folder "$world/beta/other" \
     --state "$world/lib/beta" --control "$world/beta/control" >"$world/out" 2>&1 || fail "init: $(cat "$world/out")"
 grep -qF "chown -R --reference=$world/lib/beta $world/beta/other" "$world/out" || fail "nothing is said: $(cat "$world/out")"
+
+# A folder that is not there: it is made, for the owner of the state, also in a directory of root's.
+mkdir "$world/srv"
+"$programs/syncctl" --config "$world/etc/gamma.conf" init --name gamma --folder "$world/srv/in/shared" \
+    --state "$world/lib/gamma" --control "$world/alpha/gamma" >"$world/out" 2>&1 || fail "init: $(cat "$world/out")"
+[ "$(stat -c '%u %a' "$world/srv/in/shared")" = "65534 755" ] || fail "the folder is made for nobody"
+[ "$(stat -c %u "$world/srv/in" "$world/srv/in/shared/.syncd" | xargs)" = "0 65534" ] || fail "too much or too little is given away"
+grep -qF "which was not there: $world/srv/in/shared" "$world/out" || fail "it does not say what it made: $(cat "$world/out")"

@@ -59,7 +59,6 @@ invites() {
 }
 for node in alpha beta; do
     does "$node" 'apt-get install ./syncd_0.1.0-1_amd64.deb'
-    does "$node" 'install -d -o syncd -g syncd /srv/shared'
 done
 does alpha 'syncctl init --name alpha --folder /srv/shared'
 says_next 'systemctl enable --now syncd && syncctl invite'

@@ -141,9 +141,6 @@ reaches() {
 # A pair as the manual makes it; each then says that it agrees.
 pair() {
     local node token
-    for node in alpha beta; do
-        on "$node" install -d -o syncd -g syncd /srv/shared
-    done
     on alpha syncctl init --name alpha --folder /srv/shared >"$world/alpha/init" || fail "init: $(cat "$world/alpha/init")"
     on beta syncctl init --name beta --folder /srv/shared --peer "${place[alpha]}:7420" >"$world/beta/init" ||
         fail "init: $(cat "$world/beta/init")"

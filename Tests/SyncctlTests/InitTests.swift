@@ -96,13 +96,20 @@ import Testing
         #expect(scratch.tree == before)
     }
 
-    @Test("a folder that is not there is not made: it may be a disk that is not mounted") func noFolder() throws {
-        let scratch = try Scratch()
-        let outcome = try initialise(scratch)
-        #expect(outcome.code == 1 && outcome.errors.contains("mkdir -p \(scratch.path)/shared"), "\(outcome.errors)")
+    @Test("a folder that is not there is made and told of, and taken away again if a later step fails") func noFolder()
+        throws
+    {
+        let (other, scratch) = (try Scratch(), try Scratch())
+        try other.write("shared", "a file")
+        #expect(try initialise(other).errors.contains("is no directory"))
+        var arguments = InitTests.arguments
+        arguments[1] = "/proc/syncd-test/a.conf"
+        #expect(try Play.run(arguments, in: scratch).code == 1)
         #expect(scratch.tree == [])
-        try scratch.write("shared", "a file")
-        #expect(try initialise(scratch).errors.contains("is no directory"))
+        let outcome = try initialise(scratch)
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("which was not there: \(scratch.path)/shared"), "\(outcome.output)")
+        #expect(scratch.tree == InitTests.whole)
     }
 
     @Test(

@@ -11,11 +11,12 @@ extension Command {
             Works without the daemon. The configuration goes to the file named by --config, /etc/syncd/syncd.conf
             unless given; that of the service syncd@NAME is /etc/syncd/NAME.conf, and its state and socket have
             the same name. Nothing that is there already is overwritten. What root makes belongs to whoever the
-            directory belongs to in which it is made.
+            directory belongs to in which it is made; a folder that is made below a directory of root's
+            belongs to the owner of the state.
             """,
         options: [
             Option("--name", value: "N", "what this node is called; another name than the other node's"),
-            Option("--folder", value: "DIR", "the directory to share; it must be there"),
+            Option("--folder", value: "DIR", "the directory to share; it is made if it is not there"),
             Option("--listen", value: "ADDR:PORT", "where the other node can dial this one ([::]:7420)"),
             Option("--peer", value: "ADDR:PORT", "where this node dials the other"),
             Option("--state", value: "DIR", "where log, index and key are kept (/var/lib/syncd/default)"),

@@ -66,6 +66,16 @@ extension System {
         try check(fchown(descriptor, above.st_uid, above.st_gid))
     }
 
+    /// A directory that root has just made, and that is still root's.
+    static func giveAway(_ path: [UInt8], like other: [UInt8]) throws(FileError) {
+        guard geteuid() == 0, let own = try status(of: path), own.owner == 0, own.kind == .directory else { return }
+        var model = stat()
+        // Paths and structure are used for the time of the calls only.
+        try check(unsafe withPath(other) { unsafe stat($0, &model) })
+        guard model.st_uid != 0 else { return }
+        try check(unsafe withPath(path) { unsafe lchown($0, model.st_uid, model.st_gid) })
+    }
+
     static func setMode(_ path: [UInt8], _ mode: UInt32) throws(FileError) {
         try check(unsafe withPath(path) { unsafe chmod($0, mode) })
     }
