@@ -160,7 +160,7 @@ enum Metrics {
         gauge("directories", "Directories in the folder.", status.folder.directories)
         gauge("folder_bytes", "Bytes of all files.", status.folder.bytes)
         gauge("to_send", "Changes the other node has not applied.", status.peer?.toSend ?? 0)
-        gauge("to_apply", "Paths here that do not show yet what is known.", status.pendingTotal)
+        gauge("to_apply", "Paths here that do not show yet what is known.", status.peer?.toApply ?? 0)
         gauge("conflicts", "Open conflicts.", status.conflicts)
         gauge("quarantined", "Files in quarantine.", status.quarantined)
         gauge("held", "Mass deletions waiting for approval.", status.held)

@@ -29,7 +29,7 @@ extension Daemon {
             pending: status.pending.map {
                 .init(path: $0.path.bytes, reason: CodeText($0.reason), sinceMilliseconds: $0.sinceMilliseconds)
             },
-            pendingTotal: max(status.toApply, status.pending.count),
+            pendingTotal: status.pendingTotal,
             alerts: Daemon.alertCounts(alerts),
             conflicts: tally.conflicts + status.contests, quarantined: quarantine.count + status.quarantinedRecords,
             held: status.heldSets + (status.heldDeletes == nil ? 0 : 1),
@@ -43,11 +43,13 @@ extension Daemon {
     private func peerDocument(_ status: Status) -> StatusDocument.Peer? {
         guard let pin, let digest = Digest(bytes: pin) else { return nil }
         return .init(
-            name: status.peerName, id: NodeID(digest), isConnected: status.isConnected,
+            name: status.peerName, id: NodeID(digest), isConnected: status.isConnected, isPaused: status.peerIsPaused,
             address: connection.address ?? configuration.link.peer,
             program: status.peerProgram.isEmpty ? nil : String(decoding: status.peerProgram, as: UTF8.self),
             toSend: Int(clamping: status.toSend), toApply: status.toApply,
-            lastContactMilliseconds: traffic.lastContactMilliseconds)
+            lastContactMilliseconds: link.heardMilliseconds.map { heard in
+                Clock.wallMilliseconds() - Int64(clamping: Clock.monotonicMilliseconds() - heard)
+            })
     }
 
     private static func state(_ state: Status.FolderState) -> StatusDocument.FolderState {
@@ -117,7 +119,8 @@ extension Daemon {
                 let text = "\"\(path)\" is no message code and no alert, and this node has never seen such a path"
                 return asker.refuse(ControlError(.requestNotFound, text: text))
             }
-            asker.finish(PathReading.document(row, node: record.name, peer: record.peerName))
+            asker.finish(
+                PathReading.document(row, code: host.reasonNotInSync(row), node: record.name, peer: record.peerName))
         }
     }
 

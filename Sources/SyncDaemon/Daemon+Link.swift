@@ -12,8 +12,7 @@ extension Daemon {
         case .connected(let life, let address): connected(life, address)
         case .frame(let life, let bytes):
             journal.say("a frame of \(bytes.count) bytes", at: .operations)
-            traffic.received(
-                bytes.count, at: Clock.monotonicMilliseconds(), wallMilliseconds: Clock.wallMilliseconds())
+            traffic.received(bytes.count, at: Clock.monotonicMilliseconds())
             host.post(.received(LinkID(raw: life), bytes))
         case .sent(let life, let bytes):
             traffic.sent(bytes, at: Clock.monotonicMilliseconds())
@@ -41,7 +40,6 @@ extension Daemon {
     private func connected(_ life: UInt64, _ address: String) {
         connection = Connection(life: life, address: address)
         let now = Clock.wallMilliseconds()
-        traffic.met(wallMilliseconds: now)
         clear(AlertKey(code: .peerRejected))
         journal.say("connected with \(address)")
         feed.tell(.peerConnected(at: now, name: record.peerName, address: address))

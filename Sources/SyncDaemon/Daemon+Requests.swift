@@ -131,9 +131,11 @@ extension Daemon {
         guard let status else { return "the node has not answered in time" }
         if condition != .connected, !status.isConnected { return "the other node is away" }
         if condition == .connected { return "the other node has not been reached" }
+        if status.state == .paused { return "this node is paused: syncctl resume goes on" }
+        if status.peerIsPaused { return "the other node is paused: syncctl resume there goes on" }
         if let held = status.heldDeletes { return "\(held.files) deletions wait for approval: see syncctl status" }
         if let first = status.pending.first {
-            return "\(status.toApply) paths wait, the first is \"\(first.path)\": \(first.reason.rawValue)"
+            return "\(status.pendingTotal) paths wait, the first is \"\(first.path)\": \(first.reason.rawValue)"
         }
         return "the node is \(status.state): \(status.toSend) changes to send, \(status.toApply) to apply"
     }

@@ -5,7 +5,7 @@ import SyncModel
 /// The turn: callbacks only queue events; here they go through the core one by one, and what it asks for is performed.
 /// Nothing acts inside a callback, so nothing is re-entrant and batches form by themselves.
 final class NodeDriver {
-    private var node = Node()
+    private(set) var node = Node()
     private var inbox = Deque<Event>()
     private var effects = Effects()
     /// Frames of the peer that the core has not seen yet, and their bytes.

@@ -14,7 +14,7 @@ final class NodeHost {
     private let diskPool: WorkerPool
     private let watchWorker: WorkerPool
     private let deadline: Timer
-    private let driver: NodeDriver
+    let driver: NodeDriver
     private let storeLine: StoreLine
     let crew: DiskCrew
     private let keeper: WatchKeeper

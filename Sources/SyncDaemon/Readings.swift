@@ -101,8 +101,7 @@ enum AlertReading {
 
 /// Tells from a row why a path is as it is.
 enum PathReading {
-    static func document(_ row: Row, node: [UInt8], peer: [UInt8]) -> ExplainDocument {
-        let code = row.waiting?.reason
+    static func document(_ row: Row, code: MessageCode?, node: [UInt8], peer: [UInt8]) -> ExplainDocument {
         var facts: [String] = []
         for head in row.heads {
             let name = Path.escape(head.origin.author == .own ? node : peer)

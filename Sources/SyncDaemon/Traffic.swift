@@ -2,7 +2,6 @@
 struct Traffic {
     private(set) var bytesSent: UInt64 = 0
     private(set) var bytesReceived: UInt64 = 0
-    private(set) var lastContactMilliseconds: Int64?
     /// Bytes of each of the last seconds, by monotonic second.
     private var seconds: [(second: UInt64, bytes: UInt64)] = []
 
@@ -13,13 +12,10 @@ struct Traffic {
         note(UInt64(count), monotonicMilliseconds / 1_000)
     }
 
-    mutating func received(_ count: Int, at monotonicMilliseconds: UInt64, wallMilliseconds: Int64) {
+    mutating func received(_ count: Int, at monotonicMilliseconds: UInt64) {
         bytesReceived += UInt64(count)
-        lastContactMilliseconds = wallMilliseconds
         note(UInt64(count), monotonicMilliseconds / 1_000)
     }
-
-    mutating func met(wallMilliseconds: Int64) { lastContactMilliseconds = wallMilliseconds }
 
     func bytesPerSecond(at monotonicMilliseconds: UInt64) -> Int {
         let now = monotonicMilliseconds / 1_000

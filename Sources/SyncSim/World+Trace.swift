@@ -625,6 +625,7 @@ extension Frame {
         case .claim(let claim): "claim \(claim.id)\(claim.isRead ? " to read" : "")\(claim.isHeld ? ", held" : "")"
         case .claimAnswer(let id, let isGranted): "claim \(id) \(isGranted ? "granted" : "waits")"
         case .releaseClaim(let id): "claim \(id) released"
+        case .pausing(let isPaused): isPaused ? "paused" : "goes on"
         case .ping: "ping"
         case .pong: "pong"
         case .halt(let code): "halt \(code)"

@@ -31,7 +31,7 @@ final class LinkLife {
     private var isPumpDue = false
     private var isAnswerWaiting = false
     private var isPaused = false
-    private var heardMilliseconds = Clock.monotonicMilliseconds()
+    private(set) var heardMilliseconds = Clock.monotonicMilliseconds()
     private var saidMilliseconds = Clock.monotonicMilliseconds()
     /// When the pulse was to come.
     private var pulseMilliseconds: UInt64 = 0

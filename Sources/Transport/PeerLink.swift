@@ -19,7 +19,9 @@ public final class PeerLink {
     var handshakes: [Handshake] = []
     var caller: Caller?
     let farewells: Farewells
-    private(set) var life: LinkLife?
+    private(set) var life: LinkLife? { willSet { lastHeard = heardMilliseconds } }
+    /// By the last life that is over.
+    private var lastHeard: UInt64?
     private var listener: Listener?
     private var lastLife: UInt64 = 0
     private var rejections = RejectionLog()
@@ -58,6 +60,9 @@ public final class PeerLink {
 
     /// The port that is listened on, when there is one.
     public var boundPort: UInt16? { listener?.boundPort }
+
+    /// When the peer was last heard of, if only to say that it is there (monotonic). Nil if it never was.
+    public var heardMilliseconds: UInt64? { life?.heardMilliseconds ?? lastHeard }
 
     // MARK: The life
 

@@ -21,7 +21,7 @@ enum Sample {
         {"schema":1,\
         "node":{"name":"alpha","id":"\(idText)","program":"0.1.0","uptimeSeconds":12},\
         "peer":{"name":"beta","id":"\(idText)","connected":true,"address":"127.0.0.1:7420","program":"0.1.0",\
-        "toSend":0,"toApply":0,"lastContact":"2026-01-01T00:00:00Z"},\
+        "toSend":0,"toApply":0,"paused":false,"lastContact":"2026-01-01T00:00:00Z"},\
         "folder":{"path":"/srv/shared","state":"in-sync","files":3,"directories":1,"bytes":42},\
         "inSync":true,\
         "pending":[{"path":"a/b","reason":"lock.held","since":"2026-01-01T00:00:00Z"}],"pendingTotal":1,\

@@ -47,6 +47,7 @@ settle
 soon "beta's watcher has lost the file" grep -q Lise "$world/seen-beta"
 
 # A program that is stopped keeps others waiting for ten seconds at most, and one that is gone for none.
+soon "a lock is left" tells beta '"locks":0' status
 kill -STOP "$watcher"
 began=$(date +%s)
 "$programs/birthdays" --socket "$world/beta/control" "$beta/all.birthdays" add "Marie Curie" 1867-11-07 || fail "a stopped program"

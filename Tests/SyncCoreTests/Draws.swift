@@ -173,6 +173,7 @@ extension SeededRandom {
                 SetsBase(
                     pick([.forgotten, .wanted, .begins, .ends]) ?? .ends, own: drawPosition(), peer: drawPosition(),
                     ownEnd: drawPosition(), peerEnd: drawPosition()))
+        case 30: return .pausing(chance(percent: 50))
         case let other: return .unknown(other)
         }
     }

@@ -116,7 +116,7 @@ struct Driver {
         case .rows, .rowsEnd, .want, .wantChanged, .chunkList, .changedList, .wantChunks, .chunks, .contents, .gone,
             .later, .rolledBack, .expand, .expansion, .ping, .pong, .records, .changeSet, .setsTaken, .setsShown,
             .setsBase,
-            .formats, .claim, .claimAnswer, .releaseClaim, .halt, .unknown:
+            .formats, .claim, .claimAnswer, .releaseClaim, .pausing, .halt, .unknown:
             break
         }
     }
@@ -194,6 +194,19 @@ struct Driver {
         Hello(
             versionMin: versions.0, versionMax: versions.1, features: [], name: Array("right".utf8), program: [],
             wallMilliseconds: wallStart, ownHead: ownHead, known: known)
+    }
+
+    /// Brings about what is a reason not to be in sync, and asks for the status.
+    mutating func stand(still reason: MessageCode) {
+        switch reason {
+        case .peerAway: happen(.disconnected(Driver.link))
+        case .nodePaused: happen(.command(CommandID(raw: 2), .pause))
+        case .peerPaused: receive(.pausing(true))
+        default: break
+        }
+        settle()
+        happen(.command(CommandID(raw: 1), .status))
+        settle()
     }
 
     // MARK: What it said

@@ -76,15 +76,56 @@ struct MessageTests {
     }
 
     @Test(
-        "waiting.peer, node.paused: what has been told of and not come yet is pending while the peer is away or syncing paused",
-        arguments: [true, false])
-    func away(isPaused: Bool) throws {
+        "peer.away, node.paused, peer.paused: what has been told of and not come yet is pending, with a reason",
+        arguments: [MessageCode.peerAway, .nodePaused, .peerPaused])
+    func notCome(reason: MessageCode) throws {
         var driver = try Self.toldOfFile().driver
-        driver.happen(isPaused ? .command(CommandID(raw: 2), .pause) : .disconnected(Driver.link))
+        driver.stand(still: reason)
+        let status = try #require(driver.statuses.last)
+        #expect(status.pending.map(\.reason) == [reason] && status.pendingTotal == 1 && !status.inSync)
+        #expect(status.toApply == 1 && status.toSend == 0)
+    }
+
+    @Test(
+        "waiting.peer, peer.away, node.paused, peer.paused: what was written here is pending until the peer shows it",
+        arguments: [MessageCode.waitingPeer, .peerAway, .nodePaused, .peerPaused])
+    func notTaken(reason: MessageCode) throws {
+        let mine = Driver.Item.file("mine", inode: 5, modified: Self.old)
+        var driver = Driver.running(files: [place("a"): mine])
+        driver.greet()
+        driver.stand(still: reason)
+        let status = try #require(driver.statuses.last)
+        #expect(status.pending.map(\.path) == [place("a")] && status.pending.map(\.reason) == [reason])
+        #expect(status.pendingTotal == 1 && status.toSend == 1 && status.toApply == 0 && !status.inSync)
+    }
+
+    @Test("a paused node tells nothing and gives nothing until it goes on, says so, and knows what is left")
+    func pausing() throws {
+        var driver = Driver.running(files: [:])
+        driver.greet()
+        driver.stand(still: .nodePaused)
+        #expect(driver.sent.contains(.pausing(true)))
+        let mine = Driver.Item.file("mine", inode: 5, modified: Self.old)
+        driver.files = [place("a"): mine]
+        driver.happen(.noticed([Notice(path: place("a"), kind: .closed)]))
         driver.settle()
-        driver.happen(.command(CommandID(raw: 1), .status))
+        guard case .file(let content, _) = mine.content else { return }
+        driver.receive(.want([content]))
         driver.settle()
-        #expect(driver.statuses.last?.pending.map(\.reason) == [isPaused ? .nodePaused : .waitingPeer])
+        func isNews(_ frame: Frame) -> Bool {
+            switch frame {
+            case .log, .rows, .rowsEnd, .contents, .chunkList, .chunks, .gone, .later: true
+            default: false
+            }
+        }
+        #expect(driver.statuses.last?.toSend == 0 && !driver.sent.contains(where: isNews))
+        #expect(driver.shelf.rows[place("a")]?.head(by: .own) != nil)
+        driver.happen(.command(CommandID(raw: 3), .resume))
+        driver.settle()
+        #expect(
+            driver.sent.contains(.pausing(false)) && driver.sent.contains { if case .log = $0 { true } else { false } })
+        // (The store of the driver knows of no contents, so that is the answer to the wish.)
+        #expect(driver.sent.contains(.gone(content)))
     }
 
     @Test("log.rolled-back: a peer that was set back is told of") func setBack() {

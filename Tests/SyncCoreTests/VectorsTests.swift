@@ -152,6 +152,7 @@ struct VectorsTests {
                     paths: [Path("a"), Path("b/c")].compactMap(\.self))),
             .claimAnswer(7, isGranted: true), .releaseClaim(7),
             .setsBase(SetsBase(.begins, own: ours, peer: theirs, ownEnd: ours, peerEnd: theirs)),
+            .pausing(true),
         ]
     }
 

@@ -58,6 +58,7 @@ extension StatusDocument.Peer {
     init(_ fields: Fields) throws(DocumentError) {
         self.init(
             name: try fields.name("name"), id: try fields.node("id"), isConnected: try fields.flag("connected"),
+            isPaused: try fields.flag("paused"),
             address: try fields.optionalText("address"), program: try fields.optionalText("program"),
             toSend: try fields.count("toSend"), toApply: try fields.count("toApply"),
             lastContactMilliseconds: try fields.optionalTime("lastContact"))
@@ -68,6 +69,7 @@ extension StatusDocument.Peer {
         JSONObject().with("name", name: name).with("id", .string(id.text)).with("connected", .bool(isConnected))
             .with("address", address.map(JSON.string) ?? .null).with("program", program.map(JSON.string) ?? .null)
             .with("toSend", .count(toSend)).with("toApply", .count(toApply))
+            .with("paused", .bool(isPaused))
             .with("lastContact", lastContactMilliseconds.map { .string(TimeText.seconds($0)) } ?? .null)
     }
 }

@@ -22,6 +22,8 @@ public struct StatusDocument: Hashable, Sendable {
         public var name: [UInt8]
         public var id: NodeID
         public var isConnected: Bool
+        /// It sends nothing and shows nothing new until a person lets it go on.
+        public var isPaused: Bool
         public var address: String?
         public var program: String?
         /// Own changes the peer has not applied.
@@ -31,12 +33,14 @@ public struct StatusDocument: Hashable, Sendable {
         public var lastContactMilliseconds: Int64?
 
         public init(
-            name: [UInt8], id: NodeID, isConnected: Bool, address: String? = nil, program: String? = nil,
+            name: [UInt8], id: NodeID, isConnected: Bool, isPaused: Bool = false, address: String? = nil,
+            program: String? = nil,
             toSend: Int = 0, toApply: Int = 0, lastContactMilliseconds: Int64? = nil
         ) {
             self.name = name
             self.id = id
             self.isConnected = isConnected
+            self.isPaused = isPaused
             self.address = address
             self.program = program
             self.toSend = toSend

@@ -1,6 +1,6 @@
 import Coordination
 import RecordMerge
-import SyncModel
+public import SyncModel
 
 /// What people ask of a running node, and how it stops.
 extension Node {
@@ -94,7 +94,7 @@ extension Node {
     /// So many paths wait for nothing else.
     func isInSync(butFor waiting: Int) -> Bool {
         isWorking && isQuiet && counts.unsettled == waiting && watch.unreadable.isEmpty && session.isLive
-            && !record.isPaused
+            && !record.isPaused && !session.peerIsPaused
             && record.held == nil
             && session.peerIsSettled && recordsAreShared
             && (isEpochEmpty || record.acknowledged.position == stores.durableOwnHead.position)
@@ -104,6 +104,7 @@ extension Node {
         var status = Status()
         status.inSync = isInSync
         status.isConnected = session.isLive
+        status.peerIsPaused = session.peerIsPaused
         status.peerName = record.peerName
         status.peerProgram = peerProgram
         status.initialImportDone = record.initialImportDone
@@ -117,6 +118,9 @@ extension Node {
                 path: row.path, reason: reason(for: row),
                 sinceMilliseconds: row.waiting?.sinceMilliseconds ?? now.wallMilliseconds)
         }
+        let outgoing = outgoing(answers.log(), but: status.pending)
+        status.pending = (status.pending + outgoing).sorted { $0.path < $1.path }
+        status.pendingTotal = counts.unsettled + outgoing.count
         status.alerts = alarms.raised.map(\.value)
         status.locks = claims.entries.count { $0.value.claim.isHeld }
         status.heldDeletes = record.held
@@ -134,7 +138,38 @@ extension Node {
         if watch.scan != nil || !watch.toScan.isEmpty || formats.review != nil { return .scanning }
         if isInSync { return .inSync }
         let allWait = plan.tasks.allSatisfy { $0.value.state == .claiming }
-        return counts.unsettled > 0 && allWait || !session.isLive ? .waiting : .syncing
+        return counts.unsettled > 0 && allWait || !session.isLive || session.peerIsPaused ? .waiting : .syncing
+    }
+
+    /// Paths of which the other node does not show yet what this one wrote. One that is settled nowhere counts once.
+    private func outgoing(_ log: [LogRecord], but listed: [Status.Pending]) -> [Status.Pending] {
+        guard record.peer != nil else { return [] }
+        let known = SortedMap(listed.map { ($0.path, true) })
+        var since = SortedMap<Path, Int64>()
+        for entry in log where entry.head.position > record.applied {
+            let path =
+                switch entry.change {
+                case .put(let path, _): path
+                case .relocate(let move): move.to
+                }
+            if !known.contains(key: path), since[path] == nil {
+                since[path] = Int64(clamping: entry.time.wallMilliseconds)
+            }
+        }
+        return since.map { Status.Pending(path: $0.key, reason: outgoingReason, sinceMilliseconds: $0.value) }
+    }
+
+    /// Why this path is not the same on both nodes, as far as this one knows. Nil if it is.
+    public func reasonNotInSync(_ row: Row) -> MessageCode? {
+        if row.isUnsettled { return reason(for: row) }
+        return record.peer != nil && row.version.own > record.applied ? outgoingReason : nil
+    }
+
+    private var outgoingReason: MessageCode {
+        if record.isForked { return .logForked }
+        if record.isPaused { return .nodePaused }
+        if !session.isLive { return .peerAway }
+        return session.peerIsPaused ? .peerPaused : .waitingPeer
     }
 
     /// Every unsettled row has a reason, stored or evident.
@@ -144,8 +179,9 @@ extension Node {
         if row.condition == .missing { return record.held == nil ? .waitingChildren : .fuseDeletes }
         if record.isPaused { return .nodePaused }
         if let waiting = row.waiting { return waiting.reason }
-        if !session.isLive { return .waitingPeer }
+        if !session.isLive { return .peerAway }
         if row.condition == .damaged { return .stateDamaged }
+        if session.peerIsPaused { return .peerPaused }
         return .waitingContent
     }
 

@@ -384,7 +384,10 @@ extension Node {
             .settleContest:
             return []
         case .status:
-            return [.unsettled(cursor: nil, ascending: true, limit: limits.batchPathsMax)]
+            return [
+                .unsettled(cursor: nil, ascending: true, limit: limits.batchPathsMax),
+                .log(after: record.applied, limit: limits.logRecordsPerFrameMax),
+            ]
         case .history(_, let path):
             return [.versions(path, limit: 1_000)]
         case .findVersion:

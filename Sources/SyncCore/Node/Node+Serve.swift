@@ -50,7 +50,7 @@ extension Node {
     }
 
     mutating func pumpServe(into effects: inout Effects) {
-        guard isWorking, mayFillLink, !serve.isReading, !serve.queue.isEmpty else { return }
+        guard isWorking, !record.isPaused, mayFillLink, !serve.isReading, !serve.queue.isEmpty else { return }
         var requests: [ServeState.Request] = []
         while requests.count < limits.batchPathsMax, let next = serve.queue.popFirst() { requests.append(next) }
         serve.isReading = true

@@ -47,6 +47,9 @@ struct SessionState: Sendable {
     /// Directory moves that the peer wants to be told path by path, and that wait in the lane.
     var expansions = 0
     var toldRollback = false
+    /// What was last said of this node, and what the other has said of itself.
+    var saidPaused = false
+    var peerIsPaused = false
     /// The end of the peer's log when it greeted us: its past up to here is read before anything of it is applied.
     var pastEnd: LogPosition?
     /// The epochs of the peer's log when the hellos were written: where it was, and how far we said to know it.
@@ -168,7 +171,11 @@ extension Node {
             session.asksToExpand = nil
             send(.expand(position), into: &effects)
         }
-        if let rows = session.rows, setsAreSent, !rows.isReading, rows.untaken == 0, mayFillLink {
+        if session.saidPaused != record.isPaused {
+            session.saidPaused = record.isPaused
+            send(.pausing(record.isPaused), into: &effects)
+        }
+        if let rows = session.rows, !record.isPaused, setsAreSent, !rows.isReading, rows.untaken == 0, mayFillLink {
             session.rows?.isReading = true
             enqueue(.sendRows(after: rows.after, through: rows.through))
         }
@@ -184,7 +191,8 @@ extension Node {
         }
         let window = max(1, limits.importRecordsMax / 2)
         pumpRecordLink(into: &effects)
-        while session.maySendLog, setsAreSent, !session.isReadingLog, !recovery.isRenumbering, mayFillLink,
+        while session.maySendLog, !record.isPaused, setsAreSent, !session.isReadingLog, !recovery.isRenumbering,
+            mayFillLink,
             session.unacknowledged.count < window, session.sentThrough < stores.durableOwnHead.position, !isEpochEmpty
         {
             if let entries = logTail.entries(after: session.sentThrough, limit: limits.logRecordsPerFrameMax) {
@@ -355,6 +363,9 @@ extension Node {
             return true
         case .pong(let wall):
             judgeClock(of: wall, into: &effects)
+            return true
+        case .pausing(let isPaused):
+            session.peerIsPaused = isPaused
             return true
         case .unknown: return true
         case .halt(let code):

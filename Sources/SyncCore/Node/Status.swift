@@ -21,6 +21,8 @@ public struct Status: Hashable, Sendable {
     public var state: FolderState = .starting
     public var inSync = false
     public var isConnected = false
+    /// The other node sends and shows nothing until a person lets it go on.
+    public var peerIsPaused = false
     public var peerName: [UInt8] = []
     /// The version of the program on the other node, as it said when it last connected; empty before.
     public var peerProgram: [UInt8] = []
@@ -32,8 +34,11 @@ public struct Status: Hashable, Sendable {
     public var toSend: UInt64 = 0
     /// Paths here that do not show yet what is known.
     public var toApply = 0
-    /// The first pending paths in path order; `toApply` says how many there are.
+    /// Of the paths that this node does not show yet the first ones, and those of the first changes that the other node does not
+    /// show, in path order.
     public var pending: [Pending] = []
+    /// How many there are in all: exact, but for changes beyond those that are listed.
+    public var pendingTotal = 0
     public var alerts: [Alert] = []
     /// Records in quarantine, and how many groups they make.
     public var quarantinedRecords = 0

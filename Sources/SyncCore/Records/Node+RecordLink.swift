@@ -72,7 +72,7 @@ extension Node {
         if session.peerWantsBase, isWhole, !wantsBase || ownParty == .first {
             session.isReadingSets = true
             pumpBase(into: &effects)
-        } else if sent < records.durable.own, isWhole, !wantsBase, sent >= record.setMarks.own {
+        } else if sent < records.durable.own, !record.isPaused, isWhole, !wantsBase, sent >= record.setMarks.own {
             session.isReadingSets = true
             enqueue(.sendSets(.own, after: sent))
         } else if let position = session.giveBackAfter {

@@ -51,6 +51,8 @@ public enum Frame: Hashable, Sendable {
     /// By the arbiter: it waits with others, or it is granted.
     case claimAnswer(UInt64, isGranted: Bool)
     case releaseClaim(UInt64)
+    /// The sender sends and shows nothing new until a person says that it goes on.
+    case pausing(Bool)
     /// The sender will not go on, and why.
     case halt(MessageCode)
     /// A frame of a type this program does not know; skipped.

@@ -39,6 +39,7 @@ public import SyncModel
 /// 27 claim answer 8 number · 1 granted
 /// 28 release      8 number
 /// 29 sets base    1 step (0 forgotten, 1 wanted, 2 begins, 3 ends) · 16 own, peer, own end and peer end position each
+/// 30 pausing      1 paused
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
@@ -109,6 +110,7 @@ public enum FrameCodec {
         case .claimAnswer: 27
         case .releaseClaim: 28
         case .setsBase: 29
+        case .pausing: 30
         case .unknown(let type): type
         }
     }
@@ -202,6 +204,8 @@ public enum FrameCodec {
             writer.putCounted(Array(code.rawValue.utf8))
         case .pong(let wall):
             writer.put(wall)
+        case .pausing(let isPaused):
+            writer.put(isPaused)
         case .ping, .unknown:
             break
         }
@@ -316,6 +320,7 @@ public enum FrameCodec {
             return .claimAnswer(id, isGranted: isGranted)
         case 28: return reader.uint64().map { .releaseClaim($0) }
         case 29: return setsBase(from: &reader).map { .setsBase($0) }
+        case 30: return reader.bool().map { .pausing($0) }
         case let other: return .unknown(other)
         }
     }

@@ -33,6 +33,9 @@ final class DaemonBroker: AccessBroker {
     private let state = Mutex(State())
 
     private static let pauseMilliseconds: UInt64 = 1_000
+    /// A program that is stopped while it reads keeps who wants to write waiting no longer than one that does not answer. Who
+    /// reads for longer finds out by looking at the file again, as everybody does who reads without a lock.
+    private static let readMilliseconds: UInt64 = 10_000
 
     init(socket: DocumentPath, mode: LockRequest.Mode, clock: any DocumentClock) {
         self.socket = socket
@@ -52,7 +55,8 @@ final class DaemonBroker: AccessBroker {
         guard !inside.isEmpty else { return nil }
         let request = LockRequest(
             items: inside.map { .init(connected.argument($0.path), DaemonBroker.access($0.kind)) },
-            isRead: wanted.isRead, mode: mode, timeoutMilliseconds: patience?.milliseconds, outlivesConnection: false,
+            isRead: wanted.isRead, mode: mode, timeoutMilliseconds: patience?.milliseconds,
+            holdMilliseconds: wanted.isRead ? DaemonBroker.readMilliseconds : nil, outlivesConnection: false,
             purpose: wanted.purpose.isEmpty ? nil : wanted.purpose, holder: DaemonBroker.program,
             process: ControlSocket.processID)
         let connection = connected.connection

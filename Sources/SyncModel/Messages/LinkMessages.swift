@@ -82,6 +82,13 @@ extension MessageRegistry {
                 """,
             cure: "Make the setting the text names equal on both nodes, and restart syncd on the one you changed."),
         MessageKind(
+            .peerPaused, .info, healsItself: false,
+            meaning: """
+                Syncing was paused on the other node with syncctl pause. It sends nothing and shows nothing new; changes on \
+                both nodes are kept and wait.
+                """,
+            cure: "Run syncctl resume on the other node to go on."),
+        MessageKind(
             .peerProtocolViolation, .serious, healsItself: true, retry: .patiently,
             meaning: """
                 The other node sent something that is not allowed. The connection was closed before any of it was \

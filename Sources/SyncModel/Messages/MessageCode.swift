@@ -69,6 +69,7 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
 
     case peerAway = "peer.away"
     case peerIncompatible = "peer.incompatible"
+    case peerPaused = "peer.paused"
     case peerProtocolViolation = "peer.protocol-violation"
     case peerRejected = "peer.rejected"
 

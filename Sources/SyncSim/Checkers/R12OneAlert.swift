@@ -53,7 +53,8 @@ package final class OneAlert: Invariant {
     static func isOverAtRest(_ code: MessageCode) -> Bool {
         switch code {
         case .clockSkew, .contentChanging, .contentUnavailable, .diskError, .diskFull, .fuseDeletes, .logMissing,
-            .nodeHalted, .nodePaused, .pathBusy, .pathPermission, .peerAway, .peerProtocolViolation, .peerRejected,
+            .nodeHalted, .nodePaused, .pathBusy, .pathPermission, .peerAway, .peerPaused, .peerProtocolViolation,
+            .peerRejected,
             .rootEmptied, .rootMissing, .rootReplaced, .waitingChildren, .waitingContent, .waitingFirstImport,
             .waitingParent, .waitingPeer,
             .watchLimit, .watchOverflow:

@@ -2,7 +2,7 @@ import ControlProtocol
 
 /// Commands that tell the running daemon what to do and have nothing to show but that it is done.
 extension Command {
-    static let pause = Command("pause", summary: "stop syncing until resume; changes are kept") {
+    static let pause = Command("pause", summary: "stop syncing, in both directions, until resume; changes are kept") {
         (session) throws(Failure) in
         try session.perform(.pause, "Paused. Changes are kept and wait; \(session.again("resume")) goes on.")
     }

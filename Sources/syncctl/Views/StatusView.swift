@@ -47,7 +47,8 @@ struct StatusView {
 
     private var connection: String {
         guard let peer = status.peer else { return ", not paired" }
-        return peer.isConnected ? ", connected with \(style.name(peer.name))" : ", \(style.name(peer.name)) is away"
+        guard peer.isConnected else { return ", \(style.name(peer.name)) is away" }
+        return ", connected with \(style.name(peer.name))" + (peer.isPaused ? ", which is paused" : "")
     }
 
     /// Empty if there is nothing to send and nothing to apply.
