@@ -76,7 +76,8 @@ let package = Package(
         .target(
             name: "SyncDaemon",
             dependencies: [
-                "SyncCore", "Coordination", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Config", "Disk",
+                "SyncCore", "Coordination", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Compression", "Config",
+                "Disk",
                 "Store", "Transport", "ControlProtocol",
             ], swiftSettings: rules),
         // The library for applications that share files.

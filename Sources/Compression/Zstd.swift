@@ -6,6 +6,9 @@ internal import CZstd
 /// caller allows, whatever the bytes claim: neither the size in their header nor what comes out of them is believed
 /// further than `limit`.
 public enum Zstd {
+    /// Of the library that is in use.
+    public static var libraryVersion: String { unsafe String(cString: ZSTD_versionString()) }
+
     private static let level: Int32 = 1
 
     /// Compressed bytes must save at least a sixteenth, or the other side's work is not worth it.

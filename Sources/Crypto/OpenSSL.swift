@@ -1,7 +1,12 @@
 /// What all of this target shares of OpenSSL: its start, its error queue and the algorithms looked up once.
 import COpenSSL
 
-enum OpenSSL {
+public enum OpenSSL {
+    /// Of the one that is in use.
+    public static var libraryVersion: String {
+        "\(OPENSSL_version_major()).\(OPENSSL_version_minor()).\(OPENSSL_version_patch())"
+    }
+
     /// Asked first by everything that can throw. A node's key comes before all else it does, so whoever has a key knows
     /// that the rest of this target works.
     static func start() throws(CryptoError) {

@@ -29,6 +29,9 @@ internal import Glibc
     /// Bytes taken from one socket at a time: whole TLS records, and small enough to stay in the processor's cache.
     private static let readBufferBytes = 64 << 10
 
+    /// Of the libuv that is in use.
+    public static var libraryVersion: String { unsafe String(cString: uv_version_string()) }
+
     public init() throws(LoopError) {
         // A peer that goes away is an error of the write, not the end of the process.
         Glibc.signal(SIGPIPE, SIG_IGN)

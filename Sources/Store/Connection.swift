@@ -12,6 +12,9 @@ import Glibc
     /// Leave the journal as it is when closing.
     var keepsJournal = false
 
+    /// Of the SQLite that is in use.
+    static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
+
     /// The path is absolute and holds no links: see `StateDirectory`.
     init(path: [UInt8]) throws(StoreError) {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW

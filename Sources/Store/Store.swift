@@ -16,6 +16,9 @@ public final class Store: Sendable {
         self.opened = Mutex(opened)
     }
 
+    /// Of the SQLite that is in use.
+    public static var libraryVersion: String { Connection.libraryVersion }
+
     /// Opens `directory`/state.db; makes it first if it is not there. The directory is the store's own until `close`:
     /// a second open, by whatever process, throws `.busy`.
     ///

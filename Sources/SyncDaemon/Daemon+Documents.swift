@@ -1,5 +1,7 @@
+import Compression
 import Config
 import ControlProtocol
+import Crypto
 import EventLoop
 import Store
 import SyncCore
@@ -128,7 +130,13 @@ extension Daemon {
 
     static var versionDocument: VersionDocument {
         VersionDocument(
-            program: Program.version, wire: Int(Hello.protocolMin)...Int(Hello.protocolMax))
+            program: Program.version, wire: Int(Hello.protocolMin)...Int(Hello.protocolMax),
+            libraries: [
+                .init(name: "libuv", version: Loop.libraryVersion, floor: "1.44"),
+                .init(name: "SQLite", version: Store.libraryVersion, floor: "3.40"),
+                .init(name: "OpenSSL", version: OpenSSL.libraryVersion, floor: "3.0"),
+                .init(name: "zstd", version: Zstd.libraryVersion, floor: "1.5"),
+            ])
     }
 
     /// The part of a list that a page asks for, and where the next one begins.

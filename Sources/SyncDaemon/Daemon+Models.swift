@@ -30,7 +30,8 @@ extension Daemon {
     private func check(_ path: Path, _ outcome: ReadOutcome) -> DocumentChecks.File {
         guard let model = model(of: path) else {
             guard let rule = models.formats.reader(of: path) else {
-                return .init(path: path.bytes, outcome: .unguarded)
+                let isThere = ![.failed(.notFound), .failed(.notDirectory)].contains(outcome)
+                return .init(path: path.bytes, outcome: isThere ? .unguarded : .noSuchFile)
             }
             return check(path, outcome, by: rule)
         }

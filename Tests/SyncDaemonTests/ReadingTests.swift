@@ -49,4 +49,14 @@ struct ReadingTests {
         #expect(traffic.bytesPerSecond(at: 60_000) == 0)
         #expect(traffic.bytesSent == 5_000 && traffic.bytesReceived == 5_000)
     }
+
+    @Test("version names what is built on, and each is as new as it has to be") func libraries() {
+        func numbers(_ text: String) -> [Int] { text.split(separator: ".").compactMap { Int($0) } }
+        let libraries = Daemon.versionDocument.libraries
+        #expect(libraries.map(\.name) == ["libuv", "SQLite", "OpenSSL", "zstd"])
+        for library in libraries {
+            let isOlder = numbers(library.version).lexicographicallyPrecedes(numbers(library.floor))
+            #expect(numbers(library.version).count == 3 && !isOlder, "\(library)")
+        }
+    }
 }

@@ -28,7 +28,8 @@ enum Architecture {
         .init(
             "SyncDaemon", .shell,
             imports: [
-                "SyncCore", "Coordination", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Config", "Disk",
+                "SyncCore", "Coordination", "RecordMerge", "SyncModel", "EventLoop", "Crypto", "Compression", "Config",
+                "Disk",
                 "Store", "Transport", "ControlProtocol",
             ], outside: ["Glibc", "Synchronization"]),
         .init(

@@ -113,9 +113,9 @@ extension MessageRegistry {
         MessageKind(
             .validationRequiredMissing, .warning, healsItself: true, retry: .onChange,
             meaning: """
-                A record saved on this node lacks a value its model requires. This save waits here and was not sent; \
-                your file is as you saved it, and other records go on.
+                A record saved on this node lacks a value its model requires, or has one of another type than the model \
+                says. This save waits here and was not sent; your file is as you saved it, and other records go on.
                 """,
-            cure: "Fill in the value the text names and save again."),
+            cure: "Put a right value where the text names one, and save again."),
     ]
 }
