@@ -49,6 +49,20 @@ settle
 grep -q L9 "$beta/tasks/all.json" || fail "the whole save did not arrive"
 warns_no_more_of alpha validation.required-missing || fail "the alert stays"
 
+# A new file with a value of another type waits too, stays as it was saved over a restart, and goes on when it is mended.
+printf '{"name": 5}\n' >"$alpha/tasks/lists/L5.json"
+soon "nobody is told of a wrong type" warns_of alpha validation.required-missing
+down alpha
+up alpha
+soon "the reason is gone after a restart" waits_for alpha validation.required-missing
+sleep 6
+[ "$(cat "$alpha/tasks/lists/L5.json")" = '{"name": 5}' ] || fail "the save that waits is gone after a restart"
+waits_for alpha validation.required-missing || fail "it does not wait any more: $(cat "$world/told")"
+[ ! -e "$beta/tasks/lists/L5.json" ] || fail "the save that waits was sent"
+printf '{"name": "five"}\n' >"$alpha/tasks/lists/L5.json"
+settle
+warns_no_more_of alpha validation.required-missing || fail "the alert stays"
+
 # Apart, each changes another thing in the same file: both are there afterwards, and no copy.
 down beta
 sed -i 's/"title": "plants"/"title": "water the plants"/' "$alpha/tasks/all.json"

@@ -33,7 +33,9 @@ extension Node {
         let isOwed = row.condition == .damaged && row.disk == nil
         if !entry.isAbsent, !isOwed { row.condition = .normal }
         if let code = records.waiting[row.path] { wait(&row, code) }
-        let isOld = !incoming.initialScanDone && row.disk == nil
+        // (A save that a process before this one had told to wait was watched, and goes on waiting.)
+        let isOld =
+            !incoming.initialScanDone && row.disk == nil && row.waiting?.reason != .validationRequiredMissing
         note(
             row.path,
             RecordState.Finding(
