@@ -401,6 +401,12 @@ extension Node {
                 .move(staged, to: self.place(of: goal)), .inspect(place), .inspect(self.place(of: goal)),
             ]
             undo = DiskProgram([.inspect(staged), .exchange(staged, place), .inspect(staged)])
+            // What somebody has put into our directory meanwhile must not vanish with it.
+            if entry.content.isDirectory {
+                undo?.operations += [
+                    .expectIdentity(staged, stage.stat.identity, .directory), .removeDirectory(staged),
+                ]
+            }
         case .agree, .adjust, .makeDirectory, .remove, .removeDirectory:
             return nil
         }
@@ -622,7 +628,14 @@ extension Node {
             let isOurs = inStage?.identity == identity && isAsStaged(inStage, item)
             guard result.failure != nil || !isOurs else { continue }
             let isHistory = !item.makesCopy && (item.isAsExpected || isExpected(result, item))
-            if let failure = result.failure, failure.index > 1 || isHistory {
+            if let failure = result.failure, failure.index > 2 {
+                // Undone; only what is to be done with the directory that came out is open.
+                guard failure.error == .notEmpty || failure.error == .mismatch else {
+                    batch.items[index].keepsIntent = true
+                    timers.mustStop = true
+                    continue
+                }
+            } else if let failure = result.failure, failure.index > 1 || isHistory {
                 // The exchange cannot be undone, or not be seen to be; nothing is owed to the tree. The next start clears it up.
                 batch.items[index].keepsIntent = true
                 batch.items[index].isInPlace = failure.index <= 1 && failure.error != .notFound
@@ -918,8 +931,7 @@ extension Node {
         var row = rows[path] ?? Row(path: path)
         let old = row.disk
         if let format = item.task.format { row.format = format }
-        let isOvertaken =
-            !row.version.covers(item.wanted.version) || row.version.own > item.wanted.version.own
+        let isOvertaken = wasOvertaken(row, since: item.wanted.version)
         row.reflected = row.reflected.joined(with: item.wanted.version)
         row.condition = .normal
         row.waiting = nil
@@ -939,11 +951,15 @@ extension Node {
             batch.add(.putChunks(id, chunks))
         }
         if let from = item.task.adoptedFrom?.path, var source = rows[from] {
+            let isOvertaken = wasOvertaken(source, since: item.sourceVersion)
+            let shown = source.disk?.entry ?? item.wanted.entry
             source.disk = nil
             source.reflected = source.reflected.joined(with: item.sourceVersion)
             source.owesCopy = false
             source.condition = .normal
             source.waiting = nil
+            // Told anew meanwhile as what stood there, for a peer that was set back.
+            if isOvertaken { revise(&source, to: gone(shown), stat: nil, isReasserted: true, in: &batch) }
             rows[from] = source
         }
         let aside = (item.step.isRemoval ? stats.first : stats.last) ?? nil
@@ -953,9 +969,8 @@ extension Node {
         if isOvertaken {
             // The peer was set back meanwhile and has taken back what was applied, or we have written it off: what stands
             // here now is ours to tell.
-            var gone = item.wanted.entry
-            gone.content = .absent
-            revise(&row, to: row.disk?.entry ?? gone, stat: row.disk?.stat, isReasserted: true, in: &batch)
+            let shown = row.disk?.entry ?? gone(item.wanted.entry)
+            revise(&row, to: shown, stat: row.disk?.stat, isReasserted: true, in: &batch)
         }
         rows[path] = row
         if row.isUnsettled { plan.want(path) }
@@ -965,6 +980,16 @@ extension Node {
             noteYoung(path)
         }
         if row.disk?.entry.content.isDirectory == true { plan.roundIsWanted = plan.roundIsWanted || plan.someWait }
+    }
+
+    /// Since the batch was made the peer has taken back some of what the row knew, or the row has been told anew in our name.
+    private func wasOvertaken(_ row: Row, since version: VersionVector) -> Bool {
+        !row.version.covers(version) || row.version.own > version.own
+    }
+
+    /// A deleted path keeps the mode and time it had.
+    private func gone(_ entry: Entry) -> Entry {
+        Entry(content: .absent, mode: entry.mode, modified: entry.modified)
     }
 
     /// A file that only got another time, mode or name has not been read by that: it is still to be.

@@ -208,7 +208,7 @@ extension Node {
             }
             repairs += own
             findings.syncsFrom += own.map(\.firstSync)
-            findings.owners += own.map { _ in intent.stage }
+            findings.owners += own.map { $0.isAttempt ? nil : intent.stage }
         }
         for file in staged where !claimed.contains(key: file.name) {
             repairs.append(DiskProgram(sweeping(file)))
@@ -232,15 +232,19 @@ extension Node {
     }
 
     /// The file we staged stands in its place, but somebody has written to it since, or set its time: he did that to what we
-    /// put there. What differs is for the next look to see. (After a power cut nobody can tell a write from damage; but another mode
-    /// is neither.)
+    /// put there. What differs is for the next look to see. (After a power cut as well: a cut gives no file another time than we gave
+    /// it. If the bytes are not ours, they are his or what the cut has left of his: known as of before that, they are no damage
+    /// of what we put there.)
     private func placed(by intent: Intent, changedSince stat: Stat) -> RecoveryState.Placed? {
         guard let shown = intent.shown, case .place(let identity, let entry) = intent.action, identity == stat.identity,
             identity != intent.expected?.identity, case .file(_, let size) = entry.content
         else { return nil }
-        let isUnwritten = stat.size == size && stat.modified.mayStand(for: entry.modified)
-        guard record.distrustSince == nil || isUnwritten else { return nil }
         var stat = stat
+        let times = [entry.modified, intent.stagedTime ?? entry.modified]
+        let isUnwritten = stat.size == size && times.contains { stat.modified.mayStand(for: $0) }
+        if record.distrustSince != nil, !isUnwritten {
+            stat.changed = Timestamp(milliseconds: stat.changed.milliseconds - 1)
+        }
         stat.size = size
         stat.mode = entry.mode
         stat.modified = entry.modified
@@ -289,7 +293,13 @@ extension Node {
         if let back = takingBack(moveOf: intent, atPath) { programs.append(back) }
         if let inStage {
             // (A cut may have left the file that was to make room both its names.)
-            if isOurs(inStage, intent) || inStage.identity == aside?.identity {
+            if isOurs(inStage, intent), wasPutInto(inStage, intent), let refuge = refuge(for: intent.path) {
+                // It stood in the tree for a moment.
+                let (staged, place) = (Place.stage(intent.stage), Place.tree(refuge))
+                findings.rescued.append(refuge)
+                programs.append(DiskProgram([.move(staged, to: place), .syncParent(place)]))
+                programs.append(DiskProgram([.removeDirectory(place)]))
+            } else if isOurs(inStage, intent) || inStage.identity == aside?.identity {
                 programs.append(DiskProgram([.discard(.stage(intent.stage))]))
             } else {
                 programs.append(moveOut(inStage, of: intent, atPath, isFree: aside == nil, &findings))
@@ -304,6 +314,8 @@ extension Node {
         case .version(let version)?, .quarantine(let version)?:
             if aside.isSameContent(as: expected) {
                 findings.versions.append(version.with(stat: aside))
+            } else if isRemains(aside, of: expected) {
+                programs.append(quarantine(aside, of: version, in: version.place, &findings))
             } else if let refuge = refuge(for: intent.path) {
                 // Not the file that was to be replaced: a save in the very moment of the crash.
                 findings.rescued.append(refuge)
@@ -364,6 +376,12 @@ extension Node {
         }
     }
 
+    /// A directory that we staged, and what was in it since may still be.
+    private func wasPutInto(_ stat: Stat, _ intent: Intent) -> Bool {
+        guard stat.kind == .directory, case .place(_, let entry) = intent.action else { return false }
+        return ![entry.modified, intent.stagedTime ?? entry.modified].contains { stat.modified.mayStand(for: $0) }
+    }
+
     /// A directory that was to be made. Its time may be another by now: something may have been put into it.
     private func isMade(_ stat: Stat, _ entry: Entry) -> Bool {
         entry.content.isDirectory && stat.kind == .directory
@@ -399,12 +417,34 @@ extension Node {
                 break
             }
         }
+        if let expected = intent.expected, let version = intent.version, isRemains(inStage, of: expected) {
+            return quarantine(inStage, of: version, in: staged, &findings)
+        }
         guard inStage.kind != .directory else {
             return bringBack(directoryOf: intent, atPath, &findings)
         }
         guard let refuge = refuge(for: intent.path) else { return DiskProgram() }
         findings.rescued.append(refuge)
         return DiskProgram([.move(staged, to: .tree(refuge)), .syncParent(.tree(refuge))])
+    }
+
+    /// Nothing is what a power cut has left of the file that had to make room, because nobody had synced it.
+    private func isRemains(_ found: Stat, of expected: Stat) -> Bool {
+        record.distrustSince != nil && found.identity == expected.identity && found.kind == .file && found.size == 0
+            && expected.size > 0
+    }
+
+    private func quarantine(
+        _ remains: Stat, of version: KeptVersion, in place: Place, _ findings: inout RecoveryState.Findings
+    ) -> DiskProgram {
+        let content = Content.file(ContentID(ChunkList().contentID(by: digest)), size: 0)
+        let entry = Entry(content: content, mode: remains.mode, modified: remains.modified)
+        let kept = KeptVersion(
+            id: version.id, path: version.path, entry: entry, stat: remains, author: version.author,
+            keptMilliseconds: version.keptMilliseconds, reason: .itemQuarantined, isQuarantined: true)
+        findings.versions.append(kept)
+        return place == kept.place
+            ? DiskProgram() : DiskProgram([.move(place, to: kept.place), .syncParent(kept.place)])
     }
 
     /// An empty directory that was to be replaced, or one that still has children and must come back. What somebody has
@@ -597,6 +637,11 @@ extension Node {
 }
 
 extension DiskProgram {
+    /// Only to learn whether a directory is empty.
+    fileprivate var isAttempt: Bool {
+        if case .removeDirectory? = operations.first { operations.count == 1 } else { false }
+    }
+
     fileprivate var firstSync: Int {
         let first = operations.firstIndex { operation in
             if case .syncFile = operation { return true }
@@ -619,12 +664,12 @@ extension Intent {
     }
 
     fileprivate func repeats(_ earlier: Intent) -> Bool {
-        path == earlier.path && action == earlier.action && versionID == earlier.versionID
+        path == earlier.path && action == earlier.action && version?.id == earlier.version?.id
     }
 
-    private var versionID: VersionID? {
+    fileprivate var version: KeptVersion? {
         switch displaced {
-        case .version(let version)?, .quarantine(let version)?: version.id
+        case .version(let version)?, .quarantine(let version)?: version
         case .conflictCopy?, nil: nil
         }
     }
