@@ -10,7 +10,7 @@ import SyncModel
 /// Of a machine, after its name. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
 /// The node: `status history restore approve reject pause resume rescan`; programs: `lock unlock locks present withdraw answer told`.
 /// The process: `start stop kill power-cut [model] crash-at N`. The operator: `image save|restore`, `wipe-state`,
-/// `unmount mount replace-root empty-root clock +3600s disk-full disk-free fail-sync N overflow`.
+/// `unmount mount replace-root empty-root clock +3600s disk-full disk-free fail-sync N fail-writes N fail-reads N overflow`.
 package final class ScenarioRunner {
     private let world: World
     private let stories: CrashCounter
@@ -349,6 +349,8 @@ extension ScenarioRunner {
         case "see-writers": world.machines[machine].disk.seesWriters = true
         case "disk-free": world.machines[machine].disk.faults.capacityBytes = nil
         case "fail-sync": world.machines[machine].disk.faults.failedSyncs.next = try words.number("how many")
+        case "fail-writes": world.machines[machine].disk.faults.writeErrors.next = try words.number("how many")
+        case "fail-reads": world.machines[machine].disk.faults.readErrors.next = try words.number("how many")
         case "overflow":
             world.overflowWatch(machine)
         default: return false

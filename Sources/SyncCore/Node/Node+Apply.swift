@@ -641,6 +641,12 @@ extension Node {
                 batch.items[index].isInPlace = failure.index <= 1 && failure.error != .notFound
                 continue
             }
+            if let failure = result.failure, failure.index <= 1, !item.makesCopy, isUnseen(result, item) {
+                // Nobody knows what came out: history, or somebody's. The next start looks at it once more.
+                batch.items[index].keepsIntent = true
+                timers.mustStop = true
+                continue
+            }
             if item.step == .replaceDirectory, let error = result.failure?.error, error != .notFound {
                 // A directory with all that is in it must not turn up under another name. The next start tries again.
                 batch.items[index].keepsIntent = true
@@ -660,6 +666,12 @@ extension Node {
         guard item.displaced != nil, let expected = item.intent.expected, let found = result.inspected.first
         else { return false }
         return found?.isSameContent(as: expected) == true
+    }
+
+    /// Neither the program nor what was to undo it could look at what came out of its place.
+    private func isUnseen(_ result: DiskResult, _ item: AppliedItem) -> Bool {
+        guard item.intent.expected != nil, case .failed(.inputOutput) = item.outcome else { return false }
+        return (result.inspected.first ?? nil) == nil
     }
 
     private mutating func runRescues(into effects: inout Effects) {
@@ -1015,6 +1027,7 @@ extension Node {
     /// there, the row keeps what we put there, so that the next look sees the difference.
     private func asWeLeftIt(_ found: Stat, _ item: AppliedItem) -> Stat {
         var ours = found
+        ours.kind = item.wanted.entry.content.kind ?? found.kind
         ours.mode = item.wanted.entry.content.kind == .symlink ? found.mode : item.wanted.entry.mode
         if let staged = item.task.stage {
             ours.identity = staged.stat.identity
@@ -1031,7 +1044,7 @@ extension Node {
     }
 
     /// What had to make room: a version that is kept, or a file of the tree under a new name.
-    private mutating func keep(
+    mutating func keep(
         _ displaced: Intent.Displaced?, old: Row.DiskState?, stat: Stat?, rows: inout RowMap, in batch: inout Batch,
         into effects: inout Effects
     ) {
@@ -1075,7 +1088,7 @@ extension Node {
 
     /// The loser goes on under the name of its copy. Written down as "seen both, this one stands here", or it would win this
     /// path as well when the winner leaves it.
-    private mutating func settleConflict(_ row: inout Row, in batch: inout Batch) {
+    mutating func settleConflict(_ row: inout Row, in batch: inout Batch) {
         guard row.heads.count > 1, let disk = row.disk else { return }
         revise(&row, to: disk.entry, stat: disk.stat, in: &batch)
     }

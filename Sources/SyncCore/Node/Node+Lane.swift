@@ -366,7 +366,8 @@ extension Node {
             return [.rows([path])]
         case .settleRecovery(let findings):
             let paths =
-                findings.placed.map(\.path) + findings.taken.map(\.path) + findings.taken.compactMap(\.moved?.path)
+                findings.placed.map(\.path) + findings.placed.compactMap(\.copy?.path) + findings.taken.map(\.path)
+                + findings.taken.compactMap(\.moved?.path)
             return paths.isEmpty ? [] : [.rows(paths)]
         case .loadRecords, .reloadRecords:
             return [.changeSets(nil, after: .none, limit: .max)]

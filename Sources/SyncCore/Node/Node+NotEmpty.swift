@@ -37,8 +37,10 @@ extension Node {
     /// a directory may come before word of what was in it.
     private func isReasonToStay(_ row: Row, _ isOverdue: Bool) -> Bool {
         if row.isUnsettled && resolution(of: row).entry.isAbsent { return false }
-        // (What he has told of himself he has seen, whatever of ours he built it on.)
-        let own = row.head(by: .own)?.origin.position ?? .none
+        // (What he has told of himself he has seen, whatever of ours he built it on; and who has only changed the mode or the time of it
+        // here keeps nothing by that.)
+        let content = row.head(by: .own)?.origins.content
+        let own = content?.author == .own ? content?.position ?? .none : .none
         return isOverdue || own > record.applied
     }
 

@@ -65,6 +65,13 @@ struct RecoveryState: Sendable {
         let entry: Entry
         let stat: Stat
         let shown: Intent.Shown
+        /// What had to make room stands there, under the name of a conflict copy.
+        var copy: Copy?
+    }
+
+    struct Copy: Sendable {
+        let path: Path
+        let stat: Stat
     }
 }
 
@@ -140,6 +147,14 @@ extension Node {
         effects.add(.disk(newJob(.recoveryLook), asked.map { programs[$0] }))
     }
 
+    /// False if it has been tried often enough.
+    private mutating func lookOnceMore() -> Bool {
+        guard recovery.looks < RecoveryState.looksMax else { return false }
+        recovery.isLooking = false
+        recovery.lookAt = now.monotonicMilliseconds + limits.retryFirstMilliseconds
+        return true
+    }
+
     private func place(ofDisplaced intent: Intent) -> Place {
         switch intent.displaced {
         case .version(let version)?, .quarantine(let version)?: version.place
@@ -159,12 +174,13 @@ extension Node {
         if recovery.seen.isEmpty { recovery.seen = results }
         for (index, result) in zip(recovery.unseen, results) { recovery.seen[index] = result }
         recovery.unseen = recovery.seen.indices.filter { recovery.seen[$0].failure != nil }
-        if recovery.looks < RecoveryState.looksMax, !recovery.unseen.isEmpty {
-            recovery.isLooking = false
-            recovery.lookAt = now.monotonicMilliseconds + limits.retryFirstMilliseconds
+        if !recovery.unseen.isEmpty, lookOnceMore() { return }
+        let results = recovery.seen
+        guard !results.contains(where: { $0.failure?.error == .inputOutput }) else {
+            // What was left in the middle would be told of as if people had done it.
+            finish(.diskFailed, into: &effects)
             return
         }
-        let results = recovery.seen
         var findings = RecoveryState.Findings()
         var repairs: [DiskProgram] = []
         var claimed = SortedMap<StageName, Bool>()
@@ -197,7 +213,9 @@ extension Node {
                         && !isAsBefore(atPath, intent)
             {
                 findings.placed.append(
-                    RecoveryState.Placed(path: intent.path, entry: entry, stat: atPath, shown: shown))
+                    RecoveryState.Placed(
+                        path: intent.path, entry: entry, stat: atPath, shown: shown,
+                        copy: copy(of: intent, aside ?? inStage)))
             } else if let atPath, !isTakenBack, let placed = placed(by: intent, changedSince: atPath) {
                 findings.placed.append(placed)
             }
@@ -249,6 +267,14 @@ extension Node {
         stat.mode = entry.mode
         stat.modified = entry.modified
         return RecoveryState.Placed(path: intent.path, entry: entry, stat: stat, shown: shown)
+    }
+
+    /// The loser of a conflict, where it was to go on, or on its way there. (After a power cut only reading it tells whether it is whole.)
+    private func copy(of intent: Intent, _ loser: Stat?) -> RecoveryState.Copy? {
+        guard record.distrustSince == nil, case .conflictCopy(let path)? = intent.displaced, let loser,
+            let expected = intent.expected, loser.isSameContent(as: expected)
+        else { return nil }
+        return RecoveryState.Copy(path: path, stat: loser)
     }
 
     /// What was to be taken from its place and is not there any more.
@@ -471,6 +497,25 @@ extension Node {
             finish(.diskFailed, into: &effects)
             return
         }
+        if record.distrustSince != nil {
+            for file in (recovery.staged ?? []).prefix(limits.notedPathsMax) {
+                let identity = file.stat.identity
+                watch.swept[identity] = WatchState.Swept(
+                    changed: watch.swept[identity]?.changed ?? file.stat.changed,
+                    untilMilliseconds: now.wallMilliseconds)
+            }
+        }
+        let isFailing = zip(recovery.findings.owners, results).contains { owner, result in
+            owner != nil && result.failure?.error == .inputOutput
+        }
+        if isFailing {
+            // What is neither done nor undone would be told of as if people had done it, and the next start would undo it all the same.
+            guard lookOnceMore() else { return finish(.diskFailed, into: &effects) }
+            recovery.staged = nil
+            recovery.seen = []
+            recovery.unseen = []
+            return
+        }
         // A directory that could not be taken back stays where it is, and a look will tell of it. At the next start it would be
         // taken back from there, whatever has become of it by then.
         let moves = SortedMap((recovery.intents ?? []).filter(\.isMovingDirectory).map { ($0.stage, true) })
@@ -480,12 +525,6 @@ extension Node {
         }
         for path in recovery.findings.rescued {
             effects.add(.report(.note(Note(code: .recoveryRescued, subject: path.bytes))))
-        }
-        if record.distrustSince != nil {
-            for file in (recovery.staged ?? []).prefix(limits.notedPathsMax) {
-                watch.swept[file.stat.identity] = WatchState.Swept(
-                    changed: file.stat.changed, untilMilliseconds: now.wallMilliseconds)
-            }
         }
         if recovery.intents?.isEmpty == false {
             effects.add(.inspect(newJob(.batchRootCheck), []))
@@ -500,7 +539,8 @@ extension Node {
         var batch = Batch()
         var rows = answers.rowsByPath()
         for placed in findings.placed {
-            guard let old = rows[placed.path], let row = settled(old, placed) else { continue }
+            guard let old = rows[placed.path], var row = settled(old, placed) else { continue }
+            settleCopy(placed, of: old, &row, &rows, in: &batch, into: &effects)
             put(row, replacing: old, in: &batch, into: &effects)
             rows[row.path] = row
         }
@@ -530,6 +570,24 @@ extension Node {
         enqueue(.loadRules)
         rescanAll()
         plan.startRound()
+    }
+
+    /// As at the end of a batch: left to a look, the copy would be a new file, and the loser would win the path once more when the
+    /// winner leaves it.
+    private mutating func settleCopy(
+        _ placed: RecoveryState.Placed, of old: Row, _ row: inout Row, _ rows: inout RowMap, in batch: inout Batch,
+        into effects: inout Effects
+    ) {
+        guard let copy = placed.copy, let disk = old.disk, disk.stat.identity == copy.stat.identity,
+            rows[copy.path]?.disk == nil
+        else { return }
+        let before = rows[copy.path]
+        keep(.conflictCopy(copy.path), old: disk, stat: copy.stat, rows: &rows, in: &batch, into: &effects)
+        guard var made = rows[copy.path] else { return }
+        if watch.unwritten.removeValue(forKey: copy.path) == copy.stat.identity { made.disk?.isUnwritten = true }
+        rows[copy.path] = made
+        put(made, replacing: before, in: &batch, into: &effects)
+        settleConflict(&row, in: &batch)
     }
 
     /// Noted at once, also where the peer has told of something newer since: left to a look, it would be taken for a
@@ -637,9 +695,12 @@ extension Node {
 }
 
 extension DiskProgram {
-    /// Only to learn whether a directory is empty.
+    /// Nothing is owed if it fails: a directory that may not be empty, or what the next start sweeps just as well.
     fileprivate var isAttempt: Bool {
-        if case .removeDirectory? = operations.first { operations.count == 1 } else { false }
+        guard let only = operations.first, operations.count == 1 else { return false }
+        if case .removeDirectory = only { return true }
+        if case .discard = only { return true }
+        return false
     }
 
     fileprivate var firstSync: Int {
