@@ -20,6 +20,11 @@ extension CheckerTests {
             checker.see(replacement(), &court)
             checker.see(powerCut(now: isBad ? "" : "1"), &court)
         },
+        Trial(OldOrNew.self, "it is not the old file, which nobody had synced", says: "went from") { isBad, court in
+            let checker = OldOrNew()
+            checker.see(replacement(), &court)
+            checker.see(powerCut(now: "", safe: "", file: isBad ? staged : .of("a")), &court)
+        },
         Trial(OldOrNew.self, "what was stored as applied is not there", says: "was stored as") { isBad, court in
             let checker = OldOrNew()
             checker.see(replacement(), &court)
@@ -277,10 +282,14 @@ private func replacement(isOurs: Bool = true) -> DiskAct {
         store: isOurs ? intending(placing("a")) : .fresh(0))
 }
 
-private func powerCut(was: String? = "2", now: String, safe: String = "1") -> PowerCut {
+private func powerCut(
+    was: String? = "2", now: String, safe: String = "1", file: FileIdentity? = nil
+) -> PowerCut {
     var before: SortedMap<Path, Value> = [:]
     if let was { before[at("a")] = .text(was) }
-    return PowerCut(machine: 0, was: before, now: [at("a"): .text(now)], safe: [at("a"): .text(safe)])
+    return PowerCut(
+        machine: 0, was: before, now: [at("a"): .text(now)], safe: [at("a"): .text(safe)],
+        files: file.map { [at("a"): $0] } ?? [:])
 }
 
 private func placing(_ place: String) -> Intent {

@@ -172,6 +172,17 @@ struct LedgerTests {
         }
     }
 
+    @Test("So has he who writes into the copy where a daemon has moved it aside") func disposalAside() {
+        for wasMoved in [true, false] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 0)
+            ledger.wrote("2", at: "a", on: 1)
+            let place = wasMoved ? copy : "b"
+            ledger.changedAside(at(place), on: 0, from: .text("1"), to: .text("1+"), at: 5, demand: .kept)
+            #expect(owed(ledger) == (wasMoved ? [] : ["a 1 atPath"]) + ["a 2 atPath", "\(place) 1+ kept"])
+        }
+    }
+
     @Test("A loser is owed under its first name, through all generations") func generations() {
         var ledger = Ledger()
         ledger.wrote("1", at: "a", on: 0)

@@ -224,14 +224,18 @@ package struct PowerCut: Sendable {
     package let now: SortedMap<Path, Value>
     /// What was on stable storage for certain before the cut.
     package let safe: SortedMap<Path, Value>
+    /// The files that stand there now.
+    package let files: SortedMap<Path, FileIdentity>
 
     package init(
-        machine: Int, was: SortedMap<Path, Value>, now: SortedMap<Path, Value>, safe: SortedMap<Path, Value>
+        machine: Int, was: SortedMap<Path, Value>, now: SortedMap<Path, Value>, safe: SortedMap<Path, Value>,
+        files: SortedMap<Path, FileIdentity> = [:]
     ) {
         self.machine = machine
         self.was = was
         self.now = now
         self.safe = safe
+        self.files = files
     }
 }
 

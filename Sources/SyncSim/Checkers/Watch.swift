@@ -390,13 +390,15 @@ package final class Watch: Checker {
         turn(machine, isRunning: false, world)
         guard let before = beforeDisaster else { return }
         beforeDisaster = nil
-        let now = world.machines[machine].disk.atHome.treeValues
-        let cut = PowerCut(machine: machine, was: before.tree, now: now, safe: before.safe)
+        let disk = world.machines[machine].disk.atHome
+        let now = disk.treeValues
+        let files = SortedMap(now.keys.compactMap { path in disk.peekStat(path).map { (path, $0.identity) } })
+        let cut = PowerCut(machine: machine, was: before.tree, now: now, safe: before.safe, files: files)
         judge(world) { $0.see(cut, &$1) }
         let duties = world.ledger.duties
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
         excuseUnsynced(of: duties, before, world)
-        let left = world.machines[machine].disk.atHome.allValues
+        let left = disk.allValues
         world.ledger.strandLateWrites(
             on: machine, isInTree: { value in now.contains { $0.value == value } },
             isGone: { before.all.contains($0) && !left.contains($0) })

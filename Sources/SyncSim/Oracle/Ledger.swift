@@ -139,6 +139,8 @@ package struct Ledger: Sendable {
         guard before != after else { return }
         pages[path, default: Page()].appendAside(
             machine: machine, before: before, after: after, time: time, demand: demand)
+        // He wrote over it in place: what had been the loser of a conflict is nowhere any more.
+        noteDisposal(of: before, at: path, at: time)
     }
 
     /// What a person asked to be put at the path was there for a moment only; it is again where it was before.
