@@ -79,6 +79,8 @@ public struct Limits: Sendable, Equatable {
     public var deletePatienceMilliseconds: UInt64 = 2_000
     /// A content that its author says it no longer has is given up after this, if nothing newer has come.
     public var lostPatienceMilliseconds: UInt64 = 120_000
+    /// What does not come for so long, though the peer is there, is told of.
+    public var overdueMilliseconds: UInt64 = 600_000
     public var rescanMilliseconds: UInt64 = 3_600_000
     /// Record files that are saved with no more than this between them are one save, as long as the whole does not take longer
     /// than the patience.

@@ -240,6 +240,9 @@ struct Driver {
         }
     }
 
+    /// How often contents were asked for.
+    var wishes: Int { sent.count { frame in if case .want = frame { true } else { false } } }
+
     /// Entries of our log that were sent.
     var sentEntries: [[UInt8]] {
         sent.flatMap { frame -> [[UInt8]] in
@@ -484,8 +487,9 @@ struct PeerLog {
     private(set) var entries: [[UInt8]] = []
     private(set) var heads: [LogHead] = []
 
+    /// `isSeen`: by somebody who knew the entry before.
     mutating func append(
-        epoch number: UInt32, path: String, entry: Entry = .absent, aheadMilliseconds: Int64 = 0
+        epoch number: UInt32, path: String, entry: Entry = .absent, aheadMilliseconds: Int64 = 0, isSeen: Bool = false
     ) {
         let previous = heads.last ?? .none
         let epoch = Epoch(number: number, nonce: 3)
@@ -493,7 +497,8 @@ struct PeerLog {
         let position = LogPosition(epoch: epoch, seq: isNext ? previous.position.seq + 1 : 1)
         let time = Driver.wallStart + Int64(heads.count) + aheadMilliseconds
         let origin = Origin(author: .own, position: position, time: HybridTime(wallMilliseconds: time))
-        let revision = Revision(origin: origin, seen: .none, entry: entry, origins: Origins(all: origin))
+        let seen = VersionVector(own: isSeen ? previous.position : .none, peer: .none)
+        let revision = Revision(origin: origin, seen: seen, entry: entry, origins: Origins(all: origin))
         let record = LogCodec.record(
             .put(place(path), revision), at: position, time: origin.time, after: previous, node: Driver.peer)
         entries.append(LogCodec.encode(record))

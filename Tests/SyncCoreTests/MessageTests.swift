@@ -9,6 +9,10 @@ struct MessageTests {
     /// A node that the peer has told of a file `x`, and has not sent it.
     private static func toldOfFile() throws -> (driver: Driver, content: ContentID) {
         var peer = PeerLog()
+        return try toldOfFile(by: &peer)
+    }
+
+    private static func toldOfFile(by peer: inout PeerLog) throws -> (driver: Driver, content: ContentID) {
         let content = Driver.Item.file("text", inode: 5, modified: old).content
         peer.append(epoch: 1, path: "x", entry: Entry(content: content, mode: 0o644, modified: old))
         var driver = Driver.running()
@@ -73,6 +77,82 @@ struct MessageTests {
         driver.settle()
         let reason = driver.shelf.rows[place("x")]?.waiting?.reason
         #expect(reason == (isChanging ? .contentChanging : .contentUnavailable))
+    }
+
+    @Test(
+        "I24, content.overdue: what the peer refuses for ten minutes becomes a warning, until it is overtaken",
+        arguments: [true, false])
+    func refusedForLong(isChanging: Bool) throws {
+        var peer = PeerLog()
+        let (told, id) = try Self.toldOfFile(by: &peer)
+        var driver = told
+        let start = driver.milliseconds
+        var wishes = 0
+        while driver.milliseconds < start + 599_000 {
+            if driver.wishes > wishes {
+                wishes = driver.wishes
+                driver.receive(isChanging ? .later(id) : .gone(id))
+                driver.settle()
+            }
+            #expect(driver.alerts.isEmpty, "after \(driver.milliseconds - start) ms")
+            driver.sleep()
+        }
+        #expect(wishes >= 10)
+        while driver.milliseconds < start + 700_000 {
+            driver.receive(isChanging ? .later(id) : .gone(id))
+            driver.settle()
+            driver.sleep()
+        }
+        #expect(driver.alerts == [.contentOverdue])
+        #expect(driver.shelf.rows[place("x")]?.waiting?.reason == (isChanging ? .contentChanging : .contentUnavailable))
+
+        // It has been taken away there, which is seen at the next try.
+        peer.append(epoch: 1, path: "x", isSeen: true)
+        driver.receive(.log([peer.entries[1]]))
+        let end = driver.milliseconds + 60_000
+        while driver.milliseconds < end { driver.sleep() }
+        #expect(driver.alerts.isEmpty)
+    }
+
+    @Test("I24, content.overdue: what was asked for and is not answered for ten minutes becomes a warning")
+    func unanswered()
+        throws
+    {
+        var peer = PeerLog()
+        var driver = try Self.toldOfFile(by: &peer).driver
+        let start = driver.milliseconds
+        while driver.milliseconds < start + 590_000 {
+            driver.sleep()
+            #expect(driver.milliseconds >= start + 600_000 || driver.alerts.isEmpty)
+        }
+        while driver.milliseconds < start + 670_000 { driver.sleep() }
+        #expect(driver.alerts == [.contentOverdue])
+        // It has been taken away there.
+        peer.append(epoch: 1, path: "x", isSeen: true)
+        driver.receive(.log([peer.entries[1]]))
+        let end = driver.milliseconds + 60_000
+        while driver.milliseconds < end { driver.sleep() }
+        #expect(driver.alerts.isEmpty)
+    }
+
+    @Test("I24, content.overdue: a log of which the peer has spoken and that does not come is told of, without a file")
+    func withheldLog() {
+        var peer = PeerLog()
+        for name in ["x", "y"] { peer.append(epoch: 1, path: name) }
+        var driver = Driver.running()
+        driver.greet(ownHead: peer.heads[1])
+        driver.receive(.log([peer.entries[0]]))
+        driver.settle()
+        let start = driver.milliseconds
+        while driver.milliseconds < start + 590_000 {
+            #expect(driver.alerts.isEmpty)
+            driver.sleep()
+        }
+        while driver.milliseconds < start + 670_000 { driver.sleep() }
+        #expect(driver.alerts == [.contentOverdue])
+        driver.receive(.log([peer.entries[1]]))
+        driver.settle()
+        #expect(driver.alerts.isEmpty)
     }
 
     @Test(

@@ -26,6 +26,8 @@ struct FetchState: Sendable {
         var isFinishing: Entry?
         /// Bytes counted in `wantedBytes` for an answer that has not come.
         var reserved = 0
+        /// When something of it came last, or it was asked for (monotonic milliseconds).
+        var heardAt: UInt64 = 0
         var isListComplete: Bool
         /// For every chunk it is decided where it comes from.
         var isSorted = false
@@ -360,7 +362,10 @@ extension Node {
                 continue
             }
             let reserved = Int(min(size, UInt64(limits.chunking.maximum)))
-            fetch.active.update(content) { $0.reserved = reserved }
+            fetch.active.update(content) {
+                $0.reserved = reserved
+                $0.heardAt = now.monotonicMilliseconds
+            }
             fetch.wantedBytes += reserved
             if session.peerTellsChanges, let base = fetch.active[content]?.base {
                 wishes.append(ChangedWish(content: content, base: base))
@@ -379,6 +384,7 @@ extension Node {
                 continue
             }
             var indexes: [UInt32] = []
+            if hungry.asked.isEmpty { hungry.heardAt = now.monotonicMilliseconds }
             while fetch.wantedBytes < limits.wantedBytesMax, indexes.count < FetchState.askedPerFrameMax,
                 let next = hungry.missing.popLast()
             {
@@ -452,7 +458,10 @@ extension Node {
             return
         }
         // In place: a list of millions must not be copied with each of its pages.
-        fetch.active.update(page.content) { $0.chunks += page.chunks }
+        fetch.active.update(page.content) {
+            $0.chunks += page.chunks
+            $0.heardAt = now.monotonicMilliseconds
+        }
         guard known + page.chunks.count == Int(page.total), let done = fetch.active[page.content] else { return }
         if !take(ChunkList(done.chunks), of: page.content) {
             takeRefusal(of: page.content, reason: .contentUnavailable, into: &effects)
@@ -530,6 +539,7 @@ extension Node {
                 return
             }
             done.asked[data.index] = nil
+            done.heardAt = now.monotonicMilliseconds
             fetch.wantedBytes -= Int(chunk.length)
             done.pieces.append(FetchState.Piece(index: data.index, source: .bytes(data.bytes)))
         }

@@ -543,6 +543,7 @@ extension Node {
         noteSight(of: row, before: old)
         watchConflictCopy(row, before: old, into: &effects)
         watchFormat(row, before: old, into: &effects)
+        watchOverdue(row, into: &effects)
         if row.path.name?.bytes == Node.ignoreFileName, isNewRule(row, old) { readRules([row.path], into: &effects) }
     }
 

@@ -267,6 +267,7 @@ extension Node {
         switch frame {
         case .hello: return false
         case .log(let entries):
+            overdue.heardAt = now.monotonicMilliseconds
             if let fault = accept(entries, into: &effects) {
                 reject(fault, into: &effects)
                 return true
@@ -275,6 +276,7 @@ extension Node {
             return true
         case .acknowledge(let acknowledgement): return take(acknowledgement, into: &effects)
         case .rows(let states):
+            overdue.heardAt = now.monotonicMilliseconds
             guard areCredible(states) else { return false }
             if incoming.aheadOfUs == nil, let time = latestTime(of: states), !isInTime(time) {
                 guard isOfAClock(time) else { return false }
@@ -340,7 +342,9 @@ extension Node {
             return session.expansions <= SessionState.earlyMax
         case .expansion(let position, let states, let isLast): return takeExpansion(position, states, isLast: isLast)
         case .records(let hello): return greetRecords(hello, into: &effects)
-        case .changeSet(let piece): return take(piece)
+        case .changeSet(let piece):
+            overdue.heardAt = now.monotonicMilliseconds
+            return take(piece)
         case .setsBase(let base): return take(base)
         case .claim(let claim): return take(claim, into: &effects)
         case .claimAnswer(let id, let isGranted):
@@ -408,6 +412,7 @@ extension Node {
 
         let standing = standing(of: hello.known, &answers)
         session.isLive = true
+        overdue.heardAt = now.monotonicMilliseconds
         session.peerKeepsRecords = hello.features.contains(SessionState.recordsFeature)
         tellOfModels(hello, into: &effects)
         noteSupport(of: hello)

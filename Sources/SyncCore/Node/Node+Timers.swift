@@ -164,6 +164,7 @@ extension Node {
         for (_, due) in watch.changing { consider(due) }
         if !watch.toSearch.isEmpty { consider(timers.searchAt) }
         if watch.root != .healthy { consider(timers.rootCheckAt) }
+        consider(overdue.reviewAt)
         if timers.wakeAt == nearest { return }
         timers.wakeAt = nearest
         effects.add(.wake(atMilliseconds: nearest))

@@ -55,6 +55,7 @@ public struct Node: Sendable {
     var formats = FormatState()
     var claims = ClaimDesk()
     var alarms = AlarmState()
+    var overdue = OverdueState()
     var timers = TimerState()
 
     public init() {
@@ -119,6 +120,7 @@ public struct Node: Sendable {
         acknowledgeShown(into: &effects)
         forgetRecords(into: &effects)
         pumpAlarms(into: &effects)
+        pumpOverdue(into: &effects)
         noteInitialImport(into: &effects)
         pumpStop(into: &effects)
         setWake(into: &effects)

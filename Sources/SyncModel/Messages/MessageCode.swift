@@ -12,6 +12,7 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case conflictSlot = "conflict.slot"
 
     case contentChanging = "content.changing"
+    case contentOverdue = "content.overdue"
     case contentUnavailable = "content.unavailable"
 
     case controlLost = "control.lost"

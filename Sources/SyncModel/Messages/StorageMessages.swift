@@ -9,6 +9,16 @@ extension MessageRegistry {
                 """,
             cure: "Nothing is to be done: it is read again when it has been quiet for a moment."),
         MessageKind(
+            .contentOverdue, .warning, healsItself: true, retry: .patiently,
+            meaning: """
+                What is to come here has not come for ten minutes, though the other node is connected: its bytes, or, where no \
+                file is named, the list of its changes. What is here stays as it is; everything else goes on.
+                """,
+            cure: """
+                Look at the other node with syncctl status and at the journal there: its disk may not answer, or a program \
+                may be writing the file without a pause. It is asked for again by itself.
+                """),
+        MessageKind(
             .contentUnavailable, .warning, healsItself: true, retry: .patiently,
             meaning: """
                 The other node announced this version but no longer has its bytes, most often because the file \

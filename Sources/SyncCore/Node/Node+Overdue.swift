@@ -1,0 +1,74 @@
+import SyncModel
+
+/// What the peer owes, and does not give for long though it is there. Each try that fails is a matter of moments and told as a reason
+/// for waiting; that none succeeds for ten minutes is told as a warning, which goes when it comes.
+struct OverdueState: Sendable {
+    /// When something of the peer's log, its rows or its change sets came last (monotonic milliseconds).
+    var heardAt: UInt64 = 0
+    /// When to look next, while anything is owed.
+    var reviewAt: UInt64?
+    /// The files that have been told of; of more the list of what is pending tells.
+    var toldOf = SortedMap<Path, Bool>()
+    static let toldMax = 256
+}
+
+extension Node {
+    /// A content was refused once more.
+    mutating func watchOverdue(_ row: Row, into effects: inout Effects) {
+        guard let waiting = row.waiting, row.needsApply, waiting.reason.isOfContent else {
+            // (What becomes of a wish that is still under way is not known yet.)
+            if row.waiting != nil || !row.needsApply { endOverdue(row.path, into: &effects) }
+            return
+        }
+        let age = timers.age(of: waiting.sinceMilliseconds, at: now)
+        if age >= Int64(clamping: limits.overdueMilliseconds) { tellOverdue(row.path, into: &effects) }
+    }
+
+    /// Looked at a few times while it gets old: what came between is seen then.
+    mutating func pumpOverdue(into effects: inout Effects) {
+        let owesHistory = owesHistory
+        if !owesHistory { setAlarm(.contentOverdue, if: false, into: &effects) }
+        guard session.isLive, owesHistory || !fetch.active.isEmpty else {
+            overdue.reviewAt = nil
+            return
+        }
+        let pause = max(1, limits.overdueMilliseconds / 10)
+        guard let due = overdue.reviewAt else {
+            overdue.reviewAt = now.monotonicMilliseconds + pause
+            return
+        }
+        guard due <= now.monotonicMilliseconds else { return }
+        overdue.reviewAt = now.monotonicMilliseconds + pause
+        if owesHistory, isOverdue(since: overdue.heardAt) { setAlarm(.contentOverdue, if: true, into: &effects) }
+        for (content, wanted) in fetch.active {
+            guard wanted.reserved > 0 || !wanted.asked.isEmpty, isOverdue(since: wanted.heardAt) else { continue }
+            for path in wanted.claimants where plan.tasks[path]?.content == content {
+                tellOverdue(path, into: &effects)
+            }
+        }
+    }
+
+    /// The peer has said of more than has come that it happened.
+    private var owesHistory: Bool {
+        isCatchingUp || keepsRecords && session.isLive && records.lacks(session.peerKnows)
+    }
+
+    private func isOverdue(since heardAt: UInt64) -> Bool {
+        heardAt + limits.overdueMilliseconds <= now.monotonicMilliseconds
+    }
+
+    private mutating func tellOverdue(_ path: Path, into effects: inout Effects) {
+        guard overdue.toldOf.count < OverdueState.toldMax else { return }
+        overdue.toldOf[path] = true
+        setAlarm(.contentOverdue, subject: path.bytes, if: true, into: &effects)
+    }
+
+    private mutating func endOverdue(_ path: Path, into effects: inout Effects) {
+        guard !overdue.toldOf.isEmpty, overdue.toldOf.removeValue(forKey: path) != nil else { return }
+        setAlarm(.contentOverdue, subject: path.bytes, if: false, into: &effects)
+    }
+}
+
+extension MessageCode {
+    fileprivate var isOfContent: Bool { self == .contentChanging || self == .contentUnavailable }
+}
