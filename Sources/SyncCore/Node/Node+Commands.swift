@@ -126,7 +126,7 @@ extension Node {
         status.heldDeletes = record.held
         status.quarantinedRecords = records.quarantinedCount
         status.contests = records.contested.count
-        status.heldSets = records.heldSets
+        status.heldSets = records.held.count
         status.state = folderState
         effects.add(.answer(id, .status(status)))
     }

@@ -296,7 +296,7 @@ extension Node {
             guard head.position >= incoming.cursor.position, incoming.aheadOfUs == nil else { return true }
             incoming.cursor = head
             incoming.ends += 1
-            setAlarm(.logNewer, if: records.holdsNewer, into: &effects)
+            setAlarm(.logNewer, if: records.held.areNewer, into: &effects)
             enqueue(.finishRows(head))
             return true
         case .want(let contents): return noteWishes(contents.map { .content($0, base: nil) })

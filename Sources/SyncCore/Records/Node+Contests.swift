@@ -6,7 +6,7 @@ extension Node {
     var contests: [Contest] { records.books.flatMap { $0.contests(ownParty) } }
 
     mutating func watchContests(into effects: inout Effects) {
-        if records.holdsNewer { setAlarm(.logNewer, if: true, into: &effects) }
+        if records.held.areNewer { setAlarm(.logNewer, if: true, into: &effects) }
         let groups = records.books.flatMap { $0.groups(ownParty) }
         let open = SortedMap(groups.map { ($0.key, true) })
         let over = alarms.raised.map(\.key).filter { records.contested.contains(key: $0) && !open.contains(key: $0) }
@@ -26,7 +26,10 @@ extension Node {
         let operations = records.books[number].operations(for: choice, record)
         var ahead = clock
         let time = ahead.tick(wallMilliseconds: now.wallMilliseconds)
-        let set = changeSet(operations, [], of: number, at: time, seeing: records.known.peer)
+        let model = records.books[number].model
+        let isUnshown = records.held.concern(operations, model, by: ownParty.other)
+        let seen = isUnshown ? records.readable : records.known.peer
+        let set = changeSet(operations, [], of: number, at: time, seeing: seen)
         guard !operations.isEmpty, let bytes = encoded(set, of: number) else {
             return effects.add(.answer(id, .refused(.requestRefused)))
         }

@@ -23,7 +23,7 @@ extension Node {
     mutating func forgetRecords(into effects: inout Effects) {
         guard keepsRecords, session.isLive, session.sharesRecords, session.peerSets != nil, records.isAdopted,
             records.books.contains(where: { $0.isWorthForgetting(atLeast: limits.setsForgottenMin) }),
-            records.books.allSatisfy(\.isRefreshed), records.heldSets == 0, session.giveBackAfter == nil,
+            records.books.allSatisfy(\.isRefreshed), records.held.isEmpty, session.giveBackAfter == nil,
             !session.peerWantsBase, !wantsBase,
             !records.lacks(session.peerKnows)
         else { return }

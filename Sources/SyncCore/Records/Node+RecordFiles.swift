@@ -138,7 +138,8 @@ extension Node {
             return
         }
         guard isExplained(row) else {
-            wait(&row, session.isLive ? .schemaNewer : .waitingPeer)
+            let isOurs = records.held.hasSave(of: path, by: ownParty)
+            wait(&row, session.isLive || isOurs ? .schemaNewer : .waitingPeer)
             put(row, replacing: old, in: &batch, into: &effects)
             return
         }
@@ -181,7 +182,14 @@ extension Node {
     /// The peer tells of a save in a change set before it does in its log, unless it does not know the model. Who cannot read every
     /// set does not overrule what it does not know: two nodes of different views would do so in turn, without end.
     private func isExplained(_ row: Row) -> Bool {
-        let knowsAll = session.sharesRecords && records.heldSets == 0
+        if records.held.hasSave(of: row.path, by: ownParty), let number = book(of: row.path),
+            case .file(let content, _)? = row.head(by: .own)?.entry.content,
+            !records.books[number].hasSaved(content, at: row.path)
+        {
+            // By a program here that knew more than this one.
+            return false
+        }
+        let knowsAll = session.sharesRecords && records.held.isEmpty
         guard !knowsAll, let number = book(of: row.path), let head = row.head(by: .peer),
             case .file(let content, _) = head.entry.content
         else { return true }
@@ -192,11 +200,11 @@ extension Node {
     mutating func noteStored(_ stored: StoredChangeSet) {
         // It has got another number.
         if stored.bytes.isEmpty { return }
-        guard let (number, set) = decoded(stored) else {
-            records.heldSets += 1
-            records.holdsNewer = records.holdsNewer || ChangeSetCodec.isBeyondUs(stored.bytes)
-            return
+        guard let (number, set) = decoded(stored) else { return records.held.hold(stored) }
+        if set.author != ownParty, records.held.areNeeded(by: set, records.books[number].model) {
+            return records.held.hold(stored, set)
         }
+        records.held.noteRead(stored)
         clock.witness(set.time)
         records.books[number].note(set)
         awaitRows(of: set)
@@ -253,8 +261,7 @@ extension Node {
         records.books = records.books.map {
             RecordBook(InstalledModel($0.model, digest: $0.digest), chunking: limits.chunking)
         }
-        records.heldSets = 0
-        records.holdsNewer = false
+        records.held = HeldSets()
     }
 
     /// The folder shows what other books said before, up to `shown` of the peer's sets.
@@ -301,7 +308,7 @@ extension Node {
                 if row.disk == nil, !isShown { records.unshown[row.path] = record.setMarks.promised }
                 continue
             }
-            if records.books[number].hasSaved(row.path) {
+            if records.books[number].hasSaved(row.path) || records.held.hasSave(of: row.path) {
                 // How much of the peer's it shows beyond what was promised, nobody knows any more.
                 let isShown = recordEntry(at: row.path, number).content == disk.entry.content
                 if !isShown { records.unshown[row.path] = record.setMarks.promised }

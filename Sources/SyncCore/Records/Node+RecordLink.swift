@@ -189,7 +189,7 @@ extension Node {
     private mutating func promiseShown(into effects: inout Effects) {
         let (before, latest) = (record.setMarks.promised, records.durable.peer)
         let isMuch = latest.seq >= before.seq + UInt64(max(1, limits.setsForgottenMin / 2))
-        guard latest.epoch > before.epoch || isMuch, records.heldSets == 0, incoming.initialScanDone,
+        guard latest.epoch > before.epoch || isMuch, records.held.isEmpty, incoming.initialScanDone,
             !records.lacks(session.peerKnows), !wantsBase
         else { return }
         let shown = min(records.shown(at: now.monotonicMilliseconds), latest)
@@ -224,7 +224,7 @@ extension Node {
         guard let prologue = ChangeSetCodec.prologue(of: stored.bytes),
             prologue.author == (stored.author == .own ? ownParty : ownParty.other),
             prologue.position == stored.position,
-            let number = records.books.firstIndex(where: { $0.needs == prologue.needs })
+            let number = records.books.firstIndex(where: { $0.reads(prologue.needs) })
         else { return nil }
         let decoded = ChangeSetCodec.decode(
             stored.bytes, base: base(of: prologue.author, prologue.position.epoch, number)

@@ -292,8 +292,9 @@ extension Node {
     ) {
         for (path, finding) in group.findings {
             records.found[path] = nil
-            records.unshown[path] = seen < records.known.peer ? seen : nil
-            if seen < records.known.peer || rows[path]?.needsApply == true { records.toMatch[path] = true }
+            let isShort = seen < records.readable
+            records.unshown[path] = isShort ? seen : nil
+            if isShort || rows[path]?.needsApply == true { records.toMatch[path] = true }
             reviseFound(finding, rows[path], at: path, in: &batch, into: &effects)
         }
         refreshRecords(showing: records.known.peer, into: &effects)
@@ -333,11 +334,17 @@ extension Node {
     }
 
     /// By somebody who had the folder before him: what of the peer's sets it did not show yet he has not seen. It has shown what
-    /// was promised, and was gone through before that.
+    /// was promised, and was gone through before that. It shows nothing of what is held: of that only who writes to other records
+    /// may be said to have seen it.
     private func changeSet(of group: SaveGroup, _ number: Int, at time: HybridTime) -> ChangeSet {
         let seen = group.findings.map { min($0.finding.seen, records.unshown[$0.path] ?? $0.finding.seen) }.min()
         let peer = max(min(seen ?? records.known.peer, records.known.peer), record.setMarks.promised)
         let operations = group.operations(of: ownParty.other, seenThrough: peer)
+        if peer > records.readable, records.held.concern(operations, records.books[number].model, by: ownParty.other) {
+            let shown = max(records.readable, record.setMarks.promised)
+            let own = group.operations(of: ownParty.other, seenThrough: shown)
+            return changeSet(own, group.files, of: number, at: time, seeing: shown)
+        }
         return changeSet(operations, group.files, of: number, at: time, seeing: peer)
     }
 

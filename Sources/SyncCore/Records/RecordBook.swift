@@ -77,6 +77,9 @@ struct RecordBook: Sendable {
     /// What a reader of this model's change sets must have.
     var needs: Needs { Needs(model: model.name, modelVersion: model.version) }
 
+    /// What it needs of the log is judged with the rest of the set.
+    func reads(_ needs: Needs) -> Bool { needs.model == model.name && model.reads.contains(needs.modelVersion) }
+
     var view: RecordView { space.view }
 
     /// What is called like a conflict copy is none of its records, whatever the pattern: recovery may have given a file such a name.

@@ -71,10 +71,8 @@ struct RecordState: Sendable {
     var before = LogPosition.none
     /// The last of this node's own in each epoch.
     var ownEnds = SortedMap<Epoch, UInt64>()
-    /// Sets that are stored and cannot be read here.
-    var heldSets = 0
-    /// Some of them were made by a newer program than this one.
-    var holdsNewer = false
+    /// Sets that are stored and have no part in the view.
+    var held = HeldSets()
 
     /// What was found and does not wait for its author; as much of it as one change set may hold.
     var toTell: [Path] {
@@ -186,6 +184,9 @@ struct RecordState: Sendable {
         waiting.removeAll { _, code in code == .waitingFirstImport }
         if !found.isEmpty { dueAt = milliseconds }
     }
+
+    /// Of the peer's sets, all that this node can show.
+    var readable: LogPosition { min(known.peer, held.before ?? known.peer) }
 
     var dead: [RecordID] { books.flatMap(\.view.dead) }
     var quarantinedCount: Int { books.reduce(0) { $0 + $1.view.quarantine.count } }

@@ -1,0 +1,105 @@
+/// Change sets that are stored and shown to nobody here: those that need a model or a program that this node does not have, and those
+/// that were made by somebody who had seen one of these and are about the same records. Everything else goes on, and what this
+/// node sends is never held. Who gets what was missing reads all sets anew at its next start.
+import RecordMerge
+import SyncModel
+
+struct HeldSets: Sendable {
+    private(set) var count = 0
+    /// Some of them were made by a newer program than this one.
+    private(set) var areNewer = false
+    /// The last set of the peer before the first of its that is held.
+    private(set) var before: LogPosition?
+    /// The first held set of each author that writes to a record.
+    private var writers = SortedMap<RecordID, First>()
+    /// The same of the files that they save.
+    private var files = SortedMap<Path, First>()
+    /// The last set of the peer that is in the view.
+    private var lastRead = LogPosition.none
+
+    private struct First: Sendable {
+        var first: LogPosition?
+        var second: LogPosition?
+
+        subscript(party: Party) -> LogPosition? { party == .first ? first : second }
+
+        mutating func note(_ position: LogPosition, by author: Party) {
+            switch author {
+            case .first: first = min(first ?? position, position)
+            case .second: second = min(second ?? position, position)
+            }
+        }
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func noteRead(_ stored: StoredChangeSet) {
+        if stored.author == .peer { lastRead = max(lastRead, stored.position) }
+    }
+
+    /// It cannot be read here.
+    mutating func hold(_ stored: StoredChangeSet) {
+        note(stored)
+        areNewer = areNewer || ChangeSetCodec.isBeyondUs(stored.bytes)
+        guard let prologue = ChangeSetCodec.prologue(of: stored.bytes) else { return }
+        note(prologue.records, prologue.paths, prologue.author, prologue.position)
+    }
+
+    /// It can be read, and what it was made on cannot.
+    mutating func hold(_ stored: StoredChangeSet, _ set: ChangeSet) {
+        note(stored)
+        note(set.operations.map(\.record), set.files.map(\.path), set.author, set.position)
+    }
+
+    private mutating func note(_ stored: StoredChangeSet) {
+        count += 1
+        if stored.author == .peer, before == nil { before = lastRead }
+    }
+
+    private mutating func note(_ records: [RecordID], _ paths: [Path], _ author: Party, _ position: LogPosition) {
+        for record in records { writers[record, default: First()].note(position, by: author) }
+        for path in paths { files[path, default: First()].note(position, by: author) }
+    }
+
+    /// What was saved there is told by nothing that this node can read.
+    func hasSave(of path: Path) -> Bool { files.contains(key: path) }
+    func hasSave(of path: Path, by author: Party) -> Bool { files[path]?[author] != nil }
+
+    /// Somebody who had seen a held set goes on with what that did.
+    func areNeeded(by set: ChangeSet, _ model: Model) -> Bool {
+        guard !writers.isEmpty else { return false }
+        return set.touched(model).contains { record in
+            guard let first = writers[record] else { return false }
+            return [Party.first, .second].contains { author in
+                first[author].map { author == set.author ? $0 < set.position : $0 <= set.seen[author] } ?? false
+            }
+        }
+    }
+
+    /// Some of these records are about to be written to by somebody who was not shown what the peer did to them.
+    func concern(_ operations: [Operation], _ model: Model, by peer: Party) -> Bool {
+        guard !writers.isEmpty else { return false }
+        return operations.contains { operation in
+            operation.touched(model).contains { writers[$0]?[peer] != nil }
+        }
+    }
+}
+
+extension ChangeSet {
+    fileprivate func touched(_ model: Model) -> [RecordID] { operations.flatMap { $0.touched(model) } }
+}
+
+extension Operation {
+    /// What it writes to, and what it names.
+    fileprivate func touched(_ model: Model) -> [RecordID] {
+        let named: (PropertyName, [UInt8])?
+        switch action {
+        case .insert, .delete, .restore, .set: named = nil
+        case .link(let name, let target, order: _): named = target.map { (name, $0) }
+        case .add(let name, let target, order: _): named = (name, target)
+        case .remove(let name, let target): named = (name, target)
+        }
+        guard let (name, key) = named, let target = model.entity(record.entity)?.side(name)?.to else { return [record] }
+        return [record, RecordID(target, key)]
+    }
+}
