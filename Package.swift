@@ -95,6 +95,8 @@ let package = Package(
             name: "kitbench", dependencies: ["SyncKit", "Coordination", "Disk", "RecordMerge", "SyncModel"],
             swiftSettings: rules),
         .executableTarget(name: "birthdays", dependencies: ["SyncKit", "RecordMerge"], swiftSettings: rules),
+        // The disk of the rig's virtual machines.
+        .executableTarget(name: "rigdisk", dependencies: ["SyncModel"], swiftSettings: rules),
 
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: rules),
         .testTarget(name: "CoordinationTests", dependencies: ["Coordination", "SyncModel"], swiftSettings: rules),
@@ -129,6 +131,7 @@ let package = Package(
             name: "SyncDaemonTests",
             dependencies: ["SyncDaemon", "ControlProtocol", "Config", "Store", "EventLoop", "SyncCore", "SyncModel"],
             swiftSettings: rules),
+        .testTarget(name: "RigDiskTests", dependencies: ["rigdisk", "SyncModel"], swiftSettings: rules),
         .testTarget(name: "Tidy", dependencies: ["SyncModel"], path: "Tests/Tidy", swiftSettings: rules),
         laws,
     ]

@@ -45,6 +45,7 @@ enum Architecture {
             "kitbench", .executable, imports: ["SyncKit", "Coordination", "Disk", "RecordMerge", "SyncModel"],
             outside: ["Glibc"]),
         .init("birthdays", .executable, imports: ["SyncKit", "RecordMerge"], outside: ["Glibc"]),
+        .init("rigdisk", .executable, imports: ["SyncModel"], outside: ["Glibc"]),
         .init(
             "syncsim", .executable, imports: ["SyncSim", "SyncCore", "RecordMerge", "SyncModel"], outside: ["Glibc"]),
         .init(
