@@ -12,7 +12,9 @@ umask 022
 
 # Services that would only make it slower to come up.
 masked=(apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer
-    systemd-networkd-wait-online.service systemd-timesyncd.service getty@tty1.service serial-getty@ttyS0.service)
+    systemd-networkd-wait-online.service systemd-timesyncd.service getty@tty1.service serial-getty@ttyS0.service
+    modprobe@.service dev-hugepages.mount dev-mqueue.mount sys-kernel-debug.mount sys-kernel-tracing.mount sys-kernel-config.mount
+    sys-fs-fuse-connections.mount systemd-logind.service systemd-update-utmp.service systemd-update-utmp-runlevel.service)
 # What the kernel needs until it sees the disk, in this order.
 early=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk)
 
@@ -68,6 +70,13 @@ printf '[Match]\nMACAddress=52:54:00:88:00:01 52:54:00:88:00:02\n[Network]\nAddr
 mkdir -p root/etc/systemd/system/multi-user.target.wants
 ln -sf /lib/systemd/system/systemd-networkd.service root/etc/systemd/system/multi-user.target.wants/
 for unit in "${masked[@]}"; do ln -sf /dev/null "root/etc/systemd/system/$unit"; done
+# Emulated, on a machine that is busy: nobody is given up for being slow.
+mkdir -p root/etc/systemd/system.conf.d
+printf '[Manager]\nDefaultTimeoutStartSec=20min\nDefaultTimeoutStopSec=10min\nDefaultDeviceTimeoutSec=20min\n' >root/etc/systemd/system.conf.d/rig.conf
+for unit in systemd-journald systemd-udevd systemd-networkd; do
+    mkdir -p "root/etc/systemd/system/$unit.service.d"
+    printf '[Service]\nWatchdogSec=0\n' >"root/etc/systemd/system/$unit.service.d/rig.conf"
+done
 printf 'virtio_net\n' >root/etc/modules-load.d/rig.conf
 printf 'UseDNS no\nUsePAM no\n' >root/etc/ssh/sshd_config.d/rig.conf
 : >root/etc/machine-id
