@@ -140,6 +140,13 @@ struct Driver {
         settle()
     }
 
+    /// It is woken so much later, whatever it wished for.
+    mutating func oversleep(_ pause: UInt64) {
+        milliseconds += pause
+        happen(.deadline)
+        settle()
+    }
+
     /// How often the file was to be read whole.
     func reads(of path: Path) -> Int {
         emitted.count { if case .hash(_, let paths) = $0 { paths.contains(path) } else { false } }

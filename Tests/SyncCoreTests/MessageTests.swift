@@ -135,6 +135,23 @@ struct MessageTests {
         #expect(driver.alerts.isEmpty)
     }
 
+    @Test("I24, content.overdue: what a paused peer owes is no cause for a warning, and counts from when it goes on")
+    func pausedPeer() throws {
+        var peer = PeerLog()
+        var driver = try Self.toldOfFile(by: &peer).driver
+        driver.receive(.pausing(true))
+        for _ in 0..<15 { driver.oversleep(100_000) }
+        #expect(driver.alerts.isEmpty)
+        driver.receive(.pausing(false))
+        let end = driver.milliseconds + 590_000
+        while driver.milliseconds < end {
+            #expect(driver.milliseconds >= end || driver.alerts.isEmpty)
+            driver.sleep()
+        }
+        while driver.milliseconds < end + 80_000 { driver.sleep() }
+        #expect(driver.alerts == [.contentOverdue])
+    }
+
     @Test("I24, content.overdue: a log of which the peer has spoken and that does not come is told of, without a file")
     func withheldLog() {
         var peer = PeerLog()

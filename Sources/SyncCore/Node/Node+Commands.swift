@@ -17,6 +17,7 @@ extension Node {
             saveAndAnswer(id, into: &effects)
         case .resume:
             record.isPaused = false
+            waitAnew()
             plan.startRound()
             saveAndAnswer(id, into: &effects)
         case .rescan(let path):

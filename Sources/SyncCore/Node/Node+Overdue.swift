@@ -28,7 +28,8 @@ extension Node {
     mutating func pumpOverdue(into effects: inout Effects) {
         let owesHistory = owesHistory
         if !owesHistory { setAlarm(.contentOverdue, if: false, into: &effects) }
-        guard session.isLive, owesHistory || !fetch.active.isEmpty else {
+        // (Who is paused owes nothing as long as he is, and says himself what waits.)
+        guard session.isLive, !session.peerIsPaused, !record.isPaused, owesHistory || !fetch.active.isEmpty else {
             overdue.reviewAt = nil
             return
         }
@@ -46,6 +47,12 @@ extension Node {
                 tellOverdue(path, into: &effects)
             }
         }
+    }
+
+    /// One of the two was paused and goes on: what it owes is waited for from here.
+    mutating func waitAnew() {
+        overdue.heardAt = now.monotonicMilliseconds
+        for content in fetch.active.keys { fetch.active.update(content) { $0.heardAt = now.monotonicMilliseconds } }
     }
 
     /// The peer has said of more than has come that it happened.

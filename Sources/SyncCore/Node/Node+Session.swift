@@ -370,6 +370,7 @@ extension Node {
             return true
         case .pausing(let isPaused):
             session.peerIsPaused = isPaused
+            waitAnew()
             return true
         case .unknown: return true
         case .halt(let code):
