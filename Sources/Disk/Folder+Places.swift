@@ -1,5 +1,5 @@
 /// From a `Place` to the directory and the name in it, by descriptors only.
-import SyncModel
+public import SyncModel
 
 /// A name in a directory that is open. What is done there is done in this directory, wherever it is moved meanwhile.
 struct Slot {
@@ -57,6 +57,13 @@ extension Folder {
 }
 
 /// Where our own files lie.
+extension VersionID {
+    /// Where one that is in quarantine lies, below the folder.
+    public var quarantinePath: [UInt8] {
+        OwnPaths.quarantine.bytes + [UInt8(ascii: "/")] + NumberedName.bytes(letter: "q", raw)
+    }
+}
+
 private enum OwnPaths {
     static let stage = path(".syncd/stage")
     static let versions = path(".syncd/versions")

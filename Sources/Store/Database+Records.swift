@@ -101,7 +101,7 @@ extension Database {
         let isCounting = prunableBytes == nil
         try connection.each(.versions, [.limit(.max)]) { statement throws(StoreError) in
             let kept = try Database.keptVersion(statement)
-            if !kept.isQuarantined, oldest.count < limit { oldest.append(kept) }
+            if kept.isPrunable, oldest.count < limit { oldest.append(kept) }
             counted += kept.prunableSize
             return isCounting || oldest.count < limit
         }
@@ -132,6 +132,5 @@ extension Database {
 }
 
 extension KeptVersion {
-    /// From quarantine nothing goes by itself.
-    fileprivate var prunableSize: UInt128 { isQuarantined ? 0 : UInt128(entry.content.size) }
+    fileprivate var prunableSize: UInt128 { isPrunable ? UInt128(entry.content.size) : 0 }
 }

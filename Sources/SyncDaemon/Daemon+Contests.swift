@@ -1,4 +1,5 @@
 import ControlProtocol
+import Disk
 import RecordMerge
 import SyncCore
 import SyncModel
@@ -19,7 +20,7 @@ extension Daemon {
                 node: version.author == .own ? record.name : record.peerName,
                 timeMilliseconds: version.wallMilliseconds, sha256: Program.digest(of: version.bytes).hex(digits: 64),
                 isCurrent: version.isCurrent, record: "\(version.record)",
-                path: version.isCurrent ? version.path?.bytes : nil, size: version.bytes.count)
+                path: version.isCurrent ? version.path?.bytes : version.kept?.quarantinePath, size: version.bytes.count)
         }
         let lost = contest.versions.first { $0.record == contest.group }
         return ConflictDocument(

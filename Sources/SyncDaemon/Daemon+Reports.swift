@@ -91,10 +91,11 @@ extension Daemon {
     func noteStored(_ batch: StoreBatch) {
         for operation in batch.operations {
             switch operation {
-            case .putVersion(let version) where version.isQuarantined: quarantine.insert(version.id)
+            case .putVersion(let version) where version.isOfDamage: quarantine.insert(version.id)
+            case .putVersion(let version): quarantine.remove(version.id)
             case .dropVersion(let id): quarantine.remove(id)
             case .putNode(let node): if !node.peerName.isEmpty { record.peerName = node.peerName }
-            case .putVersion, .putRow, .dropRow, .relocate, .appendLog, .dropLog, .putIntent, .dropIntent,
+            case .putRow, .dropRow, .relocate, .appendLog, .dropLog, .putIntent, .dropIntent,
                 .putChunks, .putChangeSet, .dropChangeSets:
                 break
             }

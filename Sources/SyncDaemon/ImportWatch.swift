@@ -36,7 +36,7 @@ struct ImportWatch {
             if case .putNode(let node) = operation, node.importedHead.position != head {
                 isBegun = note(node.importedHead.position, now) || isBegun
             }
-            if case .putVersion(let version) = operation, version.isQuarantined { running?.quarantined += 1 }
+            if case .putVersion(let version) = operation, version.isOfDamage { running?.quarantined += 1 }
         }
         return isBegun
     }

@@ -80,7 +80,7 @@ extension NodeHost {
         question(
             { (store: Store) throws(StoreError) -> Set<VersionID> in
                 guard case .versions(let all) = try store.answer(.versions(nil, limit: .max)) else { return [] }
-                return Set(all.filter(\.isQuarantined).map(\.id))
+                return Set(all.filter(\.isOfDamage).map(\.id))
             }, then: then)
     }
 

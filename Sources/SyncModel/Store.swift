@@ -123,6 +123,12 @@ public struct KeptVersion: Hashable, Sendable {
         self.isQuarantined = isQuarantined
     }
 
+    /// It goes by its age and for the room it takes. What is in quarantine stays until nobody needs it but for what was.
+    public var isPrunable: Bool { !isQuarantined || reason == .versionKept }
+
+    /// Records in quarantine are counted by themselves.
+    public var isOfDamage: Bool { isQuarantined && reason == .itemQuarantined }
+
     public var place: Place { isQuarantined ? .quarantine(id) : .version(id) }
 }
 
@@ -157,7 +163,7 @@ public enum StoreQuery: Hashable, Sendable {
     case versions(Path?, limit: Int)
     /// Versions kept at this wall time or later, newest first. Answered by `.versions`.
     case versionsKept(sinceMilliseconds: Int64, limit: Int)
-    /// The oldest versions outside quarantine, and the size of all that are outside. Answered by `.prunable`.
+    /// The oldest versions that are prunable, and the size of all that are. Answered by `.prunable`.
     case prunable(limit: Int)
     /// Change sets by an author after a position, in order; of both authors, each in order, if nil. Answered by `.changeSets`.
     case changeSets(Author?, after: LogPosition, limit: Int)

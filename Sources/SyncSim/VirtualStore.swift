@@ -297,7 +297,7 @@ extension VirtualStore {
     }
 
     private func prunable(_ limit: Int) -> StoreAnswer {
-        let outside = versions.values.filter { !$0.isQuarantined }
+        let outside = versions.values.filter(\.isPrunable)
         let bytes = outside.reduce(UInt128(0)) { $0 + UInt128($1.entry.content.size) }
         return .prunable(Array(outside.prefix(limit)), bytes: UInt64(clamping: bytes))
     }

@@ -69,6 +69,14 @@ if grep -E "error|corrupt" "$world"/*/log; then fail "there is a line that says 
 # The one in quarantine is whole, with the numbers as they were written.
 ctl alpha --json conflicts show "$id" | grep -q "\"sha256\":\"$(printf '{"note": "A1", "at": "10:00", "extra": [1.50, 2e3]}\n' |
     sha256sum | cut -d ' ' -f 1)\"" || fail "the loser is not whole: $(ctl alpha --json conflicts show "$id")"
+# It lies there as a file on both nodes, and the conflict names it.
+for node in alpha beta; do
+    ctl $node --json conflicts show "$id" >"$world/shown"
+    lost=$(grep -o '"path":"\.syncd/quarantine/q[0-9a-f]*"' "$world/shown" | cut -d '"' -f 4)
+    [ -n "$lost" ] || fail "$node names no file: $(cat "$world/shown")"
+    printf '{"note": "A1", "at": "10:00", "extra": [1.50, 2e3]}\n' | cmp -s - "$world/$node/folder/$lost" ||
+        fail "in quarantine on $node: $(ls -l "$world/$node/folder/.syncd/quarantine"; cat "$world/$node/folder/$lost")"
+done
 
 # I14: who looks at the whole graph finds no broken rule, and whom it has no place for.
 for node in alpha beta; do

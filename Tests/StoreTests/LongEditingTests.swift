@@ -25,7 +25,7 @@ struct LongEditingTests {
         world.add(table)
         world.begin()
         let records = 10
-        for number in 0..<600 {
+        for number in 0..<400 {
             let machine = number / 3 % 2
             let path = try place("d/n/\(number % records).json")
             if number < records { world.machines[machine].disk.mkdir(try place("d"), now: world.stamp(machine)) }
@@ -34,14 +34,14 @@ struct LongEditingTests {
             #expect(world.machines[machine].disk.writeFile(path, bytes, now: world.stamp(machine)) == nil)
             world.notice()
             world.run(milliseconds: 1_000)
-            if number == 299 { table.beginAnew() }
+            if number == 199 { table.beginAnew() }
         }
         world.settle()
         #expect(world.isClean, "\(world.violations)")
         try table.fault.map { throw $0 }
 
         print("FIGURE \(table.put) sets were stored; in the table \(table.before) and then \(table.most) lay at most")
-        #expect(table.put >= 500)
+        #expect(table.put >= 380)
         // Of each record the last write of either node, and what neither can know yet that the other has seen: both promise that half of
         // the least at a time, some seconds late.
         let left = 2 * records + 2 * least
@@ -53,7 +53,7 @@ struct LongEditingTests {
         #expect(.changeSets(sets) == world.machines[0].store.answer(LongEditingTests.all))
         for machine in world.machines {
             for number in 0..<records {
-                let text = #"{"t": "\#(590 + number)"}"#
+                let text = #"{"t": "\#(390 + number)"}"#
                 #expect(machine.disk.readFile(try place("d/n/\(number).json")) == Array(text.utf8))
             }
         }

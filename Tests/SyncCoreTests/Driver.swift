@@ -471,8 +471,8 @@ struct Shelf {
             .versions(Array(kept { $0.keptMilliseconds >= since }.prefix(limit)))
         case .prunable(let limit):
             .prunable(
-                Array(kept { !$0.isQuarantined }.prefix(limit)),
-                bytes: kept { !$0.isQuarantined }.map(\.entry.content.size).reduce(0, +))
+                Array(kept(\.isPrunable).prefix(limit)),
+                bytes: kept(\.isPrunable).map(\.entry.content.size).reduce(0, +))
         }
     }
 

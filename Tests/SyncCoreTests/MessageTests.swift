@@ -119,7 +119,8 @@ struct MessageTests {
         throws
     {
         var peer = PeerLog()
-        var driver = try Self.toldOfFile(by: &peer).driver
+        let (told, id) = try Self.toldOfFile(by: &peer)
+        var driver = told
         let start = driver.milliseconds
         while driver.milliseconds < start + 590_000 {
             driver.sleep()
@@ -127,9 +128,10 @@ struct MessageTests {
         }
         while driver.milliseconds < start + 670_000 { driver.sleep() }
         #expect(driver.alerts == [.contentOverdue])
-        // It has been taken away there.
+        // It has been taken away there, which is the answer as well.
         peer.append(epoch: 1, path: "x", isSeen: true)
         driver.receive(.log([peer.entries[1]]))
+        driver.receive(.gone(id))
         let end = driver.milliseconds + 60_000
         while driver.milliseconds < end { driver.sleep() }
         #expect(driver.alerts.isEmpty)

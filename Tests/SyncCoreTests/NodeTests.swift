@@ -605,7 +605,7 @@ struct NodeTests {
     // MARK: Kept versions
 
     /// 600 versions of 10 bytes, one kept each second up to the start; every third is in quarantine.
-    private static func manyVersions() -> Shelf {
+    private static func manyVersions(inQuarantine reason: MessageCode = .itemQuarantined) -> Shelf {
         var shelf = Shelf()
         let file = Driver.Item.file("0123456789", inode: 9, modified: .zero)
         for number in 0..<600 {
@@ -613,7 +613,7 @@ struct NodeTests {
             shelf.versions[id] = KeptVersion(
                 id: id, path: place("a.txt"), entry: Entry(content: file.content, mode: 0o644, modified: .zero),
                 stat: file.stat, author: .own, keptMilliseconds: Driver.wallStart - Int64(600 - number) * 1_000,
-                reason: .versionKept, isQuarantined: number % 3 == 0)
+                reason: number % 3 == 0 ? reason : .versionKept, isQuarantined: number % 3 == 0)
         }
         return shelf
     }
@@ -621,12 +621,13 @@ struct NodeTests {
     /// After so many hours of a node that had been there for `days`, and went down so long before its start as `away` says. Its
     /// clock leaps just after.
     private static func numbersLeft(
-        after settings: Settings, days: Int64 = 400, away: Int64 = 1_000, leap: Int64 = 0, hours: UInt64 = 1
+        after settings: Settings, days: Int64 = 400, away: Int64 = 1_000, leap: Int64 = 0, hours: UInt64 = 1,
+        inQuarantine reason: MessageCode = .itemQuarantined
     ) -> [UInt64] {
         var record = Driver.record
         record.aliveMilliseconds = Driver.wallStart - away
         record.steadySince = Driver.wallStart - days * 86_400_000
-        var driver = Driver.running(record, shelf: manyVersions(), settings: settings)
+        var driver = Driver.running(record, shelf: manyVersions(inQuarantine: reason), settings: settings)
         driver.clockLead += leap
         let end = driver.milliseconds + hours * Limits().rescanMilliseconds + 1_000
         while driver.milliseconds < end { driver.sleep() }
@@ -638,6 +639,16 @@ struct NodeTests {
         settings.keepVersionsMilliseconds = 3_600_000 + 300_000
         let left = NodeTests.numbersLeft(after: settings)
         #expect(left == (0..<600).filter { $0 % 3 == 0 || $0 > 300 })
+    }
+
+    @Test("records that are in quarantine stay there; what nobody needs there but as a version goes by its age")
+    func pruneQuarantine() {
+        var settings = Settings()
+        settings.keepVersionsMilliseconds = 3_600_000 + 300_000
+        let records = NodeTests.numbersLeft(after: settings, inQuarantine: .conflictSlot)
+        #expect(records == (0..<600).filter { $0 % 3 == 0 || $0 > 300 })
+        let released = NodeTests.numbersLeft(after: settings, inQuarantine: .versionKept)
+        #expect(released == (0..<600).filter { $0 > 300 })
     }
 
     @Test("a clock that leaps forward, or was put forward while the machine was off, makes no version old")

@@ -133,7 +133,7 @@ struct NaiveStore {
             let young = versions.filter { $0.keptMilliseconds >= since }
             return .versions(Array(young.sorted { $1.id < $0.id }.prefix(limit)))
         case .prunable(let limit):
-            let outside = versions.filter { !$0.isQuarantined }.sorted { $0.id < $1.id }
+            let outside = versions.filter(\.isPrunable).sorted { $0.id < $1.id }
             return .prunable(Array(outside.prefix(limit)), bytes: outside.map(\.entry.content.size).reduce(0, +))
         }
     }

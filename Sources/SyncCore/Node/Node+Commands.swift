@@ -286,6 +286,7 @@ extension Node {
         _ answer: Answer, into effects: inout Effects
     ) {
         var batch = Batch()
+        noteTaken(kept)
         if let old, let stat {
             let version = replaced(kept, by: old, of: target)
             batch.add(.putVersion(version.with(stat: stat)))

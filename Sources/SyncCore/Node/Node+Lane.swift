@@ -44,6 +44,8 @@ enum Transaction: Sendable {
     case sendBase(Author, after: LogPosition)
     case takeBase
     case settleContest(CommandID, ContestChoice, RecordID)
+    case loadShelf
+    case shelve
 
     // Formats
     case reviewFormats(after: Path?, isWhole: Bool)
@@ -382,7 +384,7 @@ extension Node {
         case .sendSets(let author, let after), .sendBase(let author, let after):
             return [.changeSets(author, after: after, limit: 64)]
         case .settleRestore, .finishRows, .dropVersions, .markAlive, .markStopped, .importSets,
-            .settleContest:
+            .settleContest, .shelve:
             return []
         case .status:
             return [
@@ -391,7 +393,7 @@ extension Node {
             ]
         case .history(_, let path):
             return [.versions(path, limit: 1_000)]
-        case .findVersion:
+        case .findVersion, .loadShelf:
             return [.versions(nil, limit: .max)]
         case .prune:
             return [.prunable(limit: limits.batchPathsMax)]
@@ -427,6 +429,8 @@ extension Node {
         case .takeBase: takeBase(&answers, into: &effects)
         case .importSets: importSets(into: &effects)
         case .settleContest(let id, let choice, let record): settleContest(id, choice, record, into: &effects)
+        case .loadShelf: loadShelf(&answers)
+        case .shelve: shelve(into: &effects)
         case .reviewFormats: reviewFormats(&answers, into: &effects)
         case .judgeCopies(let copies): judgeCopies(copies, &answers, into: &effects)
         case .keepNewer(let path, let content): keepNewer(path, content, &answers, into: &effects)

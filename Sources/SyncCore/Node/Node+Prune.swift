@@ -50,7 +50,8 @@ extension Node {
         let gone = zip(versions, results).filter { $1.failure == nil || $1.failure?.error == .notFound }.map(\.0)
         guard let first = gone.first else { return }
         // A name that comes back after a power cut would be on no record.
-        effects.add(.disk(newJob(.pruned(gone)), [DiskProgram([.syncParent(.version(first))])]))
+        let places: [DiskOperation] = [.syncParent(.version(first)), .syncParent(.quarantine(first))]
+        effects.add(.disk(newJob(.pruned(gone)), places.map { DiskProgram([$0]) }))
     }
 
     mutating func finishPruned(_ gone: [VersionID], _ results: [DiskResult], into effects: inout Effects) {

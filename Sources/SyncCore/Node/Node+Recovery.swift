@@ -367,7 +367,9 @@ extension Node {
         switch intent.displaced {
         case .version(let version)?, .quarantine(let version)?:
             guard let aside else {
-                findings.givenBack.append(version.id)
+                // (Or to be put there in the first place, and the repair does that.)
+                let isOnItsWay = findings.versions.contains { $0.id == version.id }
+                if !isOnItsWay { findings.givenBack.append(version.id) }
                 return
             }
             if let expected = intent.expected, aside.isSameContent(as: expected) {
@@ -679,6 +681,8 @@ extension Node {
             finishPlacingNewer(version, past: past, stage, results, into: &effects)
         case .keepingNewer(let version, let past, let stage):
             finishKeepingNewer(version, past: past, stage, results, into: &effects)
+        case .stagingRecords(let shelvings): finishStagingRecords(shelvings, results, into: &effects)
+        case .placingRecords(let shelvings): finishPlacingRecords(shelvings, results, into: &effects)
         case .restoring(let command, let kept, let path, let old, let intent):
             finishRestore(command, kept, path, old, intent, results, into: &effects)
         case .takingBack(let command, let kept, let path, let intent):

@@ -103,6 +103,7 @@ extension Node {
             timers.retryAt = nil
             if plan.madeProgress { timers.retryPause = 0 }
             plan.resting.removeAll()
+            records.shelf.tryAgain()
             plan.startRound()
             for (path, _) in watch.unreadable { rescan(path) }
             if watch.mustLoadRules {

@@ -109,6 +109,7 @@ public struct Node: Sendable {
             pumpFetch(into: &effects)
             pumpApply(into: &effects)
             pumpRecords(into: &effects)
+            pumpShelf()
             pumpFormats(into: &effects)
             pumpSession(into: &effects)
             pumpServe(into: &effects)
@@ -141,6 +142,8 @@ public struct Node: Sendable {
         case readingHeader(Path)
         case readingStagedHeader(Path, StageName)
         case keepingNewer(KeptVersion, past: [VersionID], StageName)
+        case stagingRecords([Shelving])
+        case placingRecords([Shelving])
         case readingKept(WantedContent, VersionID)
         case placingNewer(KeptVersion, past: [VersionID], StageName)
         case stageList

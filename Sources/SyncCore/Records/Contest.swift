@@ -19,5 +19,7 @@ public struct Contest: Hashable, Sendable {
         /// Where its file stands or stood, and what it says.
         public let path: Path?
         public let bytes: [UInt8]
+        /// Its file in quarantine, once it lies there.
+        public var kept: VersionID?
     }
 }

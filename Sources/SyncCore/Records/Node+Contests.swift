@@ -3,7 +3,7 @@ import SyncModel
 
 /// Records that had to leave the folder: one alert for each group of them, the same on both nodes, until a person decides.
 extension Node {
-    var contests: [Contest] { records.books.flatMap { $0.contests(ownParty) } }
+    var contests: [Contest] { records.books.flatMap { $0.contests(ownParty, records.shelf) } }
 
     mutating func watchContests(into effects: inout Effects) {
         if records.held.areNewer { setAlarm(.logNewer, if: true, into: &effects) }
@@ -65,11 +65,11 @@ extension RecordBook {
             set: lastSet(writingTo: id, by: write.author))
     }
 
-    func contests(_ ownParty: Party) -> [Contest] {
+    func contests(_ ownParty: Party, _ shelf: RecordShelf) -> [Contest] {
         SortedMap(view.quarantine.map { ($0.value.group, true) }).keys.map { group in
             let reason = view.quarantine[group]?.reason
             let left = view.quarantine.filter { $0.value.group == group }.map(\.key)
-            var versions = left.map { version($0, isCurrent: false, ownParty) }
+            var versions = left.map { version($0, isCurrent: false, ownParty, shelf.files[$0]?.id) }
             if case .lostSlot(_, _, let winner)? = reason {
                 versions.insert(version(winner, isCurrent: true, ownParty), at: 0)
             }
@@ -77,13 +77,15 @@ extension RecordBook {
         }
     }
 
-    private func version(_ id: RecordID, isCurrent: Bool, _ ownParty: Party) -> Contest.Version {
+    private func version(
+        _ id: RecordID, isCurrent: Bool, _ ownParty: Party, _ kept: VersionID? = nil
+    ) -> Contest.Version {
         let write = lastWrite(to: id)
         let content = content(of: id)
         return Contest.Version(
             record: id, author: write.map { $0.author == ownParty ? .own : .peer } ?? .own,
             wallMilliseconds: Int64(clamping: write?.time.wallMilliseconds ?? 0), isCurrent: isCurrent,
-            path: content?.path, bytes: content?.bytes ?? [])
+            path: content?.path, bytes: content?.bytes ?? [], kept: kept)
     }
 
     /// Nil where nobody contests anything: somebody has decided against it, or its author has never named anybody.

@@ -15,6 +15,7 @@ extension Node {
                 if let seen, !records.unshown.contains(key: path) { records.unshown[path] = seen }
             }
         }
+        for number in records.books.indices { records.shelf.note(records.books[number].takeReshelved()) }
         if isChanged { reconsiderSaves() }
         watchContests(into: &effects)
     }
@@ -273,6 +274,8 @@ extension Node {
             }
         }
         noteForgotten()
+        for book in records.books { records.shelf.note(Array(book.view.quarantine.keys)) }
+        records.shelf.noteAll()
         watchContests(into: &effects)
     }
 

@@ -203,6 +203,7 @@ extension Node {
     var recordsAreIdle: Bool {
         guard keepsRecords else { return true }
         return records.isLoaded && records.toMatch.isEmpty && !records.isMatching && session.setsComing.isEmpty
+            && records.shelf.isIdle
             && records.found.count == records.waiting.count
     }
 

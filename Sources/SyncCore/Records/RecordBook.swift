@@ -21,6 +21,8 @@ struct RecordBook: Sendable {
     private var writers = SortedMap<RecordID, Applied>()
     /// What is to stand in the folder.
     private(set) var files = SortedMap<Path, File>()
+    /// Records that are in quarantine, or were, and of which something has changed.
+    private var reshelved: [RecordID] = []
     /// What was to stand there before, and may stand there still.
     private var older = SortedMap<Path, [File]>()
     private static let olderMax = 4
@@ -133,6 +135,24 @@ struct RecordBook: Sendable {
         return (path, bytes)
     }
 
+    mutating func takeReshelved() -> [RecordID] {
+        defer { reshelved = [] }
+        return reshelved
+    }
+
+    /// What is to lie in quarantine of a record; nil if it is not there, or no file ever told of it.
+    func shelved(_ id: RecordID) -> Shelved? {
+        guard view.quarantine.contains(key: id), let content = content(of: id), let write = latest[id] else {
+            return nil
+        }
+        let list = ContentHasher.chunks(of: content.bytes, chunking)
+        let entry = Entry(
+            content: .file(ContentID(list.contentID), size: list.size),
+            mode: saves[content.path]?.latest?.file.mode ?? 0o600,
+            modified: Timestamp(milliseconds: Int64(clamping: write.time.wallMilliseconds)))
+        return Shelved(path: content.path, entry: entry, bytes: content.bytes, author: write.author)
+    }
+
     func document(_ bytes: [UInt8], at path: Path) -> RecordDocument? {
         do {
             return try RecordDocument(parsing: bytes, at: path, model: model)
@@ -233,6 +253,7 @@ struct RecordBook: Sendable {
         guard !news.isEmpty else { return [] }
         let change = space.add(news)
         news = []
+        reshelved += change.quarantine + change.records.filter { view.quarantine.contains(key: $0) }
         let renderer = space.renderer
         return change.files.filter { path in
             let old = files[path]

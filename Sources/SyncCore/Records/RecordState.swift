@@ -61,6 +61,9 @@ struct RecordState: Sendable {
     /// The alerts about records that are in quarantine.
     var contested = SortedMap<AlertKey, Bool>()
 
+    /// Their files.
+    var shelf = RecordShelf()
+
     /// The last change sets in the books, and those of which that is durable.
     var known = SetHeads()
     var durable = SetHeads()
