@@ -5,8 +5,8 @@ import SyncModel
 struct OverdueState: Sendable {
     /// When something of the peer's log, its rows or its change sets came last (monotonic milliseconds).
     var heardAt: UInt64 = 0
-    /// When to look next, while anything is owed.
-    var reviewAt: UInt64?
+    /// It is time to look whether anything is.
+    var isDue = false
     /// The files that have been told of; of more the list of what is pending tells.
     var toldOf = SortedMap<Path, Bool>()
     static let toldMax = 256
@@ -28,18 +28,11 @@ extension Node {
     mutating func pumpOverdue(into effects: inout Effects) {
         let owesHistory = owesHistory
         if !owesHistory { setAlarm(.contentOverdue, if: false, into: &effects) }
+        // With the sign of life, and by no wish of its own to be woken.
+        guard overdue.isDue else { return }
+        overdue.isDue = false
         // (Who is paused owes nothing as long as he is, and says himself what waits.)
-        guard session.isLive, !session.peerIsPaused, !record.isPaused, owesHistory || !fetch.active.isEmpty else {
-            overdue.reviewAt = nil
-            return
-        }
-        let pause = max(1, limits.overdueMilliseconds / 10)
-        guard let due = overdue.reviewAt else {
-            overdue.reviewAt = now.monotonicMilliseconds + pause
-            return
-        }
-        guard due <= now.monotonicMilliseconds else { return }
-        overdue.reviewAt = now.monotonicMilliseconds + pause
+        guard session.isLive, !session.peerIsPaused, !record.isPaused else { return }
         if owesHistory, isOverdue(since: overdue.heardAt) { setAlarm(.contentOverdue, if: true, into: &effects) }
         for (content, wanted) in fetch.active {
             guard wanted.reserved > 0 || !wanted.asked.isEmpty, isOverdue(since: wanted.heardAt) else { continue }

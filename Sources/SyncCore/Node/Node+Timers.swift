@@ -129,6 +129,7 @@ extension Node {
         }
         if timers.aliveAt <= time {
             timers.aliveAt = time + limits.writebackMilliseconds / 2
+            overdue.isDue = true
             enqueue(.markAlive)
         }
         pumpLateWriters(into: &effects)
@@ -165,7 +166,6 @@ extension Node {
         for (_, due) in watch.changing { consider(due) }
         if !watch.toSearch.isEmpty { consider(timers.searchAt) }
         if watch.root != .healthy { consider(timers.rootCheckAt) }
-        consider(overdue.reviewAt)
         if timers.wakeAt == nearest { return }
         timers.wakeAt = nearest
         effects.add(.wake(atMilliseconds: nearest))
