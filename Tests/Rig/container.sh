@@ -4,24 +4,27 @@
 # shellcheck source=Tests/Rig/light.sh
 source ./light.sh
 tier=container
-declare -A container=()
+declare -A container=() starts=([alpha]=0 [beta]=0)
 
 begin_world() {
     local node
     probe
     command -v systemd-nspawn >/dev/null || skip "there is no systemd-nspawn (Debian: systemd-container)"
     make_world
-    for node in alpha beta; do switch_on "$node"; done
+    for node in alpha beta; do
+        : >"$world/$node/root/etc/machine-id"
+        echo "$node" >"$world/$node/root/etc/hostname"
+        # Of this machine's own services none, and no journal of its own.
+        rm -rf "$world/$node/root"/etc/systemd/system/multi-user.target.wants "$world/$node/root"/var/log/journal
+        switch_on "$node"
+    done
 }
 
 # switch_on NODE: systemd, until it has started what it starts.
 switch_on() {
     local node=$1 root=$world/$1/root
-    : >"$root/etc/machine-id"
-    echo "$node" >"$root/etc/hostname"
-    # Of this machine's own services none, and no journal of its own.
-    rm -rf "$root"/etc/systemd/system/multi-user.target.wants "$root"/var/log/journal
-    SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn --quiet --directory="$root" --machine="$name-$node" --hostname="$node" \
+    starts[$node]=$((${starts[$node]} + 1))
+    SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn --quiet --directory="$root" --machine="$name-$node-${starts[$node]}" --hostname="$node" \
         --register=no --keep-unit --network-namespace-path="/run/netns/$name-$node" --console=read-only --boot \
         systemd.mask=postgresql.service </dev/null >"$world/$node/console" 2>&1 &
     container[$node]=$!
@@ -59,6 +62,16 @@ crash() {
     on "$1" systemctl kill --kill-who=main --signal KILL syncd
     on "$1" systemctl stop syncd
     on "$1" systemctl reset-failed syncd 2>/dev/null
+}
+enable() { on "$1" systemctl --quiet enable syncd || fail "the service of $1 cannot be enabled"; }
+reboot() {
+    local node
+    for node in "$@"; do on "$node" systemctl poweroff; done
+    for node in "$@"; do
+        wait "${container[$node]}"
+        switch_on "$node"
+        soon "the service of $node does not come up by itself" answers "$node"
+    done
 }
 # put NODE FILE PATH: a container has a /tmp and a /run of its own.
 put() { on "$1" bash -c 'cat >"$1"' - "$3" <"$2"; }

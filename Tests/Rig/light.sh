@@ -65,6 +65,8 @@ new_root() {
     mkdir -p "$world/$node"/{upper,work,root}
     mount -t overlay -o "lowerdir=/,upperdir=$world/$node/upper,workdir=$world/$node/work" "$node" "$world/$node/root"
     mount -t tmpfs srv "$world/$node/root/srv"
+    # An index of all manual pages of this machine, made anew at each installation, would be most of the time of a story.
+    rm -f "$world/$node/root/var/lib/man-db/auto-update"
 }
 
 # on NODE COMMAND...: runs there, as root.
@@ -74,8 +76,9 @@ on() {
     nsenter --net="/run/netns/$name-$node" --uts="$world/$node/uts" chroot "$world/$node/root" "$@"
 }
 
-# put NODE FILE PATH: from here to there.
+# put NODE FILE PATH: from here to there. get NODE PATH: from there to the output.
 put() { cp "$2" "$world/$1/root$3"; }
+get() { on "$1" cat "$2"; }
 
 install_on() {
     put "$1" "${2:-$package}" /tmp/syncd.deb
@@ -113,8 +116,28 @@ end_process() {
     wait "${process[$1]}" 2>/dev/null || ended=$?
 }
 
+# enable NODE: its service comes up with the machine. reboot NODE...: orderly, all of them at once; what is enabled is up afterwards.
+enable() { :; }
+reboot() {
+    local node
+    for node in "$@"; do
+        halt "$node"
+        find "$world/$node/root/run" "$world/$node/root/tmp" -mindepth 1 -delete
+    done
+    for node in "$@"; do boot "$node"; done
+}
+
+# fill NODE BYTES: only so many are left for its user in the file system of its folder. drain NODE: there is room again.
+fill() {
+    local used
+    used=$(df -B 1 --output=used "$world/$1/root/srv" | tail -n 1)
+    mount -o "remount,size=$((used + $2))" "$world/$1/root/srv" || broken "nothing is filled"
+}
+drain() { mount -o remount,size=1g "$world/$1/root/srv" || broken "there is no room again"; }
+
 # What a tier cannot do is not done in another way.
 powercut() { skip "the tier $tier cuts no power"; }
+set_clock() { skip "in the tier $tier all have one clock"; }
 
 # cut: nothing goes either way, and nobody is told. cut_from NODE: what NODE sends is lost, what it is sent arrives.
 cut() {
@@ -169,7 +192,7 @@ hashes() {
 
 # user NODE COMMAND: a line of shell in the shared folder, as the user that has it.
 user() {
-    on "$1" setpriv --reuid syncd --regid syncd --clear-groups bash -c "cd /srv/shared && $2" || fail "on $1: $2"
+    on "$1" setpriv --reuid syncd --regid syncd --clear-groups bash --norc -c "cd /srv/shared && $2" || fail "on $1: $2"
 }
 
 # soon WHAT COMMAND...

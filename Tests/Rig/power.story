@@ -64,8 +64,9 @@ while ((done_cuts < CUTS)); do
     if [ "$victim" != "$node" ]; then on "$node" pkill -u syncd bash; fi
     wait "$writing"
     settle
+    accounted=0
     for ((past = 1; past <= round; past++)); do account "$past"; done
 done
 [ "$(on alpha syncctl --json conflicts)" = '{"conflicts":[]}' ] || fail "a conflict: $(on alpha syncctl conflicts)"
 (($(lost_to_cuts alpha) + $(lost_to_cuts beta) > 0)) || broken "no disk has lost anything"
-echo "    $done_cuts cuts in $round rounds; the disks lost $(($(lost_to_cuts alpha) + $(lost_to_cuts beta))) writes; $accounted accounts by hash"
+echo "    $done_cuts cuts in $round rounds; the disks lost $(($(lost_to_cuts alpha) + $(lost_to_cuts beta))) writes; $accounted files accounted for by hash"

@@ -12,7 +12,7 @@ patience=${PATIENCE:-900}
 images=${RIG_IMAGES:-$(realpath -m ../../.build/rig)}
 disk_program=${RIG_DISK:-$(realpath -m ../../.build/debug/rigdisk)}
 seed=${RIG_SEED:-$((RANDOM * 32768 + RANDOM))}
-declare -A machine=() number=([alpha]=1 [beta]=2) disk=() starts=([alpha]=0 [beta]=0)
+declare -A machine=() number=([alpha]=1 [beta]=2) disk=()
 
 begin_world() {
     local node tool
@@ -138,7 +138,8 @@ lost_to_cuts() { sed -nE 's/.* ([0-9]+) lost.*/\1/p' "$world/$1/tolls" | awk '{ 
 
 reboot() {
     local node
-    for node in "$@"; do on "$node" systemctl reboot; done
+    # Its image has no logind to ask.
+    for node in "$@"; do on "$node" systemctl start --no-block reboot.target; done
     for node in "$@"; do
         wait "${machine[$node]}" || broken "$node ended badly: $(tail -n 2 "$world/$node/qemu")"
         wait "${disk[$node]}" && grep -q '^off: ' "$world/$node/disk-says" || broken "the disk of $node: $(cat "$world/$node/disk-says")"
@@ -155,12 +156,13 @@ set_clock() { on "$1" date --set "$(on "$1" date --iso-8601=ns) $2" >"$world/out
 # right_clock NODE: it shows what this machine shows.
 right_clock() { on "$1" date --set "@$EPOCHREALTIME" >"$world/out" || broken "no clock is set"; }
 
-# Of the whole disk, which holds the state as well.
+# Of the whole disk, which holds the state as well. Without a byte for the user there is none for root.
 fill() {
-    on "$1" bash -c 'fallocate -l $(($(df -B 1 --output=avail / | tail -n 1) - '"$2"')) /var/tmp/filler && sync /var/tmp/filler' \
+    on "$1" bash -c 'fallocate -l $(($(df -B 1 --output=avail / | tail -n 1) - $1)) /var/tmp/filler && sync /var/tmp/filler' - "$2" \
         >"$world/out" 2>&1 || broken "nothing is filled: $(cat "$world/out")"
+    if [ "$2" -eq 0 ]; then on "$1" dd if=/dev/zero of=/var/tmp/rest bs=4k >"$world/out" 2>&1; fi
 }
-drain() { on "$1" bash -c 'rm /var/tmp/filler && sync -f /var/tmp' || broken "there is no room again"; }
+drain() { on "$1" bash -c 'rm -f /var/tmp/filler /var/tmp/rest && sync -f /var/tmp' || broken "there is no room again"; }
 
 cut_from() {
     local there=${place[${other[$1]}]}
