@@ -1,6 +1,5 @@
 import Disk
 import Store
-import SyncCore
 import SyncModel
 
 /// What the shell asks of store and folder beside the core; answered after everything the core has given to the store.
@@ -83,8 +82,6 @@ extension NodeHost {
                 return Set(all.filter(\.isOfDamage).map(\.id))
             }, then: then)
     }
-
-    func reasonNotInSync(_ row: Row) -> MessageCode? { driver.node.reasonNotInSync(row) }
 
     func row(at path: Path, then: @escaping (Row?) -> Void) {
         rows(at: [path]) { then($0.first) }

@@ -14,7 +14,7 @@ final class NodeHost {
     private let diskPool: WorkerPool
     private let watchWorker: WorkerPool
     private let deadline: Timer
-    let driver: NodeDriver
+    private let driver: NodeDriver
     private let storeLine: StoreLine
     let crew: DiskCrew
     private let keeper: WatchKeeper
@@ -88,6 +88,9 @@ final class NodeHost {
     func watchParsing(in file: [UInt8]) { driver.parsing = ParsingWatch(file: file) }
 
     func post(_ event: Event) { driver.post(event) }
+
+    /// What the node knows now; no question to it.
+    func reasonNotInSync(_ row: Row) -> MessageCode? { driver.node.reasonNotInSync(row) }
 
     func ask(_ command: Command, then: @escaping (Answer) -> Void) {
         guard driver.isAlive else { return then(.refused(.nodeHalted)) }

@@ -16,16 +16,7 @@ struct ShelfTests {
     private let world = World(plan: SeedPlan(calm: 1))
 
     private func save(_ name: String, _ text: String?, on machine: Int) throws {
-        let path = try #require(Path("d/\(name).json"))
-        let now = world.stamp(machine)
-        for parent in path.parents.sorted() where !world.machines[machine].disk.exists(parent) {
-            _ = world.machines[machine].disk.mkdir(parent, now: now)
-        }
-        if let text {
-            #expect(world.machines[machine].disk.writeFile(path, Array(text.utf8), now: now) == nil)
-        } else {
-            #expect(world.machines[machine].disk.removeTree(path, now: now) == nil)
-        }
+        try world.save("d/\(name).json", text, on: machine)
     }
 
     /// The A/B story up to the moment at which both nodes have met again.

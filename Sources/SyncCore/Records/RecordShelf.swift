@@ -20,7 +20,7 @@ struct RecordShelf: Sendable {
     static let lookedAtMax = 64
     static let writtenMax = 16
 
-    var isIdle: Bool { found?.isEmpty == true && due.isEmpty && !isBusy }
+    var isIdle: Bool { !hasWork && !isBusy }
     var hasWork: Bool { found == nil || found?.isEmpty == false || !due.isEmpty }
 
     mutating func note(_ records: [RecordID]) {

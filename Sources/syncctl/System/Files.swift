@@ -46,34 +46,42 @@ extension System {
 
     static func makeDirectory(_ path: [UInt8], mode: UInt32) throws(FileError) {
         try check(unsafe withPath(path) { unsafe mkdir($0, mode) })
-        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = unsafe withPath(path) { unsafe open($0, flags) }
-        guard descriptor >= 0 else { throw FileError(code: errno) }
+        let descriptor = try openDirectory(path)
         defer { close(descriptor) }
         // The mask of the process must not make it less than was asked for.
         try check(fchmod(descriptor, mode))
         try handOver(descriptor, at: path)
     }
 
-    /// What root makes in somebody else's directory is his: the daemon is seldom root. Nothing that is somebody's already.
-    private static func handOver(_ descriptor: Int32, at path: [UInt8]) throws(FileError) {
-        guard geteuid() == 0, let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return }
-        var (own, above) = (stat(), stat())
-        // Path and structures are used for the time of the calls only.
-        try check(unsafe fstat(descriptor, &own))
-        try check(unsafe withPath(Array(path[...slash])) { unsafe stat($0, &above) })
-        guard own.st_uid == 0, above.st_uid != 0 || above.st_gid != own.st_gid else { return }
-        try check(fchown(descriptor, above.st_uid, above.st_gid))
+    /// A directory that root has just made in one of root's own is for whoever owns the other.
+    static func giveAway(_ path: [UInt8], like other: [UInt8]) throws(FileError) {
+        let descriptor = try openDirectory(path)
+        defer { close(descriptor) }
+        try handOver(descriptor, like: other)
     }
 
-    /// A directory that root has just made, and that is still root's.
-    static func giveAway(_ path: [UInt8], like other: [UInt8]) throws(FileError) {
-        guard geteuid() == 0, let own = try status(of: path), own.owner == 0, own.kind == .directory else { return }
-        var model = stat()
-        // Paths and structure are used for the time of the calls only.
+    private static func openDirectory(_ path: [UInt8]) throws(FileError) -> Int32 {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = unsafe withPath(path) { unsafe open($0, flags) }
+        guard descriptor >= 0 else { throw FileError(code: errno) }
+        return descriptor
+    }
+
+    /// What root makes in somebody else's directory is his: the daemon is seldom root.
+    private static func handOver(_ descriptor: Int32, at path: [UInt8]) throws(FileError) {
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return }
+        try handOver(descriptor, like: Array(path[...slash]))
+    }
+
+    /// Nothing that is somebody's already.
+    private static func handOver(_ descriptor: Int32, like other: [UInt8]) throws(FileError) {
+        guard geteuid() == 0 else { return }
+        var (own, model) = (stat(), stat())
+        // Path and structures are used for the time of the calls only.
+        try check(unsafe fstat(descriptor, &own))
         try check(unsafe withPath(other) { unsafe stat($0, &model) })
-        guard model.st_uid != 0 else { return }
-        try check(unsafe withPath(path) { unsafe lchown($0, model.st_uid, model.st_gid) })
+        guard own.st_uid == 0, model.st_uid != 0 || model.st_gid != own.st_gid else { return }
+        try check(fchown(descriptor, model.st_uid, model.st_gid))
     }
 
     static func setMode(_ path: [UInt8], _ mode: UInt32) throws(FileError) {
