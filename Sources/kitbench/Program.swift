@@ -14,7 +14,10 @@ struct Program {
         do {
             switch (words.first, words.count) {
             case ("machine", 1): machine()
-            case ("claims", 3): try await claims(socket: DocumentPath(words[1]), folder: DocumentPath(words[2]))
+            case ("claims", 3):
+                try await Task.detached {
+                    try await claims(socket: DocumentPath(words[1]), folder: DocumentPath(words[2]))
+                }.value
             case ("documents", 3): try await documents(in: DocumentPath(words[1]), count: Int(words[2]) ?? 1_000)
             default:
                 print("kitbench machine | claims SOCKET FOLDER | documents DIRECTORY COUNT")

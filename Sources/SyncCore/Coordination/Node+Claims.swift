@@ -58,10 +58,7 @@ extension Node {
         guard entry.claim.node == .own, entry.claim.isHeld else { return entry }
         // What was saved under it is one save, and what had to wait for it need wait no more.
         if records.dueAt != nil { records.dueAt = now.monotonicMilliseconds }
-        for (path, _) in plan.resting where entry.claim.covers(path) {
-            plan.resting[path] = nil
-        }
-        plan.startRound()
+        plan.endRest { entry.claim.covers($0) }
         return entry
     }
 

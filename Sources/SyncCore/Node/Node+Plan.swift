@@ -93,6 +93,13 @@ struct PlanState: Sendable {
     }
 
     mutating func startRound() { roundIsWanted = true }
+
+    /// Paths that had to wait need wait no more. Where none waits, nothing is gone through.
+    mutating func endRest(of isOver: (Path) -> Bool) {
+        let over = resting.filter { isOver($0.key) }.map(\.key)
+        for path in over { resting[path] = nil }
+        if !over.isEmpty || someWait || resting.count >= PlanState.freshMax { startRound() }
+    }
 }
 
 /// A path and the content it is to have.
