@@ -78,7 +78,7 @@ struct ChangeSetCodecTests {
     @Test("a reader that knows too little still knows whose it is and what it touches") func prologue() throws {
         let set = ChangeSetCodecTests.everything
         var newer = try #require(ChangeSetCodec.encode(set))
-        newer[1] = 2
+        newer[1] = 3
         let cut = Array(newer.dropLast(30))
         for bytes in [newer, cut] {
             guard case .beyondUs(let prologue) = ChangeSetCodec.decode(bytes) else {
@@ -100,6 +100,65 @@ struct ChangeSetCodecTests {
         #expect(ChangeSetCodec.decode(bytes) == .beyondUs(prologue))
         let many = Needs(model: [], modelVersion: 0, features: (0...UInt32(Limits.featureCountMax)).map(\.self))
         #expect(ChangeSetCodec.encode(ChangeSetCodecTests.set([], needs: many)) == nil)
+    }
+
+    @Test("the locks of files come back, and a program that knows none is told the same without them") func locks()
+        throws
+    {
+        let base = Array(repeating: UInt8(ascii: "x"), count: 300)
+        let known: ChangeSetCodec.Base = { _ in (ContentID(SHA256.digest(of: base)), base) }
+        let plain = ChangeSetCodecTests.everything
+        let bytes = try #require(ChangeSetCodec.encode(plain, base: known))
+        for mask in 1..<8 {
+            let set = plain.with(
+                locks: plain.files.indices.map { place in
+                    mask & (1 << place) == 0 ? nil : SaveLock(fence: .max - UInt64(place), isApart: place == 1)
+                })
+            let marked = try #require(ChangeSetCodec.encode(set, base: known))
+            #expect(marked[1] == 2)
+            #expect(ChangeSetCodec.decode(marked, base: known) == .set(set))
+            #expect(ChangeSetCodec.withoutLocks(marked) == bytes)
+            for length in marked.indices {
+                #expect(ChangeSetCodec.decode(Array(marked[..<length]), base: known) == .broken)
+                _ = ChangeSetCodec.withoutLocks(Array(marked[..<length]))
+            }
+            #expect(ChangeSetCodec.decode(marked + [0], base: known) == .broken)
+        }
+        #expect(ChangeSetCodec.withoutLocks(bytes) == bytes)
+        // No lock at all is told in version 1, a file has one lock, and only files have any.
+        let end = Array(bytes.dropFirst(2))
+        let one: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 1]
+        #expect(ChangeSetCodec.decode([0, 2] + end + [0, 0, 0, 1] + one, base: known) != .broken)
+        #expect(ChangeSetCodec.decode([0, 2] + end + [0, 0, 0, 0], base: known) == .broken)
+        #expect(ChangeSetCodec.decode([0, 2] + end + [0, 0, 0, 2] + one + one, base: known) == .broken)
+        #expect(
+            ChangeSetCodec.decode([0, 2] + end + [0, 0, 0, 1, 0, 0, 0, 9] + one.dropFirst(4), base: known) == .broken)
+        #expect(ChangeSetCodec.decode([0, 0] + end, base: known) == .broken)
+    }
+
+    @Test("two sets are split where both saved a file under a lock, apart, neither knowing of the other") func split()
+        throws
+    {
+        let path = try #require(Path("a"))
+        func set(_ author: Party, seeing other: UInt64, _ lock: SaveLock?) -> ChangeSet {
+            let epoch = Epoch(number: 1, nonce: 1)
+            var seen = Applied.none
+            seen[author.other] = LogPosition(epoch: epoch, seq: other)
+            let file = ChangeSet.SavedFile(deleted: path, mode: 0o600, modified: .zero)
+            return ChangeSet(
+                author: author, position: LogPosition(epoch: epoch, seq: 5), time: HybridTime(raw: 1), seen: seen,
+                operations: [], files: [file.saved(under: lock)])
+        }
+        let (apart, together) = (SaveLock(fence: 1, isApart: true), SaveLock(fence: 2, isApart: false))
+        let ours = set(.first, seeing: 4, apart)
+        #expect(ours.splitLocks(with: set(.second, seeing: 4, together)) == [path])
+        #expect(set(.second, seeing: 4, together).splitLocks(with: ours) == [path])
+        #expect(ours.splitLocks(with: set(.second, seeing: 4, apart)) == [path])
+        // One after the other, without a lock, both together, or by one node.
+        #expect(ours.splitLocks(with: set(.second, seeing: 5, apart)).isEmpty)
+        #expect(ours.splitLocks(with: set(.second, seeing: 4, nil)).isEmpty)
+        #expect(set(.first, seeing: 4, together).splitLocks(with: set(.second, seeing: 4, together)).isEmpty)
+        #expect(ours.splitLocks(with: set(.first, seeing: 4, apart)).isEmpty)
     }
 
     @Test("no cut and no changed byte is a trap, and no cut is read") func damage() throws {
@@ -159,6 +218,18 @@ struct ChangeSetCodecTests {
         }
     }
 
+    @Test("version 2: what was written once is read, and written the same") func vectorsOfLocks() throws {
+        let lines = try ChangeSetCodecTests.lines(of: "change-set-2.txt")
+        let base = Array(repeating: UInt8(ascii: "x"), count: 300)
+        let known: ChangeSetCodec.Base = { _ in (ContentID(SHA256.digest(of: base)), base) }
+        let set = ChangeSetCodecTests.everything.with(locks: [
+            SaveLock(fence: 7, isApart: false), nil, SaveLock(fence: .max, isApart: true),
+        ])
+        #expect(lines.count == 1)
+        #expect(ChangeSetCodec.decode(lines[0], base: known) == .set(set))
+        #expect(ChangeSetCodec.encode(set, base: known) == lines[0])
+    }
+
     private static func lines(of name: String, thisFile: String = #filePath) throws -> [[UInt8]] {
         let folder = URL(fileURLWithPath: thisFile).deletingLastPathComponent().deletingLastPathComponent()
         let file = folder.appendingPathComponent("Vectors").appendingPathComponent(name)
@@ -205,5 +276,13 @@ struct ChangeSetCodecTests {
         .init(
             path: place(name), content: ContentID(SHA256.digest(of: bytes)), bytes: bytes, mode: 0o640,
             modified: modified)
+    }
+}
+
+extension ChangeSet {
+    fileprivate func with(locks: [SaveLock?]) -> ChangeSet {
+        ChangeSet(
+            author: author, position: position, time: time, seen: seen, operations: operations,
+            files: zip(files, locks).map { $0.saved(under: $1) }, needs: needs)
     }
 }

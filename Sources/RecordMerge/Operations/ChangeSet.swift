@@ -50,6 +50,19 @@ public struct Needs: Hashable, Sendable {
     }
 }
 
+/// The lock that a file was saved under.
+public struct SaveLock: Hashable, Sendable {
+    /// Higher than that of every lock that the author's node had granted before.
+    public let fence: UInt64
+    /// While it was held, or before it was granted, the other node could not be asked: it may have granted one as well.
+    public let isApart: Bool
+
+    public init(fence: UInt64, isApart: Bool) {
+        self.fence = fence
+        self.isApart = isApart
+    }
+}
+
 public struct ChangeSet: Hashable, Sendable {
     public let author: Party
     /// In the author's log. With the author it is the identity of the set.
@@ -73,6 +86,8 @@ public struct ChangeSet: Hashable, Sendable {
         /// Permission bits; of a deleted file those that it had.
         public let mode: UInt16
         public let modified: Timestamp
+        /// Nil if it was saved under none that concerns both nodes.
+        public private(set) var lock: SaveLock?
 
         public init(path: Path, content: ContentID, bytes: [UInt8], mode: UInt16, modified: Timestamp) {
             self.init(path, content, bytes, mode, modified)
@@ -80,6 +95,12 @@ public struct ChangeSet: Hashable, Sendable {
 
         public init(deleted path: Path, mode: UInt16, modified: Timestamp) {
             self.init(path, nil, nil, mode, modified)
+        }
+
+        public func saved(under lock: SaveLock?) -> SavedFile {
+            var file = self
+            file.lock = lock
+            return file
         }
 
         private init(_ path: Path, _ content: ContentID?, _ bytes: [UInt8]?, _ mode: UInt16, _ modified: Timestamp) {
@@ -121,6 +142,19 @@ public struct ChangeSet: Hashable, Sendable {
     /// In the set as it was made.
     func number(of place: Int) -> UInt32 {
         numbers.isEmpty ? UInt32(truncatingIfNeeded: place) : numbers[place]
+    }
+
+    /// Files that both were saved under a lock for both nodes, though neither author knew of the other: while the nodes were apart each of
+    /// them granted one.
+    public func splitLocks(with other: ChangeSet) -> [Path] {
+        guard author != other.author, !hasSeen(other), !other.hasSeen(self) else { return [] }
+        return files.filter { file in
+            guard let lock = file.lock else { return false }
+            return other.files.contains {
+                $0.path == file.path && ($0.lock.map { $0.isApart || lock.isApart } ?? false)
+            }
+        }
+        .map(\.path)
     }
 
     /// True if the author knew the other set. An author always knows what it wrote before.

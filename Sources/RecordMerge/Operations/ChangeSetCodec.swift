@@ -1,4 +1,4 @@
-/// The byte format of a change set, version 1; numbers big-endian. First vectors are in `Tests/Vectors`.
+/// The byte format of a change set, versions 1 and 2; numbers big-endian. First vectors are in `Tests/Vectors`.
 ///
 /// ```
 /// prologue   (never changes its shape: whoever cannot read the rest still knows whose it is and what it touches)
@@ -22,6 +22,8 @@
 ///    1 whole    32 content id · 4 length, bytes
 ///    2 changed  32 content id · 32 content id of the base · 4 bytes of it kept at the start · 4 kept at the end
 ///               4 length, what is between
+/// body 2     body 1, and after it, of files that were saved under a lock
+///    4 n, at least 1, n × (4 file, as its place in the prologue, ascending · 8 fence · 1 whether the nodes were apart)
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach; what a changed file comes to is bounded by
 /// the reader's own file and `Limits`.
@@ -32,7 +34,8 @@ public enum ChangeSetCodec {
     public typealias Base = (Path) -> (content: ContentID, bytes: [UInt8])?
     public typealias Hash = ([UInt8]) -> Digest
 
-    static let version: UInt16 = 1
+    /// Written where there is a lock to tell of; everything else is in version 1.
+    static let version: UInt16 = 2
     /// Features that this program knows; none yet.
     static let knownFeatures: [UInt32] = []
 
@@ -65,6 +68,7 @@ public enum ChangeSetCodec {
         writer.putPrologue()
         writer.putOperations()
         for file in set.files { writer.put(file, over: base(file.path)) }
+        writer.putLocks()
         return writer.bytes.count <= Limits.changeSetBytesMax ? writer.bytes : nil
     }
 
@@ -73,7 +77,7 @@ public enum ChangeSetCodec {
     ) -> Decoded {
         guard var reader = ChangeSetReader(bytes) else { return .broken }
         let prologue = reader.prologue
-        guard reader.version == version, prologue.needs.features.allSatisfy(knownFeatures.contains) else {
+        guard reader.version <= version, prologue.needs.features.allSatisfy(knownFeatures.contains) else {
             return .beyondUs(prologue)
         }
         if let set = reader.set(base: base, hash: hash) { return .set(set) }
@@ -89,8 +93,19 @@ public enum ChangeSetCodec {
 
     /// What it does to records, whether or not its files can be made here. Nil for what this program cannot read.
     public static func operations(of bytes: [UInt8]) -> [Operation]? {
-        guard var reader = ChangeSetReader(bytes), reader.version == version else { return nil }
+        guard var reader = ChangeSetReader(bytes), reader.version <= version else { return nil }
         return reader.operations()?.map(\.operation)
+    }
+
+    /// The same in version 1, for a program that knows no locks. What is in version 1, or cannot be read, stays as it is.
+    public static func withoutLocks(_ bytes: [UInt8]) -> [UInt8] {
+        guard var reader = ChangeSetReader(bytes), reader.version == 2, let end = reader.endOfFiles() else {
+            return bytes
+        }
+        var writer = ByteWriter(capacity: end)
+        writer.put(UInt16(1))
+        writer.putRaw(bytes[2..<end])
+        return writer.bytes
     }
 
     /// Whose it is and what it touches, whatever its body holds. Nil if not even that can be read.
@@ -117,8 +132,10 @@ private struct ChangeSetWriter {
 
     var bytes: [UInt8] { writer.bytes }
 
+    private var hasLocks: Bool { self.set.files.contains { $0.lock != nil } }
+
     mutating func putPrologue() {
-        writer.put(ChangeSetCodec.version)
+        writer.put(UInt16(hasLocks ? 2 : 1))
         writer.put(set.author.rawValue)
         put(set.position)
         writer.put(set.time.raw)
@@ -187,6 +204,17 @@ private struct ChangeSetWriter {
     private mutating func put(_ bytes: [UInt8]?) {
         writer.put(bytes != nil)
         writer.putCounted(bytes ?? [])
+    }
+
+    mutating func putLocks() {
+        guard hasLocks else { return }
+        let locked = set.files.enumerated().compactMap { place, file in file.lock.map { (place, $0) } }
+        putCount(locked.count)
+        for (place, lock) in locked {
+            putCount(place)
+            writer.put(lock.fence)
+            writer.put(lock.isApart)
+        }
     }
 
     /// As changes to the base where that is shorter.

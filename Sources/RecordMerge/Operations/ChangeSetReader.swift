@@ -19,7 +19,9 @@ struct ChangeSetReader {
     }
 
     mutating func set(base: ChangeSetCodec.Base, hash: ChangeSetCodec.Hash) -> ChangeSet? {
-        guard let operations = operations(), let files = files(base, hash), reader.isAtEnd else { return nil }
+        guard version >= 1, let operations = operations(), var files = files(base, hash),
+            version < 2 || takeLocks(into: &files), reader.isAtEnd
+        else { return nil }
         let set = ChangeSet(
             author: prologue.author, position: prologue.position, time: prologue.time, seen: prologue.seen,
             operations: [], needs: prologue.needs)
@@ -89,6 +91,31 @@ struct ChangeSetReader {
             files.append(file)
         }
         return files
+    }
+
+    /// Where body 1 ends, whatever its files were told against.
+    mutating func endOfFiles() -> Int? {
+        guard operations() != nil else { return nil }
+        for _ in prologue.paths {
+            guard let kind = reader.byte(), kind <= 2, reader.raw(2 + 8 + 4) != nil else { return nil }
+            if kind == 0 { continue }
+            let head = kind == 1 ? Digest.byteCount : 2 * Digest.byteCount + 4 + 4
+            guard reader.raw(head) != nil, text() != nil else { return nil }
+        }
+        return reader.offset
+    }
+
+    private mutating func takeLocks(into files: inout [ChangeSet.SavedFile]) -> Bool {
+        guard let count = reader.uint32(), count > 0 else { return false }
+        var next = 0
+        for _ in 0..<count {
+            guard let place = reader.uint32().map({ Int($0) }), place >= next, place < files.count,
+                let fence = reader.uint64(), let isApart = reader.bool()
+            else { return false }
+            files[place] = files[place].saved(under: SaveLock(fence: fence, isApart: isApart))
+            next = place + 1
+        }
+        return true
     }
 
     private mutating func file(

@@ -1,4 +1,5 @@
 import Coordination
+import RecordMerge
 import SyncModel
 
 /// Who holds which files still, who waits for them, and who shows them: the machine of `Coordination`, and around it what is between the
@@ -18,6 +19,8 @@ struct ClaimDesk: Sendable {
         var leaseEnds: UInt64?
         /// The machine knows of it.
         var isQueued = false
+        /// It was granted, or held for a time, while the other node could not be asked.
+        var isApart = false
 
         /// What the arbiter on the other node has said.
         enum Arbiter: Sendable {
@@ -45,6 +48,13 @@ struct ClaimDesk: Sendable {
         var isGranted: Bool
     }
 
+    /// A lock for both nodes that is over: what was saved under it may be found only now.
+    struct Past: Sendable {
+        let claim: Claim
+        let isApart: Bool
+        let endedMilliseconds: Int64
+    }
+
     struct Arrival: Sendable {
         let identity: FileIdentity
         let path: Path
@@ -61,6 +71,7 @@ struct ClaimDesk: Sendable {
     var sights: [Node.Sight] = []
     /// Files that came to a name lately: one that goes from another may be one of them.
     var arrivals: [Arrival] = []
+    private var past: [Past] = []
     /// When the last link of this process was lost (monotonic milliseconds).
     var lostLinkAt: UInt64?
     /// Of an arbiter that has just begun: until then the other may hold what the process before this one granted, and has not told of it yet.
@@ -80,6 +91,10 @@ struct ClaimDesk: Sendable {
     /// Paths that may wait for their turn among programs while what they are to become is kept ready.
     static let writingsMax = 64
     static let arrivalsMax = 64
+    private static let pastMax = 64
+    /// The time of a file is that of the kernel's last tick; and what has gone has no time.
+    private static let slackMilliseconds: Int64 = 20
+    private static let goneMilliseconds: Int64 = 2_000
     private static let peerClient = UInt64.max
 
     mutating func newNumber() -> UInt64 {
@@ -118,6 +133,26 @@ struct ClaimDesk: Sendable {
         }
     }
 
+    mutating func notePast(_ entry: Entry, at now: Int64) {
+        guard entry.claim.isSaving else { return }
+        past.append(Past(claim: entry.claim, isApart: entry.isApart, endedMilliseconds: now))
+        past.removeFirst(max(0, past.count - ClaimDesk.pastMax))
+    }
+
+    /// What a file was saved under, if it is a lock for both nodes. `written` is when it was last changed; nil if it is gone.
+    func lock(over path: Path, written: Int64?, at now: Int64) -> SaveLock? {
+        func isSaved(under claim: Claim, until end: Int64) -> Bool {
+            guard claim.isSaving, claim.accesses.contains(where: { !$0.isRead && $0.meets(path) }) else { return false }
+            guard let written else { return end + ClaimDesk.goneMilliseconds >= now }
+            return (claim.sinceMilliseconds - ClaimDesk.slackMilliseconds...max(claim.sinceMilliseconds, end))
+                .contains(written)
+        }
+        let held = entries.first { isSaved(under: $0.value.claim, until: now) }
+        if let entry = held?.value { return SaveLock(fence: entry.claim.fence, isApart: entry.isApart) }
+        return past.last { isSaved(under: $0.claim, until: $0.endedMilliseconds) }
+            .map { SaveLock(fence: $0.claim.fence, isApart: $0.isApart) }
+    }
+
     /// The next time at which something is to be done without anybody's doing.
     func nextDue(isConnected: Bool) -> UInt64? {
         var due = machine.nextDue
@@ -135,4 +170,9 @@ struct ClaimDesk: Sendable {
         }
         return due
     }
+}
+
+extension Claim {
+    /// A program of this node may save under it what the other node must not save meanwhile.
+    fileprivate var isSaving: Bool { isHeld && node == .own && mode != .local && !isRead }
 }

@@ -56,6 +56,7 @@ extension Node {
         case .notNeeded, .toAsk, .alone: break
         }
         guard entry.claim.node == .own, entry.claim.isHeld else { return entry }
+        claims.notePast(entry, at: now.wallMilliseconds)
         // What was saved under it is one save, and what had to wait for it need wait no more.
         if records.dueAt != nil { records.dueAt = now.monotonicMilliseconds }
         plan.endRest { entry.claim.covers($0) }
@@ -134,6 +135,7 @@ extension Node {
         entry.claim.isHeld = true
         entry.claim.fence = grant.fence
         entry.claim.sinceMilliseconds = now.wallMilliseconds
+        entry.isApart = entry.isApart || !session.isLive
         let command = entry.command
         entry.command = nil
         claims.entries[grant.claim] = entry
@@ -181,6 +183,7 @@ extension Node {
                     refuse(number, .peerIncompatible, into: &effects)
                 } else {
                     claims.entries[number]?.arbiter = .notNeeded
+                    claims.entries[number]?.isApart = true
                 }
             case .asked, .waits, .granted, .notNeeded, .alone: break
             }
@@ -216,7 +219,11 @@ extension Node {
 
     /// The two nodes were apart for so long that each went on alone, and each has granted what excludes the other's.
     private func noteSplitHold(of claim: Claim, into effects: inout Effects) {
-        effects.add(.report(.note(Note(code: .lockSplitHold, subject: claim.paths.first?.bytes ?? []))))
+        if let path = claim.paths.first { noteSplitHold(of: path, into: &effects) }
+    }
+
+    func noteSplitHold(of path: Path, into effects: inout Effects) {
+        effects.add(.report(.note(Note(code: .lockSplitHold, subject: path.bytes))))
     }
 
     mutating func takeClaimAnswer(_ id: UInt64, isGranted: Bool, into effects: inout Effects) {
@@ -246,6 +253,7 @@ extension Node {
                 }
                 continue
             }
+            claims.entries[number]?.isApart = entry.claim.isHeld || entry.isApart
             switch entry.arbiter {
             case .asked, .waits, .granted: claims.entries[number]?.arbiter = .toAsk
             case .notNeeded, .toAsk, .alone: continue

@@ -59,6 +59,7 @@ struct SessionState: Sendable {
     // Records (`Node+RecordLink`)
     /// The peer can take change sets.
     var peerKeepsRecords = false
+    var peerReadsLocks = false
     /// It has the same models.
     var sharesRecords = false
     var saidRecords = false
@@ -215,7 +216,7 @@ extension Node {
     private var hello: Hello {
         Hello(
             versionMin: Hello.protocolMin, versionMax: Hello.protocolMax,
-            features: [Hello.changedLists] + (keepsRecords ? [SessionState.recordsFeature] : [])
+            features: [Hello.changedLists] + (keepsRecords ? [SessionState.recordsFeature, Hello.saveLocks] : [])
                 + (guardsFormats ? [FormatState.support] : []),
             name: record.name, program: Array(program.prefix(64)), wallMilliseconds: now.wallMilliseconds,
             ownHead: stores.durableOwnHead, known: known)
@@ -415,6 +416,7 @@ extension Node {
         session.isLive = true
         overdue.heardAt = now.monotonicMilliseconds
         session.peerKeepsRecords = hello.features.contains(SessionState.recordsFeature)
+        session.peerReadsLocks = hello.features.contains(Hello.saveLocks)
         tellOfModels(hello, into: &effects)
         noteSupport(of: hello)
         if hello.ownHead.position.seq > 0 { session.pastEnd = hello.ownHead.position }

@@ -96,7 +96,7 @@ extension Node {
         guard session.isLive, var going = session.baseGoing else { return }
         let sets = answers.changeSets()
         for stored in sets where stored.position <= going.ends[author] {
-            for piece in SetPiece.pieces(of: stored) { send(.changeSet(piece), into: &effects) }
+            for piece in SetPiece.pieces(of: readable(stored)) { send(.changeSet(piece), into: &effects) }
         }
         let last = sets.last?.position
         if let last, last < going.ends[author] {

@@ -198,17 +198,23 @@ extension Node {
     }
 
     /// What cannot be read here is held, and all the rest goes on.
-    mutating func noteStored(_ stored: StoredChangeSet) {
+    /// The set and the number of its book, if it is one that can be shown.
+    @discardableResult mutating func noteStored(_ stored: StoredChangeSet) -> (number: Int, set: ChangeSet)? {
         // It has got another number.
-        if stored.bytes.isEmpty { return }
-        guard let (number, set) = decoded(stored) else { return records.held.hold(stored) }
+        if stored.bytes.isEmpty { return nil }
+        guard let (number, set) = decoded(stored) else {
+            records.held.hold(stored)
+            return nil
+        }
         if set.author != ownParty, records.held.areNeeded(by: set, records.books[number].model) {
-            return records.held.hold(stored, set)
+            records.held.hold(stored, set)
+            return nil
         }
         records.held.noteRead(stored)
         clock.witness(set.time)
         records.books[number].note(set)
         awaitRows(of: set)
+        return (number, set)
     }
 
     // MARK: At the start

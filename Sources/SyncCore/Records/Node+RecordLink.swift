@@ -88,9 +88,16 @@ extension Node {
         let sets = answers.changeSets()
         if author == .peer { session.giveBackAfter = sets.last?.position }
         for stored in sets where stored.position <= records.durable[author] {
-            for piece in SetPiece.pieces(of: stored) { send(.changeSet(piece), into: &effects) }
+            for piece in SetPiece.pieces(of: readable(stored)) { send(.changeSet(piece), into: &effects) }
             if author == .own { session.setsSent = stored.position }
         }
+    }
+
+    /// As the peer's program reads it.
+    func readable(_ stored: StoredChangeSet) -> StoredChangeSet {
+        session.peerReadsLocks
+            ? stored
+            : StoredChangeSet(stored.author, stored.position, ChangeSetCodec.withoutLocks(stored.bytes))
     }
 
     // MARK: Taking
@@ -138,12 +145,22 @@ extension Node {
             records.known[stored.author] = max(records.known[stored.author], stored.position)
             if stored.author == .own { records.noteOwn(stored.position) }
             isInOrder = isInOrder && stored.author == .peer
-            if isInOrder { noteStored(stored) }
+            if isInOrder, let (number, set) = noteStored(stored) { noteSplitLocks(of: set, number, into: &effects) }
         }
         guard !batch.isEmpty else { return }
         records.noteHeard(at: now)
         store(&batch, into: &effects)
         if isInOrder { records.imported = seen } else { enqueue(.reloadRecords) }
+    }
+
+    /// While the nodes were apart each let one of its programs save the same file. Both saves are merged like any others.
+    private func noteSplitLocks(of set: ChangeSet, _ number: Int, into effects: inout Effects) {
+        guard set.author != ownParty, set.files.contains(where: { $0.lock != nil }) else { return }
+        var split = SortedMap<Path, Bool>()
+        for own in records.books[number].space.history {
+            for path in set.splitLocks(with: own) { split[path] = true }
+        }
+        for (path, _) in split { noteSplitHold(of: path, into: &effects) }
     }
 
     /// What comes of the sets that the last step has taken in.

@@ -340,12 +340,15 @@ extension Node {
         let seen = group.findings.map { min($0.finding.seen, records.unshown[$0.path] ?? $0.finding.seen) }.min()
         let peer = max(min(seen ?? records.known.peer, records.known.peer), record.setMarks.promised)
         let operations = group.operations(of: ownParty.other, seenThrough: peer)
+        let files = group.files { path, stat in
+            claims.lock(over: path, written: stat?.changed.milliseconds, at: now.wallMilliseconds)
+        }
         if peer > records.readable, records.held.concern(operations, records.books[number].model, by: ownParty.other) {
             let shown = max(records.readable, record.setMarks.promised)
             let own = group.operations(of: ownParty.other, seenThrough: shown)
-            return changeSet(own, group.files, of: number, at: time, seeing: shown)
+            return changeSet(own, files, of: number, at: time, seeing: shown)
         }
-        return changeSet(operations, group.files, of: number, at: time, seeing: peer)
+        return changeSet(operations, files, of: number, at: time, seeing: peer)
     }
 
     /// Written by a node that did not know that it was set back: the peer would never take it, because it has later ones. By

@@ -51,15 +51,16 @@ struct SaveGroup {
         return differ.operations(for: Array(saves.values))
     }
 
-    var files: [ChangeSet.SavedFile] {
-        findings.map { path, finding in
-            guard case .file(let content, _) = finding.entry.content, let bytes = finding.bytes else {
-                return ChangeSet.SavedFile(deleted: path, mode: finding.entry.mode, modified: finding.entry.modified)
-            }
-            return ChangeSet.SavedFile(
-                path: path, content: content, bytes: bytes, mode: finding.entry.mode,
-                modified: finding.entry.modified)
+    func files(under lock: (Path, Stat?) -> SaveLock?) -> [ChangeSet.SavedFile] {
+        findings.map { path, finding in file(at: path, finding).saved(under: lock(path, finding.stat)) }
+    }
+
+    private func file(at path: Path, _ finding: RecordState.Finding) -> ChangeSet.SavedFile {
+        guard case .file(let content, _) = finding.entry.content, let bytes = finding.bytes else {
+            return ChangeSet.SavedFile(deleted: path, mode: finding.entry.mode, modified: finding.entry.modified)
         }
+        return ChangeSet.SavedFile(
+            path: path, content: content, bytes: bytes, mode: finding.entry.mode, modified: finding.entry.modified)
     }
 
     /// What the set would break that was whole before. What the peer has written meanwhile is for the merge, so it must be broken

@@ -64,6 +64,8 @@ public struct Hello: Hashable, Sendable {
     public static let protocolMax: UInt16 = 1
     /// The sender understands `wantChanged`.
     public static let changedLists = Array("changed-lists".utf8)
+    /// The sender reads change sets that tell under which lock a file was saved.
+    public static let saveLocks = Array("save-locks".utf8)
 
     public var versionMin: UInt16
     public var versionMax: UInt16
