@@ -81,6 +81,8 @@ public struct Limits: Sendable, Equatable {
     public var lostPatienceMilliseconds: UInt64 = 120_000
     /// What does not come for so long, though the peer is there, is told of.
     public var overdueMilliseconds: UInt64 = 600_000
+    /// And for so long: it will hardly come by itself any more.
+    public var stalledMilliseconds: UInt64 = 86_400_000
     public var rescanMilliseconds: UInt64 = 3_600_000
     /// Record files that are saved with no more than this between them are one save, as long as the whole does not take longer
     /// than the patience.

@@ -175,6 +175,46 @@ struct MessageTests {
     }
 
     @Test(
+        "I24, content.stalled: a file that has not come for a day is serious, instead of a warning, until it is overtaken"
+    )
+    func stalledFile() throws {
+        var peer = PeerLog()
+        let (told, id) = try Self.toldOfFile(by: &peer)
+        var driver = told
+        let start = driver.milliseconds
+        while driver.milliseconds < start + 86_700_000 {
+            driver.receive(.later(id))
+            driver.settle()
+            driver.oversleep(50_000)
+            if driver.milliseconds == start + 86_350_000 { #expect(driver.alerts == [.contentOverdue]) }
+        }
+        #expect(driver.alerts == [.contentStalled])
+        peer.append(epoch: 1, path: "x", isSeen: true)
+        driver.receive(.log([peer.entries[1]]))
+        let end = driver.milliseconds + 60_000
+        while driver.milliseconds < end { driver.sleep() }
+        #expect(driver.alerts.isEmpty)
+    }
+
+    @Test("I24, content.stalled: a log that has not come for a day is serious, until it comes") func stalledLog() {
+        var peer = PeerLog()
+        for name in ["x", "y"] { peer.append(epoch: 1, path: name) }
+        var driver = Driver.running()
+        driver.greet(ownHead: peer.heads[1])
+        driver.receive(.log([peer.entries[0]]))
+        driver.settle()
+        let start = driver.milliseconds
+        while driver.milliseconds < start + 86_700_000 {
+            driver.oversleep(50_000)
+            if driver.milliseconds == start + 86_350_000 { #expect(driver.alerts == [.contentOverdue]) }
+        }
+        #expect(driver.alerts == [.contentStalled])
+        driver.receive(.log([peer.entries[1]]))
+        driver.settle()
+        #expect(driver.alerts.isEmpty)
+    }
+
+    @Test(
         "peer.away, node.paused, peer.paused: what has been told of and not come yet is pending, with a reason",
         arguments: [MessageCode.peerAway, .nodePaused, .peerPaused])
     func notCome(reason: MessageCode) throws {

@@ -1,7 +1,7 @@
 import SyncModel
 
 /// What the peer owes, and does not give for long though it is there. Each try that fails is a matter of moments and told as a reason
-/// for waiting; that none succeeds for ten minutes is told as a warning, which goes when it comes.
+/// for waiting; that none succeeds for ten minutes is told as a warning, for a day as something serious; both go when it comes.
 struct OverdueState: Sendable {
     /// When something of the peer's log, its rows or its change sets came last (monotonic milliseconds).
     var heardAt: UInt64 = 0
@@ -21,23 +21,23 @@ extension Node {
             return
         }
         let age = timers.age(of: waiting.sinceMilliseconds, at: now)
-        if age >= Int64(clamping: limits.overdueMilliseconds) { tellOverdue(row.path, into: &effects) }
+        tellOverdue(row.path, after: UInt64(clamping: age), into: &effects)
     }
 
     /// Looked at a few times while it gets old: what came between is seen then.
     mutating func pumpOverdue(into effects: inout Effects) {
         let owesHistory = owesHistory
-        if !owesHistory { setAlarm(.contentOverdue, if: false, into: &effects) }
+        if !owesHistory { endAlarms(about: [], into: &effects) }
         // With the sign of life, and by no wish of its own to be woken.
         guard overdue.isDue else { return }
         overdue.isDue = false
         // (Who is paused owes nothing as long as he is, and says himself what waits.)
         guard session.isLive, !session.peerIsPaused, !record.isPaused else { return }
-        if owesHistory, isOverdue(since: overdue.heardAt) { setAlarm(.contentOverdue, if: true, into: &effects) }
+        if owesHistory { setAlarms(about: [], after: silence(since: overdue.heardAt), into: &effects) }
         for (content, wanted) in fetch.active {
-            guard wanted.reserved > 0 || !wanted.asked.isEmpty, isOverdue(since: wanted.heardAt) else { continue }
+            guard wanted.reserved > 0 || !wanted.asked.isEmpty else { continue }
             for path in wanted.claimants where plan.tasks[path]?.content == content {
-                tellOverdue(path, into: &effects)
+                tellOverdue(path, after: silence(since: wanted.heardAt), into: &effects)
             }
         }
     }
@@ -53,19 +53,32 @@ extension Node {
         isCatchingUp || keepsRecords && session.isLive && records.lacks(session.peerKnows)
     }
 
-    private func isOverdue(since heardAt: UInt64) -> Bool {
-        heardAt + limits.overdueMilliseconds <= now.monotonicMilliseconds
+    private func silence(since heardAt: UInt64) -> UInt64 { now.monotonicMilliseconds - heardAt }
+
+    private mutating func tellOverdue(_ path: Path, after milliseconds: UInt64, into effects: inout Effects) {
+        guard milliseconds >= limits.overdueMilliseconds,
+            overdue.toldOf.contains(key: path) || overdue.toldOf.count < OverdueState.toldMax
+        else { return }
+        overdue.toldOf[path] = true
+        setAlarms(about: path.bytes, after: milliseconds, into: &effects)
     }
 
-    private mutating func tellOverdue(_ path: Path, into effects: inout Effects) {
-        guard overdue.toldOf.count < OverdueState.toldMax else { return }
-        overdue.toldOf[path] = true
-        setAlarm(.contentOverdue, subject: path.bytes, if: true, into: &effects)
+    /// One of the two at most.
+    private mutating func setAlarms(about subject: [UInt8], after milliseconds: UInt64, into effects: inout Effects) {
+        let isStalled = milliseconds >= limits.stalledMilliseconds
+        let isOverdue = milliseconds >= limits.overdueMilliseconds && !isStalled
+        if isStalled { setAlarm(.contentStalled, subject: subject, if: true, into: &effects) }
+        setAlarm(.contentOverdue, subject: subject, if: isOverdue, into: &effects)
+    }
+
+    private mutating func endAlarms(about subject: [UInt8], into effects: inout Effects) {
+        setAlarm(.contentStalled, subject: subject, if: false, into: &effects)
+        setAlarm(.contentOverdue, subject: subject, if: false, into: &effects)
     }
 
     private mutating func endOverdue(_ path: Path, into effects: inout Effects) {
         guard !overdue.toldOf.isEmpty, overdue.toldOf.removeValue(forKey: path) != nil else { return }
-        setAlarm(.contentOverdue, subject: path.bytes, if: false, into: &effects)
+        endAlarms(about: path.bytes, into: &effects)
     }
 }
 

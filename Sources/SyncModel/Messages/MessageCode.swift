@@ -13,6 +13,7 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
 
     case contentChanging = "content.changing"
     case contentOverdue = "content.overdue"
+    case contentStalled = "content.stalled"
     case contentUnavailable = "content.unavailable"
 
     case controlLost = "control.lost"

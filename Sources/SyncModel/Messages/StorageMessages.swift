@@ -19,6 +19,16 @@ extension MessageRegistry {
                 may be writing the file without a pause. It is asked for again by itself.
                 """),
         MessageKind(
+            .contentStalled, .serious, healsItself: true, retry: .patiently,
+            meaning: """
+                What is to come here has not come for a day, though the other node is connected: its bytes, or, where \
+                no file is named, the list of its changes. What is here stays as it is; everything else goes on.
+                """,
+            cure: """
+                Look at the other node with syncctl status, syncctl doctor and at the journal there: something has to \
+                be mended, most often its disk. It is asked for again by itself.
+                """),
+        MessageKind(
             .contentUnavailable, .warning, healsItself: true, retry: .patiently,
             meaning: """
                 The other node announced this version but no longer has its bytes, most often because the file \

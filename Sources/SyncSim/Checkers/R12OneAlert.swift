@@ -52,7 +52,8 @@ package final class OneAlert: Invariant {
     /// (conflicts, quarantine, invalid rules, special files) may stay.
     static func isOverAtRest(_ code: MessageCode) -> Bool {
         switch code {
-        case .clockSkew, .contentChanging, .contentOverdue, .contentUnavailable, .diskError, .diskFull, .fuseDeletes,
+        case .clockSkew, .contentChanging, .contentOverdue, .contentStalled, .contentUnavailable, .diskError, .diskFull,
+            .fuseDeletes,
             .logMissing,
             .nodeHalted, .nodePaused, .pathBusy, .pathPermission, .peerAway, .peerPaused, .peerProtocolViolation,
             .peerRejected,

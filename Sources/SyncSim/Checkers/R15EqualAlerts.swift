@@ -32,7 +32,8 @@ package final class EqualAlerts: Invariant {
             .stateForeign, .waitTimedOut:
             // Said by the shell and its tools, never by a node.
             false
-        case .clockSkew, .clockStepped, .contentChanging, .contentOverdue, .contentUnavailable, .diskError, .diskFull,
+        case .clockSkew, .clockStepped, .contentChanging, .contentOverdue, .contentStalled, .contentUnavailable,
+            .diskError, .diskFull,
             .formatCorrupt,
             .formatDowngradeHeld, .formatNewer, .formatUnknown, .formatZeroLength, .fuseApproved, .fuseDeletes,
             .fuseRejected, .ignoreInvalid, .initialMerged, .itemLateWrite, .itemPoisoned, .itemQuarantined,
