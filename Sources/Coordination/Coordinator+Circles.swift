@@ -39,7 +39,10 @@ extension Coordinator {
         var result: [Agent] = []
         for (number, entry) in entries where !entry.isHeld && entry.request.agent == agent {
             result += blockers(of: number).compactMap { entries[$0]?.request.agent }
-            result += entry.pending.compactMap { questions[$0] }.compactMap { presenters[$0.question.presenter]?.agent }
+            // (Who is only told that somebody reads has nothing to do for that, and need not wait for anything.)
+            result += entry.pending.compactMap { questions[$0]?.question }
+                .filter { $0.savesFirst || $0.kind != .letRead }
+                .compactMap { presenters[$0.presenter]?.agent }
         }
         return result
     }

@@ -243,6 +243,19 @@ struct CoordinatorTests {
         #expect(bench.refused[4] != nil && bench.granted == [2])
     }
 
+    @Test(
+        "two who show a file and look at it at the same moment do not wait for each other, unless one is to save first")
+    func lookingTogether() {
+        for savesFirst in [false, true] {
+            var bench = Bench()
+            bench.present(1, "a", client: 7, purpose: "one")
+            bench.present(2, "a", client: 8, purpose: "two")
+            bench.claim(3, by: 7, for: "one", [("a", .read(savesFirst: savesFirst))])
+            bench.claim(4, by: 8, for: "two", [("a", .read(savesFirst: savesFirst))])
+            #expect((bench.refused[4] != nil) == savesFirst && bench.refused[3] == nil)
+        }
+    }
+
     @Test("whose client is gone holds nothing, waits for nothing and shows nothing")
     func gone() {
         var bench = Bench()

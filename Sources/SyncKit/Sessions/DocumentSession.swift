@@ -1,6 +1,6 @@
 /// One open document: its model, what has changed, and when that is written. Made by `makeDocumentSession`.
 ///
-/// The model is a value. It is changed by `update`, written by `save` or by itself (two seconds after the last change, fifteen after the
+/// The model is a value. It is changed by `update`, or by `mutate` with what follows from the change, and written by `save` or by itself (two seconds after the last change, fifteen after the
 /// first), and what is changed while a save runs goes into the next one.
 public protocol DocumentSession<Model>: Actor {
     associatedtype Model: Sendable
@@ -25,7 +25,11 @@ public protocol DocumentSession<Model>: Actor {
 
     /// Begins a document that is not there yet, or is empty.
     func begin(with model: Model) throws
+    /// Changes it, and nothing else.
     func update(_ change: @Sendable (inout Model) -> Void) throws
+    /// Changes it, and lets the data be derived that follows from that, in one step: undone as one, saved as one, and the other node gets
+    /// both as one.
+    func mutate(_ change: @Sendable (inout Model) -> Void) throws
     func undo() throws
     func redo() throws
     /// For programs that count changes by an undo manager of their own.
@@ -88,11 +92,14 @@ public struct Autosave: Hashable, Sendable {
 }
 
 /// Touches nothing on the disk. A session of a `purpose` may be used within an access for the same purpose, which then holds the file from
-/// before it is opened until after it is saved; otherwise each session has one of its own.
+/// before it is opened until after it is saved; otherwise each session has one of its own. Data is derived in the order of `derived`, each
+/// from what those before it have left.
 public func makeDocumentSession<Model: Sendable>(
-    _ document: some Document<Model>, at path: DocumentPath, coordinator: any FileCoordinator = makeFileCoordinator(),
-    purpose: String? = nil, autosave: Autosave = Autosave(), clock: any DocumentClock = makeSystemClock()
+    _ document: some Document<Model>, at path: DocumentPath, deriving derived: [DerivedData<Model>] = [],
+    coordinator: any FileCoordinator = makeFileCoordinator(), purpose: String? = nil, autosave: Autosave = Autosave(),
+    clock: any DocumentClock = makeSystemClock()
 ) -> any DocumentSession<Model> {
     FileSession(
-        document, at: path, coordinator: coordinator, purpose: purpose, autosave: autosave, clock: clock)
+        document, at: path, deriving: derived, coordinator: coordinator, purpose: purpose, autosave: autosave,
+        clock: clock)
 }

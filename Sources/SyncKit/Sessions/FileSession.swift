@@ -18,6 +18,7 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
 
     nonisolated let purpose: String
     private let document: Kind
+    private let derived: [DerivedData<Model>]
     private let coordinator: any FileCoordinator
     private let clock: any DocumentClock
     private let autosave: Autosave
@@ -42,12 +43,14 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
     private var queue: [CheckedContinuation<Void, Never>] = []
 
     private static var undoMax: Int { 100 }
+    private static var lookPause: UInt64 { 250 }
 
     init(
-        _ document: Kind, at path: DocumentPath, coordinator: any FileCoordinator, purpose: String?,
-        autosave: Autosave, clock: any DocumentClock
+        _ document: Kind, at path: DocumentPath, deriving derived: [DerivedData<Model>],
+        coordinator: any FileCoordinator, purpose: String?, autosave: Autosave, clock: any DocumentClock
     ) {
         self.document = document
+        self.derived = derived
         self.path = path
         self.coordinator = coordinator
         self.autosave = autosave
@@ -80,9 +83,11 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         state = .inProgress
         lastError = nil
         do {
-            let contents = try await coordinator.withAccess([.read(path)], for: purpose, within: nil) { _ in
-                try await self.attach()
-                return try await DocumentFiles.contents(at: self.path)
+            let contents = try await persistently {
+                try await coordinator.withAccess([.read(path)], for: purpose, within: nil) { _ in
+                    try await self.attach()
+                    return try await DocumentFiles.contents(at: self.path)
+                }
             }
             take(contents)
         } catch {
@@ -91,6 +96,19 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
             fail(with: failure)
         }
         return outcome
+    }
+
+    /// Who would have closed a circle of programs that wait for each other tries again: the others go on meanwhile.
+    private func persistently<Result>(_ body: () async throws -> Result) async throws -> Result {
+        for pause in [10, 20, 40, 80, 160] as [UInt64] {
+            do {
+                return try await body()
+            } catch let error as CoordinationError {
+                guard case .wouldDeadlock = error.kind else { throw error }
+            }
+            try await clock.sleep(until: clock.milliseconds + pause)
+        }
+        return try await body()
     }
 
     private func take(_ contents: DocumentContents?) {
@@ -109,6 +127,10 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         model = decoded.model
         lastError = decoded.model == nil ? DocumentError(unreadable: decoded) : nil
         state = decoded.model != nil || outcome == .zeroLength ? .normal : .editingDisabled
+        tellReaders()
+    }
+
+    private func tellReaders() {
         if let model { for reader in readers.values { reader.yield(model) } }
     }
 
@@ -136,7 +158,26 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         changed()
     }
 
-    func update(_ change: @Sendable (inout Model) -> Void) throws {
+    func update(_ change: @Sendable (inout Model) -> Void) throws { try step(change) }
+
+    func mutate(_ change: @Sendable (inout Model) -> Void) throws {
+        let before = model
+        try step { model in
+            change(&model)
+            _ = derive(into: &model, ApplyContext(origin: .local, before: before))
+        }
+    }
+
+    /// True if anything was changed by it.
+    private func derive(into model: inout Model, _ context: ApplyContext<Model>) -> Bool {
+        var isAny = false
+        for one in derived where one.origins.contains(context.origin) {
+            if one.derive(&model, context) { isAny = true }
+        }
+        return isAny
+    }
+
+    private func step(_ change: (inout Model) -> Void) throws {
         try requireOpen()
         guard var changing = model else { throw DocumentError(.protected(outcome), reason: "there is no document yet") }
         undoing.append(changing)
@@ -171,6 +212,16 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         case .undone: changed(by: -1)
         case .cleared: markClean()
         }
+    }
+
+    /// What came of it is a change of this session, to be saved like any other.
+    private func deriveFromImport(since before: Model?) {
+        guard var deriving = model, derive(into: &deriving, ApplyContext(origin: .imported, before: before)) else {
+            return
+        }
+        model = deriving
+        changed()
+        tellReaders()
     }
 
     private func changed(by step: Int = 1) {
@@ -393,21 +444,42 @@ extension FileSession: FilePresenter {
         Task { [weak self] in await self?.look() }
     }
 
+    /// What is in the file now; nil if it cannot be read, or has gone.
+    private func present() async -> DocumentContents? {
+        do {
+            return try await coordinator.withAccess([.read(path, savingFirst: false)], for: purpose, within: nil) { _ in
+                try await DocumentFiles.contents(at: self.path)
+            }
+        } catch is CoordinationError {
+            // Somebody was in the way. What has changed is still to be seen.
+            lookLater()
+            return nil
+        } catch {
+            return nil
+        }
+    }
+
+    private func lookLater() {
+        let due = clock.milliseconds + FileSession.lookPause
+        Task { [weak self, clock] in
+            do { try await clock.sleep(until: due) } catch { return }
+            await self?.lookSoon()
+        }
+    }
+
     /// What others wrote is loaded, unless there are changes here: then it is for the application to say what becomes of them. That
     /// somebody has written need not mean that anything has changed: it may have been this session.
     private func look() async {
         await inTurn { session in
             session.isLookWanted = false
             guard session.token != nil else { return }
-            let path = session.path
-            let found = try? await session.coordinator.withAccess(
-                [.read(path, savingFirst: false)], for: session.purpose, within: nil
-            ) { _ in try await DocumentFiles.contents(at: path) }
-            guard let found, found != session.basis else { return }
+            guard let found = await session.present(), found != session.basis else { return }
             if session.hasUnsavedChanges {
                 session.state = .inConflict
             } else {
+                let before = session.model
                 session.take(found)
+                session.deriveFromImport(since: before)
             }
         }
     }
