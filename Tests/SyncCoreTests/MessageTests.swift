@@ -79,6 +79,17 @@ struct MessageTests {
         #expect(reason == (isChanging ? .contentChanging : .contentUnavailable))
     }
 
+    @Test("waiting.parent: what is to stand in a directory that is not there yet waits for it") func orphan() throws {
+        var peer = PeerLog()
+        let content = Driver.Item.file("text", inode: 5, modified: Self.old).content
+        peer.append(epoch: 1, path: "d/x", entry: Entry(content: content, mode: 0o644, modified: Self.old))
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.log(peer.entries))
+        driver.settle()
+        #expect(driver.shelf.rows[place("d/x")]?.waiting?.reason == .waitingParent)
+    }
+
     @Test(
         "I24, content.overdue: what the peer refuses for ten minutes becomes a warning, until it is overtaken",
         arguments: [true, false])

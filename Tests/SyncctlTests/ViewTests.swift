@@ -116,7 +116,10 @@ struct ViewTests {
         let none = HistoryDocument(path: [0x61, 0xFF], versions: [])
         #expect(
             Command.historyLines(none, style: .plain, again: ViewTests.again)
-                == [#"No earlier versions of a\xff are kept here."#])
+                == [
+                    #"No earlier versions of a\xff are kept here."#,
+                    "What is replaced or deleted on one node is kept by the other: run syncctl history there too.",
+                ])
     }
 
     @Test("lines of log and events hold what other lines cannot forge") func lines() {

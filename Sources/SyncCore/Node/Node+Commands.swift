@@ -198,17 +198,16 @@ extension Node {
         enqueue(.restoreOver(id, kept, path ?? kept.path))
     }
 
-    /// The version goes back into the tree by its name; a file that stands there takes its place among the versions.
+    /// The version goes back into the tree by its name; a file that stands there takes its place among the versions. Directories that
+    /// are not there any more are made for it.
     mutating func restoreOver(
         _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ answers: inout Answers, into effects: inout Effects
     ) {
         let row = answers.rows().first
-        let parents = answers.rows()
-        guard target.depth == 1 || parents.first?.disk?.entry.content.isDirectory == true else {
-            effects.add(.answer(id, .refused(.waitingParent)))
-            return
-        }
-        guard !apply.touches(target), !target.isReserved, !target.isRoot, row?.disk?.entry.content.isDirectory != true
+        let parents = answers.rowsByPath()
+        let isBelowFile = target.parents.contains { parents[$0]?.disk?.entry.content.isDirectory == false }
+        guard !apply.touches(target), !target.isReserved, !target.isRoot, row?.disk?.entry.content.isDirectory != true,
+            !isBelowFile
         else {
             effects.add(.answer(id, .refused(.pathBusy)))
             return
@@ -226,7 +225,24 @@ extension Node {
         apply.restoring[target] = true
         let aside = row?.disk.map { replaced(kept, by: $0, of: target) }
         let intent = announce(target, from: aside ?? kept, replacing: row?.disk?.stat)
-        run([program], for: .restoring(id, kept, target, row?.disk, intent.stage), after: intent, into: &effects)
+        run(
+            programs(toMakeParentsOf: target, parents) + [program],
+            for: .restoring(id, kept, target, row?.disk, intent.stage), after: intent, into: &effects)
+    }
+
+    /// As a person makes them, one by one; another program may be faster. They are like the directory that they are made in.
+    private func programs(toMakeParentsOf target: Path, _ rows: RowMap) -> [DiskProgram] {
+        var mode: UInt16 = 0o755
+        var programs: [DiskProgram] = []
+        for parent in target.parents {
+            if let disk = rows[parent]?.disk {
+                mode = disk.entry.mode
+            } else {
+                let here = Place.tree(parent)
+                programs.append(DiskProgram([.createDirectory(here, mode: mode), .syncParent(here)]))
+            }
+        }
+        return programs
     }
 
     /// The operation that makes it so, where something has to make room.
@@ -236,7 +252,8 @@ extension Node {
         _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ old: Row.DiskState?, _ intent: StageName,
         _ results: [DiskResult], into effects: inout Effects
     ) {
-        let failure = results.first?.failure
+        // (Those before it made directories.)
+        let failure = results.last?.failure
         if old != nil, failure?.index == Node.restoringExchange + 1, failure?.error == .mismatch {
             // A save in that very moment: everything back, the save first. Until it is back the intent stands.
             let (there, here) = (kept.place, Place.tree(target))
@@ -248,7 +265,7 @@ extension Node {
         let answer = failure.map { Answer.refused(Node.reason(for: $0.error)) } ?? .done
         // Once it is back in the tree the record must not go on telling of it, even if nobody can say that the name lasts.
         // What could not be looked at, if it is a save in that very moment, the late look will find.
-        guard let result = results.first, failure.map({ $0.index > (old == nil ? 0 : Node.restoringExchange) }) ?? true
+        guard let result = results.last, failure.map({ $0.index > (old == nil ? 0 : Node.restoringExchange) }) ?? true
         else {
             effects.add(.answer(id, answer))
             return
@@ -275,7 +292,7 @@ extension Node {
     private mutating func endRestoring(_ target: Path, _ intent: StageName, into effects: inout Effects) {
         apply.restoring[target] = nil
         look(at: target)
-        if let parent = target.parent { look(at: parent) }
+        for parent in target.parents { look(at: parent) }
         var batch = Batch()
         batch.add(.dropIntent(intent))
         store(&batch, into: &effects)

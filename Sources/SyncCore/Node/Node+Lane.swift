@@ -363,7 +363,7 @@ extension Node {
                 .intents, .summary(.root), .versionsKept(sinceMilliseconds: young, limit: limits.lateLooksMax),
             ] + log
         case .restoreOver(_, _, let path):
-            return [.rows([path]), .rows([path.parent ?? .root])]
+            return [.rows([path]), .rows(path.parents)]
         case .setAside(_, let path), .doubt(_, let path, _, _):
             return [.rows([path])]
         case .settleRecovery(let findings):

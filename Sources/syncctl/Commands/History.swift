@@ -18,7 +18,12 @@ extension Command {
         _ history: HistoryDocument, style: Style, again: (String) -> String
     ) -> [String] {
         let path = style.name(history.path)
-        guard !history.versions.isEmpty else { return ["No earlier versions of \(path) are kept here."] }
+        guard !history.versions.isEmpty else {
+            return [
+                "No earlier versions of \(path) are kept here.",
+                "What is replaced or deleted on one node is kept by the other: run syncctl history there too.",
+            ]
+        }
         let rows = history.versions.map { version in
             [
                 style.foreign(version.id), Words.time(version.timeMilliseconds), style.name(version.node),
