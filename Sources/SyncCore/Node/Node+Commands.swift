@@ -125,7 +125,7 @@ extension Node {
         status.alerts = alarms.raised.map(\.value)
         status.locks = claims.entries.count { $0.value.claim.isHeld }
         status.heldDeletes = record.held
-        status.quarantinedRecords = records.quarantinedCount
+        status.quarantinedRecords = records.contestedCount
         status.contests = records.contested.count
         status.heldSets = records.held.count
         status.state = folderState

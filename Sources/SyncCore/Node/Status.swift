@@ -40,7 +40,7 @@ public struct Status: Hashable, Sendable {
     /// How many there are in all: exact, but for changes beyond those that are listed.
     public var pendingTotal = 0
     public var alerts: [Alert] = []
-    /// Records in quarantine, and how many groups they make.
+    /// Records in quarantine about which somebody is to decide, and how many groups they make.
     public var quarantinedRecords = 0
     public var contests = 0
     /// Change sets of the peer that wait for a model or a program that can read them.

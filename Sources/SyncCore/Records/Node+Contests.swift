@@ -88,6 +88,9 @@ extension RecordBook {
             path: content?.path, bytes: content?.bytes ?? [], kept: kept)
     }
 
+    /// Of the records in quarantine those about which somebody is to decide.
+    var contestedCount: Int { view.quarantine.count { code(of: $0.value.group) != nil } }
+
     /// Nil where nobody contests anything: somebody has decided against it, or its author has never named anybody.
     private func code(of group: RecordID) -> MessageCode? {
         switch view.quarantine[group]?.reason {

@@ -192,7 +192,7 @@ struct RecordState: Sendable {
     var readable: LogPosition { min(known.peer, held.before ?? known.peer) }
 
     var dead: [RecordID] { books.flatMap(\.view.dead) }
-    var quarantinedCount: Int { books.reduce(0) { $0 + $1.view.quarantine.count } }
+    var contestedCount: Int { books.reduce(0) { $0 + $1.contestedCount } }
 
     struct Finding: Sendable {
         let entry: Entry
