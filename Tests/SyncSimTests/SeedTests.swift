@@ -46,6 +46,8 @@ struct SeedTests {
             4844, 7392, 9109, 9564,
             // What broke the rules was what the other node had done as well.
             7765,
+            // What had broken the rules was taken away again, and what waited with it went on waiting.
+            4716,
         ])
     func passesWithRecords(seed: UInt64) {
         let violations = Simulation.run(plan: SeedPlan(recordsOf: seed)).violations

@@ -177,7 +177,9 @@ extension Node {
     private func reason(for row: Row) -> MessageCode {
         if record.isForked { return .logForked }
         if watch.root != .healthy { return watch.root == .replaced ? .rootReplaced : .rootMissing }
-        if row.condition == .missing { return record.held == nil ? .waitingChildren : .fuseDeletes }
+        if row.condition == .missing, !waitsForAuthor(row) {
+            return record.held == nil ? .waitingChildren : .fuseDeletes
+        }
         if record.isPaused { return .nodePaused }
         if let waiting = row.waiting { return waiting.reason }
         if !session.isLive { return .peerAway }

@@ -20,8 +20,9 @@ extension Node {
         watchContests(into: &effects)
     }
 
-    /// What broke the rules may keep them now: the other node has mended it, or taken away as well what was missed.
-    private mutating func reconsiderSaves() {
+    /// What broke the rules may keep them now: somebody has mended it, taken back what it hung on, or taken away as well what was
+    /// missed.
+    mutating func reconsiderSaves() {
         let faulty = records.waiting.filter { $0.value == .validationRequiredMissing }
         guard !faulty.isEmpty else { return }
         for (path, _) in faulty { records.waiting[path] = nil }

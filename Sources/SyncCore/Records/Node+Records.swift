@@ -64,10 +64,10 @@ extension Node {
         records.dueAt = isMuch ? now.monotonicMilliseconds : min(quiet, patience)
     }
 
-    /// What stands there is what was told of last.
+    /// What stands there is what was told of last. What waited with it may keep the rules without it.
     mutating func takeBackFinding(at path: Path) {
-        records.found[path] = nil
         records.waiting[path] = nil
+        if records.found.removeValue(forKey: path) != nil { reconsiderSaves() }
     }
 
     /// What was saved there cannot be told of.
