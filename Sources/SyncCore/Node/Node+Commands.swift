@@ -273,7 +273,7 @@ extension Node {
             return
         }
         // What stands there now is as old as the version, but a person put it there: no power cut did.
-        if record.distrustSince != nil { watch.handled[target] = true }
+        noteHandled(target)
         if hasHeader(target) { formats.insisted[target] = true }
         effects.add(.report(.note(Note(code: .versionRestored, subject: target.bytes))))
         enqueue(.settleRestore(id, kept, target, old, result.inspected.first ?? old?.stat, answer))

@@ -10,7 +10,8 @@ struct WatchState: Sendable {
     /// began.
     var clockStretches: [ClosedRange<Int64>] = []
     var clockSeen = Moment(monotonicMilliseconds: 0, wallMilliseconds: 0)
-    /// After a power cut: what was seen being written or taken away since, and so is nobody's damage.
+    /// After a power cut: what was seen being written or taken away since, and so is nobody's damage. Once the distrust has ended only
+    /// that still counts which the rules left out (`distrustOfIgnored`).
     var handled = SortedMap<Path, Bool>()
     /// After a power cut: whole files that went from where they were known, without a row that still says so. Who gives
     /// one of them another name is no cut.
@@ -316,12 +317,20 @@ extension Node {
     }
 
     private mutating func noteHandled(_ notice: Notice) {
-        guard record.distrustSince != nil, notice.kind == .writing || notice.kind == .gone,
-            watch.handled.count < limits.notedPathsMax
-        else { return }
-        watch.handled[notice.path] = true
+        guard notice.kind == .writing || notice.kind == .gone, noteHandled(notice.path) else { return }
         // What is being read may be from before, and so what the cut left.
         if watch.hashing.contains(key: notice.path) { watch.hashing[notice.path] = false }
+    }
+
+    /// Somebody has done something there: true if what stands at the path was in doubt. What the rules left out is longer than all else.
+    @discardableResult
+    mutating func noteHandled(_ path: Path) -> Bool {
+        let isInDoubt =
+            record.distrustSince != nil
+            || watch.distrustOfIgnored != nil && watch.rules.isIgnored(path.bytes, isDirectory: false)
+        guard isInDoubt, watch.handled.count < limits.notedPathsMax else { return false }
+        watch.handled[path] = true
+        return true
     }
 
     /// What was written before its name went is looked for when the name is found gone.
@@ -353,7 +362,7 @@ extension Node {
         watch.distrustOfIgnored = record.distrustSince
         record.distrustSince = nil
         watch.unseen = nil
-        watch.handled.removeAll()
+        watch.handled.removeAll { path, _ in !watch.rules.isIgnored(path.bytes, isDirectory: false) }
         watch.strays.removeAll()
         watch.arrived.removeAll()
         watch.swept.removeAll()
