@@ -71,6 +71,9 @@ public struct HybridTime: Hashable, Comparable, Sendable {
 
     public var wallMilliseconds: UInt64 { raw >> 16 }
 
+    /// The one right after it; the last there is has none.
+    public var next: HybridTime { HybridTime(raw: raw == .max ? .max : raw + 1) }
+
     public static func < (left: HybridTime, right: HybridTime) -> Bool { left.raw < right.raw }
 }
 
@@ -88,7 +91,7 @@ public struct HybridClock: Hashable, Sendable {
     /// The stamp for something that happens now.
     public mutating func tick(wallMilliseconds: Int64) -> HybridTime {
         let wall = HybridTime(wallMilliseconds: wallMilliseconds)
-        last = wall > last ? wall : HybridTime(raw: last.raw == .max ? .max : last.raw + 1)
+        last = wall > last ? wall : last.next
         return last
     }
 

@@ -588,11 +588,12 @@ extension Node {
         let position = nextPosition()
         let isFirst = row.reflected == .none && row.head(by: .own) == nil && !isReasserted
         let tick = clock.tick(wallMilliseconds: now.wallMilliseconds)
+        if seen == nil, let earlier = unreadConflict(row) { row.reflected.peer = min(row.reflected.peer, earlier) }
+        let seen = seen ?? self.seen(by: entry, at: row)
         // A file that was here before anybody watched is as old as it says: the newer one keeps the name. (One that was made since
         // was made now, whatever the clock has shown meanwhile: a power cut may take it back.)
-        let age = HybridTime(wallMilliseconds: entry.modified.milliseconds)
-        let isFound = isFirst && row.disk == nil && !entry.isAbsent && !watch.isAllRead
-        let time = isFound && age < tick ? age : tick
+        let isFound = isFirst && !watch.isAllRead || isGivenBack(stat, at: row)
+        let time = isFound && row.disk == nil && !entry.isAbsent ? min(tick, age(of: entry, on: row, seen)) : tick
         let origin = Origin(author: .own, position: position, time: time)
         var origins = Origins(all: origin)
         if let disk = row.disk, !entry.isAbsent, !disk.entry.isAbsent {
@@ -600,8 +601,6 @@ extension Node {
             if disk.entry.mode == entry.mode { origins.mode = disk.origins.mode }
             if disk.entry.modified == entry.modified { origins.time = disk.origins.time }
         }
-        if seen == nil, let earlier = unreadConflict(row) { row.reflected.peer = min(row.reflected.peer, earlier) }
-        let seen = seen ?? self.seen(by: entry, at: row)
         // What is said to come from a change that has not been seen is ours from here on: nobody believes the other.
         func own(_ from: Origin) -> Origin { from.author == .peer && from.position > seen.peer ? origin : from }
         origins = Origins(content: own(origins.content), mode: own(origins.mode), time: own(origins.time))
@@ -625,6 +624,19 @@ extension Node {
         if row.format?.isOf(entry) == true { row.format?.isGivenUp = false }
         append(.put(row.path, revision), at: position, time, in: &batch)
         if row.isUnsettled { plan.want(row.path) }
+    }
+
+    /// Later than what it takes the place of, be it its removal.
+    private func age(of entry: Entry, on row: Row, _ seen: VersionVector) -> HybridTime {
+        let past = row.heads.filter { seen.covers($0.origin) }.map(\.origin.time).max()
+        let age = HybridTime(wallMilliseconds: entry.modified.milliseconds)
+        return past.map { max(age, $0.next) } ?? age
+    }
+
+    /// What a power cut has taken back may be the removal that is on record: nobody has put this here since.
+    private func isGivenBack(_ stat: Stat?, at row: Row) -> Bool {
+        guard record.distrustSince != nil, let stat else { return false }
+        return !watch.isChangedSinceBoot(stat) && !isHandled(row.path)
     }
 
     /// Who takes away a directory, or puts something else in its place, has seen it, also if the peer made it and not all of it
