@@ -305,6 +305,44 @@ struct LedgerTests {
         #expect(ledger.demand(of: .text("1"), at: at("b")) == .inTree)
     }
 
+    @Test("What a power cut left of a file goes along with its directory, and what it was may be put there")
+    func movedRemains() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "d/a", on: 0)
+        ledger.wrote("2", over: "1", at: "d/a", on: 0)
+        ledger.struck(
+            0, was: holding("d/a=2"), is: holding("d/a=1"), other: holding("d/a=2"), isSafe: { _, _ in false })
+        for (old, new) in [("d/a", "e/a"), ("e/a", "f/a")] {
+            ledger.removed("1", at: old, on: 0)
+            ledger.wrote("1", at: new, on: 0)
+            #expect(!ledger.everStood(.text("2"), at: at(new)) && ledger.demand(of: .text("1"), at: at(new)) == .atPath)
+            ledger.movedRemains(from: at(old), to: at(new), on: 0)
+            #expect(ledger.everStood(.text("2"), at: at(new)) && ledger.demand(of: .text("1"), at: at(new)) == .kept)
+        }
+    }
+
+    @Test("What was there before goes with its directory as well, and nothing else may be put there")
+    func movedWhole() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "d/a", on: 0)
+        ledger.removed("1", at: "d/a", on: 0)
+        ledger.wrote("1", at: "e/a", on: 0)
+        ledger.movedRemains(from: at("d/a"), to: at("e/a"), on: 0)
+        #expect(ledger.demand(of: .text("1"), at: at("e/a")) == .atPath)
+    }
+
+    @Test(
+        "Where a power cut has put a newer file in the place of one that is on record, that is kept at least",
+        arguments: [(true, Ledger.Demand.kept), (false, .atPath)])
+    func looksReplaced(_ isNewer: Bool, _ expected: Ledger.Demand) {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.struck(
+            0, was: holding("a=1"), is: holding("a=2"), other: holding("a=1"), isSafe: { _, _ in false },
+            looksReplaced: { path, value in isNewer && path == at("a") && value == .text("1") })
+        #expect(ledger.demand(of: .text("1"), at: at("a")) == expected)
+    }
+
     @Test("What a crash left of a file may stand there and be copied: nobody wrote it") func crashRemains() {
         var ledger = Ledger()
         ledger.wrote("whole", at: "a", on: 0)

@@ -19,6 +19,14 @@ struct SeedTests {
             51_430,
             // What the last process had placed had got another mode since, after a power cut.
             51_751,
+            // A version that a person had put back where the rules leave out was damage once they let go of it.
+            1083,
+            // (The judge was wrong.) What a power cut has left of a file was moved with its directory, and is mended there.
+            12_824,
+            // A delete that a power cut had taken back cost a newer file of the other node its name.
+            14_879,
+            // (The judge was wrong.) A name that a power cut gives back to another file looks like a rename.
+            13_095,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

@@ -439,7 +439,8 @@ package final class Watch: Checker {
             isBehind: { self.isBehind($0, world.machines[machine]) },
             isBackdated: { self.isBackdated($0, world.machines[machine]) },
             isDeleted: { path in world.machines[machine].store.rows[path].map { $0.disk == nil } ?? false },
-            isKnown: { self.isKnown($1, at: $0, world.machines[machine]) })
+            isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
+            looksReplaced: { self.looksReplaced($1, at: $0, world.machines[machine]) })
         let disk = world.machines[machine].disk.atHome
         world.ledger.forgotMetadata(of: machine) { disk.peekStat($0) }
         excuseGone(besides: duties, world)
@@ -489,6 +490,14 @@ package final class Watch: Checker {
         case .directory: content.isDirectory
         case .absent, .special: false
         }
+    }
+
+    /// The base says that this stood there, and what stands there now is another file, newer by its times.
+    private func looksReplaced(_ value: Value, at path: Path, _ machine: Machine) -> Bool {
+        guard let known = machine.store.rows[path]?.disk, let found = machine.disk.atHome.peekStat(path) else {
+            return false
+        }
+        return found.identity != known.stat.identity && isKnown(value, at: path, machine) && !isBackdated(path, machine)
     }
 
     /// The base says that another content stood there.

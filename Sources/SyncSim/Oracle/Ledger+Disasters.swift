@@ -29,12 +29,12 @@ extension Ledger {
     /// and so had to stay, `isRecorded` where the base still says what stood there before, `isBehind` where the daemon
     /// remembers another state than the folder shows now, `isBackdated` where it would have to take what it finds for older
     /// than that by the times alone, `isDeleted` where it has on record that nothing is there any more, `isKnown` which value the
-    /// base shows.
+    /// base shows, `looksReplaced` where another file, which is newer by its times, stands in the place of that value.
     package mutating func struck(
         _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool,
         isRecorded: (Path) -> Bool = { _ in false }, isBehind: (Path) -> Bool = { _ in false },
         isBackdated: (Path) -> Bool = { _ in false }, isDeleted: (Path) -> Bool = { _ in false },
-        isKnown: (Path, Value) -> Bool = { _, _ in false }
+        isKnown: (Path, Value) -> Bool = { _, _ in false }, looksReplaced: (Path, Value) -> Bool = { _, _ in false }
     ) {
         // What a taken-back rename has put to its old place again is where it was; nobody can tell that from a rename back.
         var returned: SortedMap<Value, Bool> = [:]
@@ -66,6 +66,8 @@ extension Ledger {
                 if after.isContent, !page.acts.contains(where: { $0.after == after }) { page.carried.append(after) }
                 if after.isContent, before == .absent { page.revived.append(after) }
                 page.noteRemains(of: before, found: after, on: machine)
+                // A name that the cut has given back looks just like one that somebody has given anew.
+                if before.isContent, after.isContent, looksReplaced(path, before) { page.returnOvertaken(before) }
                 // Newer times than the daemon knows over other bytes are somebody's last write, whole or in part, or so it looks:
                 // also where they are the bytes of an earlier one.
                 let isWritten = (page.isTorn(after) || after.isContent && isBehind(path)) && !isBackdated(path)
@@ -112,6 +114,21 @@ extension Ledger {
                     page.acts[act.number].demand = min(act.demand, .kept)
                 }
             }
+        }
+    }
+
+    /// A person has moved a directory before its daemon had been through the folder after a power cut: what the cut has left of a
+    /// value has gone along, and whoever mends it may do so where it is by then.
+    package mutating func movedRemains(from old: Path, to new: Path, on machine: Int) {
+        guard let moved = pages[new]?.acts.last, moved.machine == machine else { return }
+        let left = (pages[old]?.remains ?? []).filter { $0.machine == machine && $0.found == moved.after }
+        guard !left.isEmpty else { return }
+        pages.update(new) { page in
+            page.carried += left.map(\.value)
+            page.remains += left.map { remains in
+                Ledger.Remains(machine: machine, value: remains.value, found: remains.found, acts: page.acts.count)
+            }
+            page.acts[moved.number].demand = min(moved.demand, .kept)
         }
     }
 

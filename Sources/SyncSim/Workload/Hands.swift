@@ -77,13 +77,20 @@ package struct Hands {
     @discardableResult
     package func rename(_ source: Path, to target: Path) -> DiskError? {
         var paths = [source, target]
+        var below: [(old: Path, new: Path)] = []
         for (path, _) in world.machines[machine].disk.values(below: source) {
             paths.append(path)
-            if let moved = path.rebased(from: source, to: target) { paths.append(moved) }
+            guard let moved = path.rebased(from: source, to: target) else { continue }
+            paths.append(moved)
+            if path != source { below.append((path, moved)) }
         }
         let error = change(paths) { disk, now in disk.rename(source, to: target, now: now) }
-        if error == nil { for path in paths { noteSharedNames(of: path) } }
-        return error
+        guard error == nil else { return error }
+        for path in paths { noteSharedNames(of: path) }
+        if world.isUnsettled(machine) {
+            for (old, new) in below { world.ledger.movedRemains(from: old, to: new, on: machine) }
+        }
+        return nil
     }
 
     /// A name of a hard link was moved: it goes on sharing mode and time with the others.
