@@ -1091,7 +1091,7 @@ extension Node {
         // nothing of now can be later than that.)
         guard watch.isChangedSinceBoot(stat), disk.stat.changed < stat.changed || isAhead(disk.stat.changed) else {
             return stat.changed <= disk.stat.changed || isEmptied
-                || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk.stat)
+                || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk)
         }
         let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
         // Made after what is known had been put here, whatever times it was given: no cut brings that back.
@@ -1121,10 +1121,10 @@ extension Node {
     }
 
     /// Both from before the cut, and the change time says nothing: the clock was ahead when that was made, and may have gone forth
-    /// and back, or it is recovery's. Only the times of the writing say which is older.
-    private func isOlder(_ stat: Stat, _ isSwept: Bool, _ known: Stat) -> Bool {
-        guard isAhead(stat.changed) || isSwept else { return false }
-        return stat.identity == known.identity && stat.modified < known.modified
+    /// and back, or it is recovery's. Only the times of the writing say which is older, if both were written here.
+    private func isOlder(_ stat: Stat, _ isSwept: Bool, _ known: Row.DiskState) -> Bool {
+        guard isAhead(stat.changed) || isSwept, known.origins.time.author == .own else { return false }
+        return stat.identity == known.stat.identity && stat.modified < known.stat.modified
     }
 
     private func isAhead(_ time: Timestamp) -> Bool {
