@@ -143,14 +143,16 @@ extension Node {
             adoptedFrom: nil, copy: nil, format: task.format, followers: task.followers + [row.path], state: .ready)
     }
 
-    /// What stands there stays, or what is to come back in its place does.
+    /// What stands there stays, or what is to come back in its place does. If the other node had written that itself before it wrote
+    /// over it, this is nothing new to it: who deletes there has deleted both.
     mutating func assertAnew(
         _ row: inout Row, _ disk: Row.DiskState, _ kept: [KeptVersion], in batch: inout Batch
     ) {
         guard let format = row.format, row.owesCopy, !format.isOf(disk.entry),
             let entry = row.heads.map(\.entry).first(where: format.isOf) ?? kept.map(\.entry).first(where: format.isOf)
         else {
-            return revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: row.version, in: &batch)
+            let isNew = disk.origins.content.author == .own
+            return revise(&row, to: disk.entry, stat: disk.stat, isReasserted: isNew, seeing: row.version, in: &batch)
         }
         revise(&row, to: entry, stat: nil, isReasserted: true, seeing: row.version, in: &batch)
         row.disk = disk
