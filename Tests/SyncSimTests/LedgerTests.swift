@@ -51,6 +51,25 @@ struct LedgerTests {
         #expect(ledger.pages.isEmpty)
     }
 
+    @Test("The same bytes in the same breath are no removal, later they are", arguments: [(0, 1), (1, 3)])
+    func putBack(_ time: Int64, _ acts: Int) {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.removed("1", at: "a", on: 0)
+        ledger.wrote("1", at: "a", on: 0, time: time)
+        #expect(ledger.pages[at("a")]?.acts.count == acts && owed(ledger) == ["a 1 atPath"])
+        ledger.wrote("2", over: "1", at: "a", on: 1, time: 2)
+        #expect(ledger.demand(of: .text("1"), at: at("a")) == .excused)
+    }
+
+    @Test("Of two directories that change places each has gone from its own") func exchangedDirectories() {
+        var ledger = Ledger()
+        ledger.madeDirectory("d", on: 0)
+        ledger.removedDirectory("d", on: 0)
+        ledger.madeDirectory("d", on: 0)
+        #expect(ledger.pages[at("d")]?.acts.count == 3)
+    }
+
     @Test("A path is deleted when everybody who had a say left nothing") func deleted() throws {
         var ledger = Ledger()
         ledger.wrote("1", at: "a", on: 0)
@@ -340,6 +359,28 @@ struct LedgerTests {
         ledger.struck(
             0, was: holding("a=1"), is: holding("a=2"), other: holding("a=1"), isSafe: { _, _ in false },
             looksReplaced: { path, value in isNewer && path == at("a") && value == .text("1") })
+        #expect(ledger.demand(of: .text("1"), at: at("a")) == expected)
+    }
+
+    @Test("Who writes what a power cut has left once more has written over it", arguments: [0, 1])
+    func overwrittenRemains(_ machine: Int) {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.struck(0, was: holding("a=1"), is: holding("a="), other: holding("a=1"), isSafe: { _, _ in false })
+        ledger.rewrote(at("a"), on: machine, at: 1)
+        #expect(ledger.demand(of: .text("1"), at: at("a")) == (machine == 0 ? .kept : .atPath))
+    }
+
+    @Test(
+        "What a power cut has left with the times of now may be taken for a save, what it was is kept at least",
+        arguments: [(true, Ledger.Demand.kept), (false, .atPath)])
+    func remainsLookWritten(_ isNow: Bool, _ expected: Ledger.Demand) {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.struck(0, was: holding("a=1"), is: holding("a="), other: holding("a=1"), isSafe: { _, _ in false })
+        ledger.remainsLookWritten(on: 1) { _, _ in true }
+        #expect(ledger.demand(of: .text("1"), at: at("a")) == .atPath)
+        ledger.remainsLookWritten(on: 0) { path, found in isNow && path == at("a") && found == .text("") }
         #expect(ledger.demand(of: .text("1"), at: at("a")) == expected)
     }
 

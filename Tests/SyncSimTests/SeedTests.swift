@@ -27,6 +27,20 @@ struct SeedTests {
             14_879,
             // (The judge was wrong.) A name that a power cut gives back to another file looks like a rename.
             13_095,
+            // A write while the clock was ahead, over what had come with the times of the peer's clock, counted as an earlier state.
+            20_248,
+            // (The judge was wrong.) The same bytes in the place of themselves are no new write.
+            27_354,
+            // (The judge was wrong.) A program that writes an empty file where a power cut has left one has written it.
+            26_043,
+            // (The judge was wrong.) A power cut has left the same as what lies beside it as a conflict copy.
+            61_390,
+            // (The judge was wrong.) A power cut gives back a state from before the clock was set back, which looks like a later one.
+            61_561,
+            // (The judge was wrong.) An empty file where an earlier cut had taken what is on record may be what that left.
+            62_276,
+            // (The judge was wrong.) The clock stood still over the cut: what that has left looks like written since.
+            62_463,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations
@@ -59,6 +73,19 @@ struct SeedTests {
         ])
     func passesWithRecords(seed: UInt64) {
         let violations = Simulation.run(plan: SeedPlan(recordsOf: seed)).violations
+        #expect(violations.isEmpty, "\(violations)")
+    }
+
+    @Test(
+        "passes, with users who save guarded files",
+        arguments: [
+            // Who deletes what he had written over a newer version of his own has deleted both, also while that is being put back.
+            2275 as UInt64,
+            // (The judge was wrong.) The clock stood still over a power cut, or was set back before it: what it gives back looks new.
+            4705, 9523,
+        ])
+    func passesWithFormats(seed: UInt64) {
+        let violations = Simulation.run(plan: SeedPlan(formatsOf: seed)).violations
         #expect(violations.isEmpty, "\(violations)")
     }
 }

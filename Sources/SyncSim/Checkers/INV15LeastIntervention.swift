@@ -35,8 +35,10 @@ package final class LeastIntervention: Invariant {
         }
     }
 
-    /// Written once: it cannot have lost and come back later.
-    private func isPlain(_ value: Value, _ page: Ledger.Page?) -> Bool { writes(of: value, page) == 1 }
+    /// Written once, and not left by a power cut as well: it cannot have lost and come back later.
+    private func isPlain(_ value: Value, _ page: Ledger.Page?) -> Bool {
+        writes(of: value, page) == 1 && page?.wasLeft(value) == false
+    }
 
     /// What was written more than once may have lost more than once.
     private func writes(of value: Value, _ page: Ledger.Page?) -> Int {

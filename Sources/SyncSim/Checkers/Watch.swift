@@ -345,7 +345,9 @@ package final class Watch: Checker {
 
     package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
         switch occurrence {
-        case .started: turn(machine, isRunning: true, world)
+        case .started:
+            turn(machine, isRunning: true, world)
+            lookAtRemains(machine, world)
         case .finished, .killed: turn(machine, isRunning: false, world)
         case .powerCut: struckByPower(machine, world)
         case .imageRestored: struckByImage(machine, world)
@@ -359,6 +361,18 @@ package final class Watch: Checker {
     private func turn(_ machine: Int, isRunning: Bool, _ world: World) {
         let turn = ProcessTurn(machine: machine, isRunning: isRunning, store: world.machines[machine].store)
         judge(world) { $0.see(turn, &$1) }
+    }
+
+    /// As the daemon sees them when it starts after a power cut.
+    private func lookAtRemains(_ machine: Int, _ world: World) {
+        guard world.isUnsettled(machine) else { return }
+        let moment = world.machines[machine].clock.moment(at: world.now)
+        let boot = moment.wallMilliseconds - Int64(clamping: moment.monotonicMilliseconds)
+        let disk = world.machines[machine].disk.atHome
+        world.ledger.remainsLookWritten(on: machine) { path, found in
+            guard let changed = disk.peekStat(path)?.changed, disk.value(at: path) == found else { return false }
+            return changed.milliseconds >= boot && changed.milliseconds <= moment.wallMilliseconds
+        }
     }
 
     /// For the operator: what he did by hand.
@@ -492,17 +506,19 @@ package final class Watch: Checker {
         }
     }
 
-    /// The base says that this stood there, and what stands there now is another file, newer by its times.
+    /// The base says that this stood there, and what stands there now is newer by its times: another file, or an earlier state from
+    /// before the clock was set back.
     private func looksReplaced(_ value: Value, at path: Path, _ machine: Machine) -> Bool {
-        guard let known = machine.store.rows[path]?.disk, let found = machine.disk.atHome.peekStat(path) else {
+        guard let known = machine.store.rows[path]?.disk?.stat, let found = machine.disk.atHome.peekStat(path) else {
             return false
         }
-        return found.identity != known.stat.identity && isKnown(value, at: path, machine) && !isBackdated(path, machine)
+        let isNewer = found.identity != known.identity || found.modified > known.modified
+        return isNewer && isKnown(value, at: path, machine) && !isBackdated(path, machine)
     }
 
     /// The base says that another content stood there.
     private func isBehind(_ path: Path, _ machine: Machine) -> Bool {
-        guard let known = machine.store.rows[path]?.disk else { return false }
+        guard let known = machine.store.rows[path]?.disk else { return isBackEmpty(path, machine) }
         return known.entry.content != seen(path, machine.disk.atHome)?.entry.content
     }
 
@@ -510,13 +526,21 @@ package final class Watch: Checker {
     /// what a power cut leaves. Or it is another, older one that is known nowhere else: it may have been there before.
     private func isBackdated(_ path: Path, _ machine: Machine) -> Bool {
         guard let known = machine.store.rows[path]?.disk, let found = machine.disk.atHome.peekStat(path) else {
-            return false
+            return isBackEmpty(path, machine)
         }
         let isEmptied = found.kind == .file && found.size == 0 && known.entry.content.size > 0
         let isOlder =
             found.identity != known.stat.identity && found.modified < known.stat.modified
             && !machine.store.rows.contains { $0.key != path && $0.value.disk?.stat.identity == found.identity }
         return found.changed <= known.stat.changed || isEmptied || isOlder
+    }
+
+    /// What is on record an earlier power cut had taken, and what stands there now is empty: that may be what it had left.
+    private func isBackEmpty(_ path: Path, _ machine: Machine) -> Bool {
+        guard let row = machine.store.rows[path], row.condition == .damaged, row.disk == nil,
+            let found = machine.disk.atHome.peekStat(path)
+        else { return false }
+        return found.kind == .file && found.size == 0
     }
 
     /// Values that were on the machine and are nowhere now.

@@ -199,6 +199,18 @@ extension Ledger {
         }
     }
 
+    /// The clock of a machine stood still, or was behind, when it came up again after a power cut: what the cut has left bears times of
+    /// now (`looksWritten`), as if somebody had just written it. What it was may be history then, but not lost.
+    package mutating func remainsLookWritten(on machine: Int, looksWritten: (Path, Value) -> Bool) {
+        for path in pages.keys {
+            pages.update(path) { page in
+                for remains in page.remains where remains.machine == machine && looksWritten(path, remains.found) {
+                    page.returnOvertaken(remains.value)
+                }
+            }
+        }
+    }
+
     /// A person refused a mass deletion: what was to go stays, though it had been deleted. That is also said of what the
     /// daemon has `held` and somebody has made anew a moment ago: what was there before comes back unless the new is seen first.
     package mutating func rejectedDeletions(of held: [Path] = []) {
@@ -247,6 +259,15 @@ extension Ledger {
 }
 
 extension Ledger.Page {
+    /// A power cut has put it in the place of something else.
+    func wasLeft(_ value: Value) -> Bool { remains.contains { $0.found == value } }
+
+    mutating func overwriteRemains(on machine: Int) {
+        for remains in remains where remains.machine == machine && remains.found == shownValue[machine] {
+            returnOvertaken(remains.value)
+        }
+    }
+
     mutating func noteRemains(of value: Value, found: Value, on machine: Int) {
         guard value.isContent, found != value else { return }
         // What a second power cut left of the remains is left of the value.

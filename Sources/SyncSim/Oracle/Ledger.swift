@@ -125,11 +125,26 @@ package struct Ledger: Sendable {
         isBlind: Bool = false
     ) {
         guard before != after else { return }
+        if before == .absent, takeBackRemoval(of: after, at: path, on: machine, time) { return }
         pages[path, default: Page()].look(at: before, on: machine)
         pages[path, default: Page()].append(
             machine: machine, before: before, after: after, time: time, isRacing: isRacing, isBlind: isBlind)
         noteDisposal(of: before, at: path, at: time)
         if !isBlind { noteCarriedDisposal(of: before, at: path, at: time) }
+    }
+
+    /// Who removes something and puts the same bytes there in one breath has done nothing that anybody could see: they are as new as
+    /// they were.
+    private mutating func takeBackRemoval(
+        of value: Value, at path: Path, on machine: Int, _ time: Int64
+    ) -> Bool {
+        guard value.isContent, let page = pages[path], page.carriedFrom.isEmpty, ConflictFamily.base(of: path) == nil,
+            let removal = page.acts.last, removal.machine == machine, removal.time == time, !removal.isRacing,
+            removal.before == value, removal.after == .absent
+        else { return false }
+        pages.update(path) { $0.takeBackLast() }
+        rewrote(path, on: machine, at: time)
+        return true
     }
 
     /// A person wrote through a handle into a file that the daemon had moved away from `path`.
@@ -163,9 +178,11 @@ package struct Ledger: Sendable {
         pages.update(path) { $0.left = nil }
     }
 
-    /// A person wrote the same bytes again: they are as durable as he has made them.
+    /// A person wrote the same bytes again: they are as durable as he has made them. If they are what a power cut had left, he has
+    /// written over that, and what it was may be history.
     package mutating func rewrote(_ path: Path, on machine: Int, at time: Int64) {
         pages[path, default: Page()].rewritten[machine] = time
+        pages.update(path) { $0.overwriteRemains(on: machine) }
     }
 
     /// The path is one of several names of a file: who changes mode or time through another name changes them here.
@@ -304,6 +321,12 @@ extension Ledger.Page {
         acts.append(act)
         shown[machine].insert(act.number)
         shownValue[machine] = after
+    }
+
+    mutating func takeBackLast() {
+        let act = acts.removeLast()
+        shown[act.machine] = act.seen
+        shownValue[act.machine] = act.before
     }
 
     mutating func appendAside(machine: Int, before: Value, after: Value, time: Int64, demand: Ledger.Demand) {
