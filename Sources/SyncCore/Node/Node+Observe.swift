@@ -1134,12 +1134,15 @@ extension Node {
     /// Another file from before the cut. If it is older and no other path is known to have it, an editor had put it aside, and
     /// the cut has taken that back, but not what it did to the change time of the file. If another path is known to have it,
     /// as of this very change time, only a cut can have given it this name: a person's rename changes that. One that is known
-    /// nowhere and was in the stage as well is what we had put here before: the cut has taken back all that came after.
+    /// nowhere and was in the stage as well is what we had put here before: the cut has taken back all that came after. (What this
+    /// process has found elsewhere was not known before the cut: a rename that the cut has left half done leaves both names.)
     private func isBack(
         _ stat: Stat, _ isSwept: Bool, at path: Path, _ known: Stat, _ namesakes: Namesakes
     ) -> Bool {
         guard stat.identity != known.identity else { return false }
-        var changes = namesakes[stat.identity].compactMap { $0.path == path ? nil : $0.disk?.stat.changed }
+        var changes = namesakes[stat.identity].compactMap { other in
+            other.path == path || isFoundSinceStart(other) ? nil : other.disk?.stat.changed
+        }
         // Where it was known may have been found empty by now. (A coarse stamp may stand for both, that change and its renaming.)
         if let stray = watch.strays[stat.identity], stray.path != path,
             stray.changed != stat.changed || !stat.isCoarse
@@ -1147,6 +1150,11 @@ extension Node {
             changes.append(stray.changed)
         }
         return changes.isEmpty ? stat.modified < known.modified || isSwept : changes.contains(stat.changed)
+    }
+
+    private func isFoundSinceStart(_ row: Row) -> Bool {
+        guard epochHasBegun, let origin = row.disk?.origins.content else { return false }
+        return origin.author == .own && origin.position.epoch == record.ownHead.position.epoch
     }
 
     /// A whole file that is known by another name has been given this one since the machine is up again: as old as it
