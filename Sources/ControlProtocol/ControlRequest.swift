@@ -13,6 +13,8 @@ public enum ControlRequest: Hashable, Sendable {
     /// Answered by `PairedDocument`.
     case join(token: String)
     case unpair
+    /// Answered by `RenewedKeyDocument` when the other node accepts the new key and no other.
+    case renewKey
 
     /// Answered by `AlertsDocument`; open and acknowledged ones only, unless all.
     case alerts(all: Bool, page: Page)

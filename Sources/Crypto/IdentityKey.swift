@@ -1,7 +1,8 @@
 /// A node's key. Its fingerprint is the node's id, and the one thing the other node has to know of it.
 import COpenSSL
 
-/// An Ed25519 key pair with the certificate that carries it in TLS. Nothing in it changes after `init`.
+/// An Ed25519 key pair with the certificate that carries it in TLS. Nothing in it changes: a node that
+/// renews its key has another one.
 ///
 /// Unchecked because of the two pointers: they are ours until `deinit`, OpenSSL counts references to what is behind them
 /// with atomics, and nobody writes to it.

@@ -22,7 +22,8 @@ extension Daemon {
         return StatusDocument(
             node: .init(
                 name: record.name, id: record.id, program: Program.version,
-                uptimeSeconds: Int((now - startedMilliseconds) / 1_000)),
+                uptimeSeconds: Int((now - startedMilliseconds) / 1_000),
+                key: KeyFingerprint.text(of: keys.present.fingerprint)),
             peer: peerDocument(status),
             folder: .init(
                 path: configuration.folder.path, state: Daemon.state(status.state), files: status.files,
@@ -43,15 +44,15 @@ extension Daemon {
     }
 
     private func peerDocument(_ status: Status) -> StatusDocument.Peer? {
-        guard let pin, let digest = Digest(bytes: pin) else { return nil }
+        guard let pin, let id = peer.nodeID else { return nil }
         return .init(
-            name: status.peerName, id: NodeID(digest), isConnected: status.isConnected, isPaused: status.peerIsPaused,
+            name: status.peerName, id: id, isConnected: status.isConnected, isPaused: status.peerIsPaused,
             address: connection.address ?? configuration.link.peer,
             program: status.peerProgram.isEmpty ? nil : String(decoding: status.peerProgram, as: UTF8.self),
             toSend: Int(clamping: status.toSend), toApply: status.toApply,
             lastContactMilliseconds: link.heardMilliseconds.map { heard in
                 Clock.wallMilliseconds() - Int64(clamping: Clock.monotonicMilliseconds() - heard)
-            })
+            }, key: KeyFingerprint.text(of: pin))
     }
 
     private static func state(_ state: Status.FolderState) -> StatusDocument.FolderState {

@@ -44,6 +44,7 @@ extension Daemon {
         journal.say("connected with \(address)")
         feed.tell(.peerConnected(at: now, name: record.peerName, address: address))
         host.post(.connected(LinkID(raw: life)))
+        noteKeysInUse()
         if host.gate.isClosed { holdBack(true) }
     }
 
@@ -71,7 +72,7 @@ extension Daemon {
     /// Another node has proved that it knows our token. It is told only when the pin is durable here.
     func paired(_ other: Paired, settle: @escaping (PairingVerdict) -> Void) {
         // What the rows say of the other log is about another node: this one must not be taken for it.
-        if let lastPeer, lastPeer != other.fingerprint {
+        if peer.isStranger(other.fingerprint) {
             journal.problem(.pairingFailed, "\(PairingError.pairedBefore)")
             settle(.pairedBefore)
             return settleInvites(.failure(.pairedBefore))
@@ -87,18 +88,14 @@ extension Daemon {
     func remember(
         _ other: Paired, hasJoined: Bool = false, then: @escaping (Result<Paired, PairingError>) -> Void
     ) {
-        let facts = [
-            (key: Opening.Fact.hasJoined, value: hasJoined ? Optional([1]) : nil),
-            (key: Opening.Fact.lastPeer, value: Optional(other.fingerprint)),
-            (key: Opening.Fact.peerPin, value: Optional(other.fingerprint)),
-        ]
+        let after = peer.paired(by: other.fingerprint)
+        let facts = [(key: Opening.Fact.hasJoined, value: hasJoined ? Optional([1]) : nil)] + after.facts
         host.keep(facts) { [unowned self] result in
             switch result {
             case .success:
-                lastPeer = other.fingerprint
                 self.hasJoined = hasJoined
                 then(.success(other))
-                meet(other)
+                meet(other, as: after)
             case .failure(let error):
                 let problem = PairingError.notStored("\(error)")
                 journal.problem(.pairingFailed, "\(problem)")
@@ -108,12 +105,13 @@ extension Daemon {
     }
 
     /// From now on the other node is the peer.
-    private func meet(_ other: Paired) {
+    private func meet(_ other: Paired, as known: KnownPeer) {
         let words = other.words.joined(separator: " ")
         journal.say("paired with \"\(Path.escape(other.name))\"; both nodes show the same six words: \(words)")
         record.peerName = other.name
-        guard other.fingerprint != pin else { return }
-        pin = other.fingerprint
+        let wasPaired = other.fingerprint == pin
+        peer = known
+        guard !wasPaired else { return }
         link.setPin(other.fingerprint)
         restartNode()
     }
@@ -128,8 +126,9 @@ extension Daemon {
     func forgetPeer(then: @escaping (Result<Void, StoreError>) -> Void) {
         host.keep([(key: Opening.Fact.peerPin, value: nil)]) { [unowned self] result in
             if case .success = result {
-                pin = nil
+                peer.pin = nil
                 link.setPin(nil)
+                giveRenewalUp()
                 clear(AlertKey(code: .peerRejected))
                 journal.say("unpaired; the folder stays as it is")
                 restartNode()

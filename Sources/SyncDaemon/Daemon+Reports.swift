@@ -14,6 +14,7 @@ extension Daemon {
         case .note(let note):
             journal.tell(note.code, note.subject)
             feed.tell(.note(at: Clock.wallMilliseconds(), code: note.code, subject: note.subject))
+        case .peerIs(let node): learn(peerIs: node)
         }
     }
 

@@ -21,6 +21,7 @@ extension Daemon {
         case .inviteWait: waitForJoin(asker)
         case .join(let token): join(token, asker)
         case .unpair: unpair(asker)
+        case .renewKey: renewKey(asker)
         case .alerts(let all, let page): asker.finish(alertsDocument(all: all, page))
         case .alertShow(let id): showAlert(id, asker)
         case .alertAcknowledge(let id): acknowledge(id, asker)
@@ -159,7 +160,7 @@ extension Daemon {
 
     private func join(_ token: String, _ asker: Asker) {
         guard pin == nil else { return asker.refuse(ControlError(.pairingExists)) }
-        link.join(token, lastPeer: lastPeer) { [unowned self] result in
+        link.join(token, only: peer.known) { [unowned self] result in
             guard case .success(let other) = result else { return Daemon.answerPairing(result, asker) }
             remember(other, hasJoined: true) { Daemon.answerPairing($0, asker) }
         }
@@ -253,7 +254,8 @@ extension ControlRequest {
         case .status, .wait, .alerts, .alertShow, .conflicts, .conflictShow, .history, .documentCheck, .documentShow,
             .explain, .log, .logVerify, .events, .locks, .doctor, .metrics, .version:
             false
-        case .invite, .inviteWait, .join, .unpair, .alertAcknowledge, .conflictTake, .conflictDiscard, .conflictRestore,
+        case .invite, .inviteWait, .join, .unpair, .renewKey, .alertAcknowledge, .conflictTake, .conflictDiscard,
+            .conflictRestore,
             .restore, .lock, .release, .present, .answer, .withdraw, .unlock, .pause, .resume, .rescan, .reload,
             .logLevel, .approve, .reject,
             .verify:

@@ -30,9 +30,13 @@ final class Daemon {
     let levelTimer: Timer
 
     var record: NodeRecord
-    var pin: [UInt8]?
-    /// Whom the rows of this state are about, also after unpairing.
-    var lastPeer: [UInt8]?
+    var keys: NodeKeys
+    /// A step of a renewal is being written down.
+    var isMakingKey = false
+    /// Who waits for the end of a renewal.
+    var renewalWaiters: [UInt64: (Result<[UInt8], ControlError>) -> Void] = [:]
+    var peer: KnownPeer
+    var pin: [UInt8]? { peer.pin }
     var hasJoined: Bool
     private var powerWasLost: Bool
     var alerts: AlertBook
@@ -105,12 +109,12 @@ final class Daemon {
         let relay = Relay()
         self.relay = relay
         link = try PeerLink(
-            loop: loop, identity: opened.key, name: opened.record.name, pin: opened.pin,
+            loop: loop, identity: opened.keys.present, name: opened.record.name, pin: opened.peer.pin,
             settings: settings, onEvent: { relay.take($0) })
         store = opened.store
         record = opened.record
-        pin = opened.pin
-        lastPeer = opened.lastPeer
+        keys = opened.keys
+        peer = opened.peer
         hasJoined = opened.hasJoined
         powerWasLost = opened.powerWasLost
         alerts = AlertBook()
@@ -131,6 +135,11 @@ final class Daemon {
     func begin(opened: Opening.Opened) throws(Refusal) {
         relay.take = { [unowned self] in take($0) }
         link.onPaired = { [unowned self] in paired($0, settle: $1) }
+        link.onNewKey = { [unowned self] in newPeerKey($0, settle: $1) }
+        link.onNewKeyAnswered = { [unowned self] in newKeyAnswered($0, isTaken: $1) }
+        link.accept(alsoKey: peer.pin == nil ? nil : peer.next)
+        link.changeKey(to: keys.present, former: keys.former)
+        link.offer(keys.next)
         host.onReport = { [unowned self] in take($0) }
         host.onProgram = { [unowned self] in heed($0) }
         host.onFinish = { [unowned self] in nodeFinished($0) }
@@ -169,13 +178,14 @@ final class Daemon {
         importTimer.stop()
         imports = ImportWatch(head: record.importedHead.position)
         var start = record
-        start.peer = pin.flatMap { Digest(bytes: $0) }.map { NodeID($0) }
+        start.peer = peer.nodeID
         host.start(
             Start(
                 node: start, settings: configuration.safety.settings, limits: Limits(),
                 program: Array(Program.version.utf8),
                 nonce: Program.nonce(), powerWasLost: powerWasLost, models: models.models, formats: models.formats,
-                hasJoined: hasJoined, digest: Program.digest(of:),
+                hasJoined: hasJoined, features: [Hello.renewsKeys, Hello.node(record.id)],
+                digest: Program.digest(of:),
                 checksum: Program.checksum(of:)))
         powerWasLost = false
         // The greeting on a connection that is up went to the last node.

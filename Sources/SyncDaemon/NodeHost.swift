@@ -119,6 +119,13 @@ final class NodeHost {
         }) { then($0) }
     }
 
+    /// Does something of the shell's where the store is, once everything that was given to that before is durable.
+    func atStore<Value: Sendable>(_ body: @escaping @Sendable (Store) -> Value, then: @escaping (Value) -> Void) {
+        storeLine.ask({ (store: Store) throws(StoreError) in body(store) }) {
+            if case .success(let value) = $0 { then(value) }
+        }
+    }
+
     /// Runs `then` when the core has been told of everything that people have done up to now: what it answers then is true
     /// of that moment.
     func catchUp(then: @escaping () -> Void) { keeper.flush(then: then) }

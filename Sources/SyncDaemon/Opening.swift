@@ -10,15 +10,12 @@ import SyncModel
 struct Opening {
     /// What is open afterwards.
     struct Opened {
-        let key: IdentityKey
+        let keys: NodeKeys
         let store: Store
         let folder: Folder
         /// The record to start with.
         var record: NodeRecord
-        /// The key of the node we are paired with.
-        var pin: [UInt8]?
-        /// Whom the rows of this state are about, also after unpairing.
-        var lastPeer: [UInt8]?
+        var peer: KnownPeer
         var hasJoined: Bool
         /// The machine went down since this node was last alive.
         let powerWasLost: Bool
@@ -44,23 +41,30 @@ struct Opening {
 
     private func finish(_ key: IdentityKey, _ store: Store, _ setAside: [UInt8]?) throws(Refusal) -> Opened {
         let stored = try stored { () throws(StoreError) in try store.node() }
-        let pin = try self.stored { () throws(StoreError) in try store.value(Fact.peerPin) }
-        let id = try nodeID(key, stored)
-        let folder = try openFolder(stored, pin, store)
+        let peer = try self.stored { () throws(StoreError) in try KnownPeer(store) }
+        let id = try nodeID(key, stored, store)
+        let keys = try keys(key, isPaired: peer.pin != nil, store)
+        let folder = try openFolder(stored, peer, store)
         var record = stored ?? NodeRecord(id: id, name: [], folder: folder.id)
         record.name = Array(configuration.node.name.utf8)
-        let lastPeer = try self.stored { () throws(StoreError) in try store.value(Fact.lastPeer) }
         let hasJoined = try self.stored { () throws(StoreError) in try store.value(Fact.hasJoined) } != nil
         let powerWasLost = try noteBoot(store, &record, isFirst: stored == nil)
         return Opened(
-            key: key, store: store, folder: folder, record: record, pin: pin, lastPeer: lastPeer,
+            keys: keys, store: store, folder: folder, record: record, peer: peer,
             hasJoined: hasJoined, powerWasLost: powerWasLost, setAside: setAside)
     }
 
     /// Names of the small facts that the shell keeps in the store.
     enum Fact {
         static let peerPin = "peer.pin"
+        static let nextPin = "peer.next"
         static let lastPeer = "peer.last"
+        static let earlierPeers = "peer.earlier"
+        /// What the peer's log is chained by, once that is not the key it was first paired by.
+        static let peerID = "peer.id"
+        /// The fingerprint of this node's key, once it is not the one that the state was made with; and of the one that comes.
+        static let ownKey = "key.present"
+        static let nextKey = "key.next"
         static let boot = "boot.id"
         /// There if this node joined the other, and not the other this one.
         static let hasJoined = "peer.joined"
@@ -69,16 +73,15 @@ struct Opening {
 
     // MARK: Key
 
-    private var keyPath: [UInt8] { configuration.node.state + Array("/identity/key.pem".utf8) }
-    private var shownKeyPath: String { Path.escape(keyPath) }
+    private var files: KeyFiles { KeyFiles(state: configuration.node.state) }
+    private var shownKeyPath: String { Path.escape(files.key) }
     private var shownState: String { Path.escape(configuration.node.state) }
     private var shownFolder: String { "the shared folder \"\(Path.escape(configuration.folder.path))\"" }
-    private static let keyBytesMax = 64 << 10
 
     private func readKey() throws(Refusal) -> IdentityKey {
-        guard let pem = System.contents(of: keyPath, limit: Opening.keyBytesMax) else {
+        guard let pem = System.contents(of: files.key, limit: KeyFiles.bytesMax) else {
             throw Refusal(
-                exit: System.isForbidden(keyPath) ? .permission : .configuration,
+                exit: System.isForbidden(files.key) ? .permission : .configuration,
                 text: """
                     the key of this node, "\(shownKeyPath)", cannot be read. If the node is new, set it up with \
                     syncctl init; otherwise put the key back from a backup or mend its permissions. Nothing was touched.
@@ -94,6 +97,21 @@ struct Opening {
                     was touched.
                     """)
         }
+    }
+
+    /// What the last process left of a renewal, if there was one. A key that was not yet on record nobody knows of.
+    private func keys(_ present: IdentityKey, isPaired: Bool, _ store: Store) throws(Refusal) -> NodeKeys {
+        let known = try stored { () throws(StoreError) in try store.value(Fact.nextKey) }
+        let next = files.readNext().flatMap { isPaired && $0.fingerprint == known ? $0 : nil }
+        let former = files.readFormer().flatMap { isPaired && $0.fingerprint != present.fingerprint ? $0 : nil }
+        let keys = NodeKeys(present: present, next: next, former: former)
+        if !keys.isBeingRenewed {
+            // What cannot be removed is read again at the next start, and comes to the same.
+            do throws(System.FileError) { try files.dropOthers() } catch {
+                journal.say("a key that is not in use cannot be removed: \(error)")
+            }
+        }
+        return keys
     }
 
     // MARK: Store
@@ -150,7 +168,7 @@ struct Opening {
     // MARK: Folder
 
     /// A folder that was there before and is away may come back: a disk is mounted later than the daemon starts.
-    private func openFolder(_ stored: NodeRecord?, _ pin: [UInt8]?, _ store: Store) throws(Refusal) -> Folder {
+    private func openFolder(_ stored: NodeRecord?, _ peer: KnownPeer, _ store: Store) throws(Refusal) -> Folder {
         let path = configuration.folder.path
         while true {
             do throws(FolderError) {
@@ -159,7 +177,7 @@ struct Opening {
                 return try Folder(path: path, id: id)
             } catch {
                 guard let stored, let code = Opening.absence(error.kind) else { throw refusal(error) }
-                try wait(for: stored, pin, store, because: code)
+                try wait(for: stored, peer, store, because: code)
             }
         }
     }
@@ -174,13 +192,13 @@ struct Opening {
     }
 
     private func wait(
-        for record: NodeRecord, _ pin: [UInt8]?, _ store: Store, because code: MessageCode
+        for record: NodeRecord, _ peer: KnownPeer, _ store: Store, because code: MessageCode
     ) throws(Refusal) {
         let totals = try stored { () throws(StoreError) in try store.totals() }
         let alerts = try stored { () throws(StoreError) in try store.value(Fact.alerts) }
         let path = configuration.folder.path
         let room = try WaitingRoom(
-            configuration, record: record, pin: pin, totals: totals,
+            configuration, record: record, peer: peer, totals: totals,
             alerts: alerts.map { AlertBook(encoded: $0) } ?? AlertBook(), because: code, journal: journal)
         let isBack = try room.wait { Opening.marker(at: path) == record.folder }
         if !isBack { throw Refusal(exit: .stopped, text: "stopped") }
@@ -223,12 +241,20 @@ struct Opening {
     // MARK: Record
 
     /// Whose state this is, before anything else is looked at.
-    private func nodeID(_ key: IdentityKey, _ stored: NodeRecord?) throws(Refusal) -> NodeID {
+    private func nodeID(_ key: IdentityKey, _ stored: NodeRecord?, _ store: Store) throws(Refusal) -> NodeID {
         guard let digest = Digest(bytes: key.fingerprint) else {
             throw Refusal(exit: .configuration, text: "the key in \"\(shownKeyPath)\" has no fingerprint of 32 bytes")
         }
         let id = NodeID(digest)
-        guard let stored, stored.id != id else { return id }
+        guard let stored else { return id }
+        let present = try self.stored { () throws(StoreError) in try store.value(Fact.ownKey) }
+        if key.fingerprint == present ?? stored.id.digest.bytes { return stored.id }
+        // The last process ended between changing the key and noting it.
+        let next = try self.stored { () throws(StoreError) in try store.value(Fact.nextKey) }
+        if key.fingerprint == next {
+            try self.stored { () throws(StoreError) in try NodeKeys.note(isPresent: key.fingerprint, store) }
+            return stored.id
+        }
         throw Refusal(
             exit: .refusedData,
             text: """

@@ -6,7 +6,7 @@ enum System {
     static func tell(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let written = unsafe rest.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
             if written < 0 && errno == EINTR { continue }
             guard written > 0 else { return }
             rest = rest.dropFirst(written)
@@ -66,6 +66,65 @@ enum System {
     /// Makes one directory; whether it was there already or cannot be made shows when it is used.
     static func makeDirectory(_ path: [UInt8], mode: UInt32) {
         _ = unsafe mkdir(terminated(path), mode)
+    }
+
+    /// What Linux said to a change of a file.
+    struct FileError: Error, CustomStringConvertible {
+        let operation: String
+        let number: Int32
+
+        var description: String { "\(operation): \(System.describe(number))" }
+    }
+
+    /// A small file with these bytes in the place of whatever is there, and on the disk when this returns.
+    static func replace(_ path: [UInt8], by bytes: [UInt8], mode: UInt32) throws(FileError) {
+        let draft = draft(of: path)
+        try remove(draft)
+        let descriptor = unsafe open(terminated(draft), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+        guard descriptor >= 0 else { throw FileError(operation: "making a file", number: errno) }
+        let problem = fill(descriptor, with: bytes)
+        close(descriptor)
+        if let problem { throw problem }
+        try move(draft, to: path)
+    }
+
+    /// What `replace` writes first. It stays behind only if the process ends there.
+    static func draft(of path: [UInt8]) -> [UInt8] { path + Array(".new".utf8) }
+
+    private static func fill(_ descriptor: Int32, with bytes: [UInt8]) -> FileError? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return FileError(operation: "writing a file", number: errno) }
+            rest = rest.dropFirst(count)
+        }
+        return fsync(descriptor) == 0 ? nil : FileError(operation: "syncing a file", number: errno)
+    }
+
+    /// Within one directory, and durable when this returns.
+    static func move(_ path: [UInt8], to other: [UInt8]) throws(FileError) {
+        guard unsafe rename(terminated(path), terminated(other)) == 0 else {
+            throw FileError(operation: "renaming a file", number: errno)
+        }
+        try syncDirectory(of: other)
+    }
+
+    /// Nothing happens if it is not there.
+    static func remove(_ path: [UInt8]) throws(FileError) {
+        guard unsafe unlink(terminated(path)) == 0 else {
+            if errno == ENOENT { return }
+            throw FileError(operation: "removing a file", number: errno)
+        }
+        try syncDirectory(of: path)
+    }
+
+    private static func syncDirectory(of path: [UInt8]) throws(FileError) {
+        let directory = path[..<(path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)]
+        let descriptor = unsafe open(terminated(Array(directory)), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(operation: "opening a directory", number: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw FileError(operation: "syncing a directory", number: errno) }
     }
 
     /// The number of a group in the system's database of groups.

@@ -10,7 +10,7 @@ import SyncModel
 final class WaitingRoom {
     private let configuration: Configuration
     private let record: NodeRecord
-    private let pin: [UInt8]?
+    private let peer: KnownPeer
     private let totals: StoreTotals
     private let code: MessageCode
     private let journal: Journal
@@ -31,12 +31,12 @@ final class WaitingRoom {
 
     /// `alerts` are those of the last run.
     init(
-        _ configuration: Configuration, record: NodeRecord, pin: [UInt8]?, totals: StoreTotals, alerts: AlertBook,
+        _ configuration: Configuration, record: NodeRecord, peer: KnownPeer, totals: StoreTotals, alerts: AlertBook,
         because code: MessageCode, journal: Journal
     ) throws(Refusal) {
         self.configuration = configuration
         self.record = record
-        self.pin = pin
+        self.peer = peer
         self.totals = totals
         self.alerts = alerts
         self.code = code
@@ -131,7 +131,8 @@ final class WaitingRoom {
                     ControlError(.waitTimedOut, text: "the folder \"\(Path.escape(path))\" is away: \(code.rawValue)"))
             }
             asker.client.whenOver { timer.close() }
-        case .invite, .inviteWait, .join, .unpair, .alertAcknowledge, .conflicts, .conflictShow, .conflictTake,
+        case .invite, .inviteWait, .join, .unpair, .renewKey, .alertAcknowledge, .conflicts, .conflictShow,
+            .conflictTake,
             .conflictDiscard, .conflictRestore, .history, .restore, .documentCheck, .documentShow, .explain, .log,
             .logVerify, .events, .lock, .release, .present, .answer, .withdraw, .unlock, .pause, .resume, .rescan,
             .reload, .logLevel, .approve,
@@ -146,9 +147,9 @@ final class WaitingRoom {
             node: .init(
                 name: record.name, id: record.id, program: Program.version,
                 uptimeSeconds: Int((Clock.monotonicMilliseconds() - startedMilliseconds) / 1_000)),
-            peer: pin.flatMap { Digest(bytes: $0) }.map {
+            peer: peer.nodeID.map {
                 .init(
-                    name: record.peerName, id: NodeID($0), isConnected: false, address: configuration.link.peer)
+                    name: record.peerName, id: $0, isConnected: false, address: configuration.link.peer)
             },
             folder: .init(
                 path: configuration.folder.path, state: .halted, files: totals.files,

@@ -1,6 +1,6 @@
 /// Identities as types, so that no id can be passed where another is meant.
 
-/// A node: the SHA-256 of its public key.
+/// A node: the SHA-256 of the public key that it was made with. A renewed key does not change it.
 public struct NodeID: Hashable, Comparable, Sendable {
     public let digest: Digest
 

@@ -71,6 +71,8 @@ extension World {
         case .note(let note):
             machines[machine].notes.append(note)
             if machines[machine].notes.count > Machine.notesMax { _ = machines[machine].notes.popFirst() }
+        case .peerIs(let node):
+            preconditionFailure("no key is renewed in these worlds, and somebody says he is \(node)")
         }
     }
 

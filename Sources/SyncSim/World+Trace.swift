@@ -188,6 +188,7 @@ extension Trace {
             case .raised(let alert): mix(alert.key.subject)
             case .cleared(let key): mix(key.subject)
             case .note(let note): mix(note.subject)
+            case .peerIs(let node): mix(node.digest.bytes)
             }
         case .answer(let id, _): mix(43 << 56 | id.raw)
         case .program(let word): mix(Array(word.summary.utf8))
@@ -309,6 +310,7 @@ extension Effect {
         case .report(.raised(let alert)): "alert \(alert.key.code) \(Path.escape(alert.key.subject))"
         case .report(.cleared(let key)): "cleared \(key.code) \(Path.escape(key.subject))"
         case .report(.note(let note)): "note \(note.code) \(Path.escape(note.subject))"
+        case .report(.peerIs(let node)): "peer is \(node.digest)"
         case .answer(let id, let answer): "answer \(id.raw) \(answer.summary)"
         case .program(let word): word.summary
         case .finish(let reason): "finish \(reason)"

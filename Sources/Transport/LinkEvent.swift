@@ -21,6 +21,8 @@ public enum LinkEnd: Hashable, Sendable {
     case unpaired
     case closedByPeer
     case replaced
+    /// Another comes at once, with the new key.
+    case keyRenewed
     case cut
     case failed(LoopError)
     case silent(milliseconds: UInt64)
@@ -35,6 +37,7 @@ extension LinkEnd: CustomStringConvertible {
         case .unpaired: "the pairing was changed here"
         case .closedByPeer: "the other node closed it"
         case .replaced: "the other node connected anew"
+        case .keyRenewed: "this node connects anew with its new key"
         case .cut: "it was cut without a goodbye"
         case .failed(let error): "\(error)"
         case .silent(let milliseconds): "nothing was heard for \(milliseconds) ms"

@@ -16,6 +16,10 @@ final class LinkLife {
     enum Happening {
         case frame([UInt8])
         case sent(Int)
+        /// The peer wants to use another key from now on, as `Renewal.offer` writes it.
+        case newKey([UInt8])
+        /// What has become of the new key with this fingerprint on the other node.
+        case newKeyAnswered([UInt8], isTaken: Bool)
         case ended(LinkEnd)
     }
 
@@ -77,6 +81,24 @@ final class LinkLife {
         }
         pumpLater()
     }
+
+    func say(_ kind: Record.LinkKind, _ payload: [UInt8]) {
+        guard onEvent != nil else { return }
+        outbox.add(Record.link(kind, payload))
+        pumpLater()
+    }
+
+    /// What a new key is proved with on this session, in the one direction or the other; nil if it has no secret to give.
+    func renewal(bySender isSender: Bool) -> Renewal? {
+        guard let peer = stream.peerFingerprint,
+            let exporter = try? stream.exportKey(label: Renewal.exporterLabel, length: Renewal.exporterBytes)
+        else { return nil }
+        let own = stream.ownFingerprint
+        return Renewal(exporter: exporter, sender: isSender ? own : peer, receiver: isSender ? peer : own)
+    }
+
+    /// Fingerprints of the keys that the two ends have shown.
+    var keys: (own: [UInt8], peer: [UInt8]) { (stream.ownFingerprint, stream.peerFingerprint ?? []) }
 
     /// Also the first thing said by the side that accepted the connection: it tells the other that the life has begun.
     func sendKeepAlive() {
@@ -165,6 +187,9 @@ final class LinkLife {
         case .compressedFrame: unpack(record.payload)
         case .keepAlive: answer()
         case .keepAliveAnswer: break  // Having been heard is all it is for.
+        case .newKey: onEvent?(.newKey(record.payload))
+        case .newKeyTaken: onEvent?(.newKeyAnswered(Array(record.payload.prefix(32)), isTaken: true))
+        case .newKeyNotTaken: onEvent?(.newKeyAnswered(Array(record.payload.prefix(32)), isTaken: false))
         case nil: break  // A later version's.
         }
     }
@@ -246,7 +271,7 @@ final class LinkLife {
         refill.close()
         switch reason {
         case .silent, .overflow: stream.abandon()
-        case .closedHere, .unpaired, .closedByPeer, .replaced, .cut, .failed, .violation: stream.close()
+        case .closedHere, .unpaired, .closedByPeer, .replaced, .keyRenewed, .cut, .failed, .violation: stream.close()
         }
         told(.ended(reason))
     }

@@ -43,11 +43,11 @@ extension PeerLink {
     ) {
         // Read when the handshake asks, not when it began: the pin may have changed meanwhile.
         let trust = { [weak self] (name: String) -> Trust in
-            name == Self.pairingProtocol ? .unverified : .pinned(self?.pin ?? [])
+            name == Self.pairingProtocol ? .unverified : self?.trusted ?? .pinned([])
         }
         do throws(CryptoError) {
             let secure = try SecureStream(
-                loop: loop, stream: stream, farewells: farewells, role: role, identity: identity,
+                loop: loop, stream: stream, farewells: farewells, role: role, identity: shown,
                 protocols: protocols, trust: trust)
             let handshake = Handshake(
                 loop: loop, stream: secure, dialled: dialled, purpose: purpose,
@@ -72,6 +72,7 @@ extension PeerLink {
             resumeCalls(handshake.dialled, handshake.purpose, nil)
         case .failed(let rejection):
             forget(handshake)
+            if rejection == .ourKeyRefused { ourKeyWasRefused() }
             failed(handshake.address, handshake.dialled, handshake.purpose, rejection)
         case .lost(let error):
             forget(handshake)
@@ -92,6 +93,7 @@ extension PeerLink {
 
     /// The peer has connected to us and is who it should be: take this connection, or keep another.
     private func decide(_ handshake: Handshake) {
+        let mayKeepOurOwn = mayKeepOurOwn(against: handshake)
         let ours = mayKeepOurOwn ? life.flatMap { $0.isDialled ? $0 : nil } : nil
         if let ours {
             // It cannot be connected to us if it dials. Unless the two just crossed, ours is dead and will be found so.
@@ -103,9 +105,10 @@ extension PeerLink {
         handshake.drop()
     }
 
-    /// Of two connections made at once, the one dialled by the smaller key stays.
-    private var mayKeepOurOwn: Bool {
-        pin.map { identity.fingerprint.lexicographicallyPrecedes($0) } ?? false
+    /// Of two connections made at once, the one dialled by the smaller key stays: of the keys that both ends have seen.
+    private func mayKeepOurOwn(against handshake: Handshake) -> Bool {
+        let stream = handshake.stream
+        return stream.peerFingerprint.map { stream.ownFingerprint.lexicographicallyPrecedes($0) } ?? false
     }
 
     private var isAwaitingWelcome: Bool {

@@ -17,13 +17,13 @@ extension PeerLink {
     }
 
     /// Uses the other node's token. `then` is called once, in a later turn, unless `shutDown` comes first. On success
-    /// store the fingerprint and hand it to `setPin`. With a `lastPeer` no other node than that is met.
+    /// store the fingerprint and hand it to `setPin`. If `peers` are named, only a node with one of these keys is met.
     public func join(
-        _ token: String, lastPeer: [UInt8]? = nil, then: @escaping (Result<Paired, PairingError>) -> Void
+        _ token: String, only peers: [[UInt8]] = [], then: @escaping (Result<Paired, PairingError>) -> Void
     ) {
         loop.assertOnThread()
         withDesk {
-            $0.join(token, lastPeer: lastPeer, peer: settings.peer, canListen: boundPort != nil, then: then)
+            $0.join(token, only: peers, peer: settings.peer, canListen: boundPort != nil, then: then)
         }
     }
 

@@ -12,10 +12,20 @@ public import EventLoop
 /// `shutDown`. Pairing is in `PeerLink+Pairing`, connections on their way to being a life in `PeerLink+Handshakes`.
 public final class PeerLink {
     let loop: Loop
-    let identity: IdentityKey
+    var identity: IdentityKey
+    /// Where this node changes its key: the one before, and the one that comes (`PeerLink+Keys`).
+    var former: IdentityKey?
+    var next: IdentityKey?
+    var showsFormer = false
     var settings: LinkSettings
     /// SHA-256 of the peer's public key; nil before pairing.
     var pin: [UInt8]?
+    /// Of the key that the peer is about to use instead.
+    var nextPin: [UInt8]?
+    /// The peer has a new key, with this fingerprint. It is told so only after `settle(true)`: once that is written down.
+    public var onNewKey: ((_ fingerprint: [UInt8], _ settle: @escaping (_ isStored: Bool) -> Void) -> Void)?
+    /// What the peer says to the new key of this node: it has written it down, or could not.
+    public var onNewKeyAnswered: ((_ fingerprint: [UInt8], _ isTaken: Bool) -> Void)?
     var handshakes: [Handshake] = []
     var caller: Caller?
     let farewells: Farewells
@@ -89,7 +99,7 @@ public final class PeerLink {
     func adopt(_ stream: SecureStream, isDialled: Bool, words: [UInt8]) {
         life?.finish(.replaced)
         // Whoever was told of the end may have changed his mind about the peer.
-        guard !isShutDown, stream.peerFingerprint == pin else { return stream.close() }
+        guard !isShutDown, isPeer(stream.peerFingerprint) else { return stream.close() }
         for handshake in handshakes where handshake.isDialled && handshake.purpose == .link { handshake.drop() }
         handshakes.removeAll { $0.isDialled && $0.purpose == .link }
         caller?.pause()
@@ -105,6 +115,7 @@ public final class PeerLink {
         if !isDialled { life.sendKeepAlive() }
         if isDialled, let address = try? Endpoint.parse(stream.address) { caller?.remember(address) }
         tell(.connected(life: number, address: stream.address))
+        if self.life === life { offerNewestKey() }
         // A life that was closed while its beginning was told hears nothing.
         if !words.isEmpty, self.life === life { life.heard(words) }
     }
@@ -113,6 +124,8 @@ public final class PeerLink {
         switch happening {
         case .frame(let frame): tell(.frame(life: number, frame))
         case .sent(let bytes): tell(.sent(life: number, bytes: bytes))
+        case .newKey(let payload): weigh(newKey: payload, inLife: number)
+        case .newKeyAnswered(let fingerprint, let isTaken): newKeyWasAnswered(fingerprint, isTaken: isTaken)
         case .ended(let reason):
             if let life, life.begunMilliseconds + settings.deadMilliseconds <= Clock.monotonicMilliseconds() {
                 // A life that ends at once is dialled again with growing pauses, or two nodes could be busy with
@@ -126,7 +139,7 @@ public final class PeerLink {
     }
 
     /// Ends the life without calling back from inside the caller's call.
-    private func endLater(_ reason: LinkEnd) {
+    func endLater(_ reason: LinkEnd) {
         guard let ending = life else { return }
         ending.pauseReading()
         loop.doLater { ending.finish(reason) }
@@ -139,6 +152,7 @@ public final class PeerLink {
         loop.assertOnThread()
         guard pin != self.pin, !isShutDown else { return }
         self.pin = pin
+        nextPin = nil
         for handshake in handshakes where handshake.purpose != .pairing { handshake.drop() }
         handshakes.removeAll { $0.purpose != .pairing }
         rejections = RejectionLog()
@@ -200,6 +214,8 @@ public final class PeerLink {
     public func shutDown() {
         loop.assertOnThread()
         onEvent = nil
+        onNewKey = nil
+        onNewKeyAnswered = nil
         listener?.close()
         listener = nil
         caller?.close()

@@ -10,6 +10,9 @@
 ///   1 compressed frame  one zstd frame that states its size; at most 4 MiB come out of it
 ///   2 keep-alive        to be answered; the side that accepted the connection speaks first, with one of these
 ///   3 keep-alive answer
+///   4 new key           32 public key · 64 its signature · 32 present public key · 64 its signature: see `Renewal`
+///   5 new key taken     32 its fingerprint: it is written down, and a session made with it is accepted
+///   6 new key not taken 32 its fingerprint: it could not be written down
 ///
 /// syncd-pair/1  limit 256
 ///   1 proof     32 HMAC · name of the joining node, 1 to 64 bytes
@@ -32,6 +35,9 @@ struct Record: Equatable {
         case compressedFrame = 1
         case keepAlive = 2
         case keepAliveAnswer = 3
+        case newKey = 4
+        case newKeyTaken = 5
+        case newKeyNotTaken = 6
     }
 
     enum PairingKind: UInt8 {

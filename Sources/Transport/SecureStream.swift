@@ -23,6 +23,8 @@ final class SecureStream {
         case flood
     }
 
+    /// Of the key that this side has shown.
+    let ownFingerprint: [UInt8]
     private let loop: Loop
     private let farewells: Farewells
     private let stream: EventLoop.Stream
@@ -42,6 +44,7 @@ final class SecureStream {
         self.loop = loop
         self.farewells = farewells
         self.stream = stream
+        ownFingerprint = identity.fingerprint
         do throws(CryptoError) {
             session = try TLSSession(role: role, key: identity, protocols: protocols, trust: trust)
         } catch {

@@ -50,7 +50,7 @@ struct Command: Sendable {
 
     /// In the order in which `--help` lists them.
     static let groups: [(title: String, commands: [Command])] = [
-        ("Setting up", [.initialise, .invite, .join, .unpair]),
+        ("Setting up", [.initialise, .invite, .join, .renewKey, .unpair]),
         ("How it stands", [.status, .wait, .alerts, .alertsShow, .alertsAck, .explain, .doctor]),
         (
             "Versions and conflicts",

@@ -123,6 +123,12 @@ struct DocumentTests {
             #"{"token":"T-1","expires":"2026-01-01T00:00:00Z"}"#)
         try expect(
             PairedDocument(words: ["a", "b"], peer: Array("beta".utf8)), #"{"words":["a","b"],"peer":"beta"}"#)
+        let digits = String(repeating: "01", count: 32)
+        let others = String(repeating: "ff", count: 32)
+        try expect(
+            RenewedKeyDocument(
+                key: [UInt8](repeating: 1, count: 32), former: [UInt8](repeating: 0xFF, count: 32)),
+            #"{"key":"sha256:\#(digits)","former":"sha256:\#(others)"}"#)
     }
 
     @Test("an error is as the contract has it") func errors() throws {

@@ -104,7 +104,11 @@ on alpha su anna -c 'syncctl pause && syncctl resume' >"$world/out" 2>&1 || fail
 on alpha mkdir -p /var/lib/prometheus/node-exporter
 does alpha 'syncctl metrics >/var/lib/prometheus/node-exporter/syncd.prom.new && mv /var/lib/prometheus/node-exporter/syncd.prom.new /var/lib/prometheus/node-exporter/syncd.prom'
 grep -q '^syncd_in_sync 1$' "$world/alpha/root/var/lib/prometheus/node-exporter/syncd.prom" || fail "no figures"
-# New keys, for both.
+# New keys, for both; then a pair that is wholly new.
+for node in alpha beta; do
+    does "$node" 'syncctl renew-key'
+done
+settle
 does alpha 'syncctl unpair'
 does beta 'syncctl unpair'
 for node in alpha beta; do

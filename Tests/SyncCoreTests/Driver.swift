@@ -266,7 +266,7 @@ struct Driver {
             switch report {
             case .raised(let alert): raised[alert.key] = true
             case .cleared(let key): raised[key] = nil
-            case .note: break
+            case .note, .peerIs: break
             }
         }
         return raised.map(\.key.code)

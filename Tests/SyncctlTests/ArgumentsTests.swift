@@ -30,7 +30,7 @@ struct ArgumentsTests {
                 == """
                 alerts|alerts ack|alerts show|approve|conflicts|conflicts discard|conflicts restore|conflicts show|\
                 conflicts take|doc check|doc show|doctor|events|explain|history|init|invite|join|lock|locks|log|\
-                log verify|log-level|metrics|pause|reject|reload|rescan|restore|resume|status|unlock|unpair|verify|\
+                log verify|log-level|metrics|pause|reject|reload|renew-key|rescan|restore|resume|status|unlock|unpair|verify|\
                 version|wait
                 """.split(separator: "|").map(String.init))
         for command in Command.all {

@@ -32,7 +32,8 @@ import Testing
     @Test(
         "without a daemon every command that needs one exits with 3 and says so",
         arguments: [
-            "status", "wait", "invite", "join T", "unpair", "alerts", "conflicts", "history a", "restore a",
+            "status", "wait", "invite", "join T", "unpair", "renew-key", "alerts", "conflicts", "history a",
+            "restore a",
             "doc check a",
             "doc show a", "explain a/b", "log", "log verify", "events", "lock a -- true", "unlock", "locks", "pause",
             "resume",
@@ -146,6 +147,12 @@ import Testing
         func path(_ typed: String) -> PathArgument { PathArgument(typed: Array(typed.utf8), directory: here) }
         let cases: [(String, ControlRequest, JSON)] = [
             ("unpair", .unpair, DoneDocument().json), ("pause", .pause, DoneDocument().json),
+            (
+                "renew-key", .renewKey,
+                RenewedKeyDocument(
+                    key: [UInt8](repeating: 1, count: 32), former: [UInt8](repeating: 2, count: 32)
+                ).json
+            ),
             ("resume", .resume, DoneDocument().json), ("rescan", .rescan(nil), DoneDocument().json),
             ("rescan a/b", .rescan(path("a/b")), DoneDocument().json), ("reload", .reload, DoneDocument().json),
             ("log-level 3 --for 1min", .logLevel(3, forMilliseconds: 60_000), DoneDocument().json),

@@ -91,13 +91,13 @@ import Testing
             var asked = 0
             alpha.link?.onPaired = { _, _ in asked += 1 }
             var result: Result<Paired, PairingError>?
-            beta.link?.join(token, lastPeer: noise(32)) { result = $0 }
+            beta.link?.join(token, only: [noise(32)]) { result = $0 }
             loop.run { result != nil }
             #expect(throws: PairingError.pairedBefore) { try result?.get() }
             #expect(asked == 0)
             alpha.link?.onPaired = { _, settle in settle(.stored) }
             result = nil
-            beta.link?.join(token, lastPeer: alpha.key.fingerprint) { result = $0 }
+            beta.link?.join(token, only: [alpha.key.fingerprint]) { result = $0 }
             loop.run { result != nil }
             #expect(throws: Never.self) { try result?.get() }
         }

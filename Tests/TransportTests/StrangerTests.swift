@@ -260,6 +260,10 @@ final class RawPeer {
         try session.exportKey(label: PairingProof.exporterLabel, length: PairingProof.exporterBytes)
     }
 
+    func renewalExport() throws -> [UInt8] {
+        try session.exportKey(label: Renewal.exporterLabel, length: Renewal.exporterBytes)
+    }
+
     func say(_ plain: [UInt8]) {
         do { try session.writePlain(plain) } catch { Issue.record(error) }
         raw.say(session.takeOutgoing())

@@ -26,10 +26,11 @@ _syncctl() {
         *' '--budget|*' '--config|*' '--control|*' '--count|*' '--folder|*' '--for|*' '--limit|*' '--listen|*' '--mode|*' '--name|*' '--node|*' '--peer|*' '--socket|*' '--state|*' '--timeout|*' '--to|*' '--version|*' '-n) return ;;
         *)
             case $command in
-                '') words='init invite join unpair status wait alerts explain doctor conflicts history restore doc log events metrics lock unlock locks pause resume rescan reload log-level approve reject verify version' options+=' --version' ;;
+                '') words='init invite join renew-key unpair status wait alerts explain doctor conflicts history restore doc log events metrics lock unlock locks pause resume rescan reload log-level approve reject verify version' options+=' --version' ;;
                 'init') words='' options+=' --name --folder --listen --peer --state --control' ;;
                 'invite') words='' options+=' --no-wait' ;;
                 'join') words='' options+='' ;;
+                'renew-key') words='' options+='' ;;
                 'unpair') words='' options+='' ;;
                 'status') words='' options+=' --watch' ;;
                 'wait') words='' options+=' --for --timeout' ;;

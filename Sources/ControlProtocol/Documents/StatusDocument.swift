@@ -9,12 +9,15 @@ public struct StatusDocument: Hashable, Sendable {
         /// The version of the daemon.
         public var program: String
         public var uptimeSeconds: Int
+        /// What its public key is known by; the id stays when that is renewed.
+        public var key: String?
 
-        public init(name: [UInt8], id: NodeID, program: String, uptimeSeconds: Int) {
+        public init(name: [UInt8], id: NodeID, program: String, uptimeSeconds: Int, key: String? = nil) {
             self.name = name
             self.id = id
             self.program = program
             self.uptimeSeconds = uptimeSeconds
+            self.key = key
         }
     }
 
@@ -31,11 +34,14 @@ public struct StatusDocument: Hashable, Sendable {
         /// Paths here that do not show yet what is known.
         public var toApply: Int
         public var lastContactMilliseconds: Int64?
+        /// The key that this node accepts of it.
+        public var key: String?
 
         public init(
             name: [UInt8], id: NodeID, isConnected: Bool, isPaused: Bool = false, address: String? = nil,
             program: String? = nil,
-            toSend: Int = 0, toApply: Int = 0, lastContactMilliseconds: Int64? = nil
+            toSend: Int = 0, toApply: Int = 0, lastContactMilliseconds: Int64? = nil,
+            key: String? = nil
         ) {
             self.name = name
             self.id = id
@@ -46,6 +52,7 @@ public struct StatusDocument: Hashable, Sendable {
             self.toSend = toSend
             self.toApply = toApply
             self.lastContactMilliseconds = lastContactMilliseconds
+            self.key = key
         }
     }
 

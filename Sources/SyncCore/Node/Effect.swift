@@ -55,6 +55,8 @@ public enum Report: Hashable, Sendable {
     case cleared(AlertKey)
     /// A decision or an event that is over once it is told.
     case note(Note)
+    /// The peer's log is written by another name than this node was started with: it has to be started anew with this one.
+    case peerIs(NodeID)
 }
 
 public struct AlertKey: Hashable, Comparable, Sendable {

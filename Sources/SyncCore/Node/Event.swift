@@ -69,10 +69,13 @@ public struct Start: Sendable {
     public let formats: FormatRules
     /// The other node was there before this one, and what it has comes first.
     public let hasJoined: Bool
+    /// What the shell has the hello say besides what the core has to say.
+    public let features: [[UInt8]]
 
     public init(
         node: NodeRecord, settings: Settings, limits: Limits, program: [UInt8], nonce: UInt32, powerWasLost: Bool,
         models: [InstalledModel] = [], formats: FormatRules = FormatRules(), hasJoined: Bool = false,
+        features: [[UInt8]] = [],
         digest: @escaping SHA256.Function = { SHA256.digest(of: $0) },
         checksum: @escaping CRC32.Checksum = { CRC32.checksum($0) }
     ) {
@@ -87,6 +90,7 @@ public struct Start: Sendable {
         self.models = models
         self.formats = formats
         self.hasJoined = hasJoined
+        self.features = features
     }
 }
 

@@ -106,6 +106,7 @@ extension Node {
         status.inSync = isInSync
         status.isConnected = session.isLive
         status.peerIsPaused = session.peerIsPaused
+        status.peerRenewsKeys = session.isLive && session.peerRenewsKeys
         status.peerName = record.peerName
         status.peerProgram = peerProgram
         status.initialImportDone = record.initialImportDone

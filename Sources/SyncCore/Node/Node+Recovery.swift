@@ -84,6 +84,7 @@ extension Node {
         digest = start.digest
         checksum = start.checksum
         program = start.program
+        features = start.features
         nonce = start.nonce
         clock = HybridClock(last: record.clock)
         let peer = record.peer ?? record.id

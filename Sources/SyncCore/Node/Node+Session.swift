@@ -10,6 +10,7 @@ struct SessionState: Sendable {
     var isLive = false
     var hasHello = false
     var peerTellsChanges = false
+    var peerRenewsKeys = false
     var helloDeadline: UInt64?
     var outboundBytes = 0
     /// Frames that came before the greeting was weighed.
@@ -217,7 +218,7 @@ extension Node {
         Hello(
             versionMin: Hello.protocolMin, versionMax: Hello.protocolMax,
             features: [Hello.changedLists] + (keepsRecords ? [SessionState.recordsFeature, Hello.saveLocks] : [])
-                + (guardsFormats ? [FormatState.support] : []),
+                + (guardsFormats ? [FormatState.support] : []) + features,
             name: record.name, program: Array(program.prefix(64)), wallMilliseconds: now.wallMilliseconds,
             ownHead: stores.durableOwnHead, known: known)
     }
@@ -402,6 +403,12 @@ extension Node {
             setAlarm(.wireDisjoint, if: true, into: &effects)
             return
         }
+        if let node = hello.node, node != record.peer {
+            guard node != record.id else { return reject(.peerProtocolViolation, into: &effects) }
+            // Everything that is known of the peer goes by who it is, so the shell starts the node anew with that.
+            effects.add(.report(.peerIs(node)))
+            return
+        }
         setAlarm(.wireDisjoint, if: false, into: &effects)
         setAlarm(.peerProtocolViolation, if: false, into: &effects)
         setAlarm(.logCorrupt, if: false, into: &effects)
@@ -410,6 +417,7 @@ extension Node {
         record.peerName = hello.name
         peerProgram = hello.program
         session.peerTellsChanges = hello.features.contains(Hello.changedLists)
+        session.peerRenewsKeys = hello.features.contains(Hello.renewsKeys)
         session.peerEpoch = hello.ownHead.position.epoch
 
         let standing = standing(of: hello.known, &answers)

@@ -25,6 +25,8 @@ public struct Node: Sendable {
     var digest: SHA256.Function = { SHA256.digest(of: $0) }
     var checksum: CRC32.Checksum = { CRC32.checksum($0) }
     var program: [UInt8] = []
+    /// What the shell has the hello say.
+    var features: [[UInt8]] = []
     /// What the other node runs, as it last said.
     var peerProgram: [UInt8] = []
     var nonce: UInt32 = 0

@@ -24,6 +24,8 @@ public struct Status: Hashable, Sendable {
     /// The other node sends and shows nothing until a person lets it go on.
     public var peerIsPaused = false
     public var peerName: [UInt8] = []
+    /// It takes a new key of this node.
+    public var peerRenewsKeys = false
     /// The version of the program on the other node, as it said when it last connected; empty before.
     public var peerProgram: [UInt8] = []
     /// The two folders have been compared whole since they first met.

@@ -66,6 +66,18 @@ public struct Hello: Hashable, Sendable {
     public static let changedLists = Array("changed-lists".utf8)
     /// The sender reads change sets that tell under which lock a file was saved.
     public static let saveLocks = Array("save-locks".utf8)
+    /// The sender takes a new key of its peer (the link does; the core only carries the word).
+    public static let renewsKeys = Array("key-renewal".utf8)
+    private static let nodePrefix = Array("node=".utf8)
+
+    /// What the entries of the sender's log are chained by: not what its key says, if it has renewed that.
+    public static func node(_ id: NodeID) -> [UInt8] { nodePrefix + id.digest.bytes }
+
+    /// Nil if the sender does not say: then it is what its key says.
+    public var node: NodeID? {
+        let words = features.lazy.filter { $0.starts(with: Hello.nodePrefix) }
+        return words.compactMap { Digest(bytes: Array($0.dropFirst(Hello.nodePrefix.count))) }.first.map { NodeID($0) }
+    }
 
     public var versionMin: UInt16
     public var versionMax: UInt16

@@ -20,6 +20,16 @@ extension MessageRegistry {
                 machine.
                 """),
         MessageKind(
+            .keyRenewed, .info, healsItself: true,
+            meaning: """
+                The named node has a new key, and the other one accepts no other from now on. The pair, its history and \
+                all files are what they were.
+                """,
+            cure: """
+                Nothing is to be done if a person ran syncctl renew-key there; a backup of its identity directory is to be \
+                made anew.
+                """),
+        MessageKind(
             .logCorrupt, .serious, healsItself: true, retry: .onReconnect,
             meaning: """
                 An entry of the other node's change log cannot be read, or does not go with the one before it. The \

@@ -46,6 +46,8 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case itemQuarantined = "item.quarantined"
     case itemRestored = "item.restored"
 
+    case keyRenewed = "key.renewed"
+
     case lockCircle = "lock.circle"
     case lockHeld = "lock.held"
     case lockRefused = "lock.refused"

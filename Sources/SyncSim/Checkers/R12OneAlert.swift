@@ -32,7 +32,7 @@ package final class OneAlert: Invariant {
                         self, on: act.machine,
                         "\(key.code) of \(Path.escape(key.subject)) was cleared and had not been raised")
                 }
-            case .note: break
+            case .note, .peerIs: break
             }
         }
     }
@@ -64,7 +64,7 @@ package final class OneAlert: Invariant {
         case .configInvalid, .controlLost, .controlNotRunning, .controlPermission, .controlSilent, .controlUnreadable,
             .pairingExists, .pairingFailed, .pairingNone, .requestInvalid, .requestNotFound, .requestOutside,
             .lockCircle, .lockRefused, .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .startFailed,
-            .startInUse, .hookFailed,
+            .startInUse, .hookFailed, .keyRenewed,
             .programFault,
             .stateForeign, .waitTimedOut:
             // Said by the shell and its tools, never by a node.

@@ -27,7 +27,7 @@ package final class EqualAlerts: Invariant {
         case .configInvalid, .controlLost, .controlNotRunning, .controlPermission, .controlSilent, .controlUnreadable,
             .pairingExists, .pairingFailed, .pairingNone, .requestInvalid, .requestNotFound, .requestOutside,
             .lockCircle, .lockRefused, .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .startFailed,
-            .startInUse, .hookFailed,
+            .startInUse, .hookFailed, .keyRenewed,
             .programFault,
             .stateForeign, .waitTimedOut:
             // Said by the shell and its tools, never by a node.

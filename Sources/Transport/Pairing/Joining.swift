@@ -8,8 +8,8 @@ final class Joining {
     private let key: IdentityKey
     private let name: [UInt8]
     private let token: PairingToken
-    /// The only node that may be met, if there was a pair before.
-    private let lastPeer: [UInt8]?
+    /// Keys of the only node that may be met, if there was a pair before; empty for any.
+    private let peers: [[UInt8]]
     private let callers: [Caller]
     private let patience: Timer
     /// What went wrong last at each endpoint.
@@ -20,13 +20,13 @@ final class Joining {
     private static let triesMax = 3
 
     init(
-        loop: Loop, key: IdentityKey, name: [UInt8], token: PairingToken, lastPeer: [UInt8]?, callers: [Caller],
+        loop: Loop, key: IdentityKey, name: [UInt8], token: PairingToken, only peers: [[UInt8]], callers: [Caller],
         then: @escaping (Result<Paired, PairingError>) -> Void
     ) {
         self.key = key
         self.name = name
         self.token = token
-        self.lastPeer = lastPeer
+        self.peers = peers
         self.callers = callers
         self.then = then
         patience = Timer(loop: loop)
@@ -45,7 +45,7 @@ final class Joining {
 
     func isInviter(_ talk: PairingTalk) -> Bool { token.isFrom(talk.peer) }
 
-    func isStranger(_ talk: PairingTalk) -> Bool { lastPeer.map { $0 != talk.peer } ?? false }
+    func isStranger(_ talk: PairingTalk) -> Bool { !peers.isEmpty && !peers.contains(talk.peer) }
 
     func prove(on talk: PairingTalk) {
         let made = proof(talk).make(.joiner, name: name, secret: token.secret)

@@ -13,7 +13,8 @@ final class PairingDesk {
     var onPaired: ((Paired, _ settle: @escaping (PairingVerdict) -> Void) -> Void)?
 
     private let loop: Loop
-    private let key: IdentityKey
+    /// Of this node. Who is in the middle of a pairing when it changes has to begin again.
+    var key: IdentityKey
     private let name: [UInt8]
     private let settings: LinkSettings
     /// A connection this desk dialled: TLS comes next, then `admit` or `callFailed`.
@@ -80,7 +81,7 @@ final class PairingDesk {
     // MARK: Joining
 
     func join(
-        _ text: String, lastPeer: [UInt8]?, peer: Endpoint?, canListen: Bool,
+        _ text: String, only peers: [[UInt8]], peer: Endpoint?, canListen: Bool,
         then: @escaping (Result<Paired, PairingError>) -> Void
     ) {
         do throws(PairingError) {
@@ -90,7 +91,7 @@ final class PairingDesk {
             if endpoints.count == 2, endpoints[0] == endpoints[1] { endpoints.removeLast() }
             guard canListen || !endpoints.isEmpty else { throw .noAddress }
             let begun = Joining(
-                loop: loop, key: key, name: name, token: token, lastPeer: lastPeer, callers: endpoints.map(makeCaller),
+                loop: loop, key: key, name: name, token: token, only: peers, callers: endpoints.map(makeCaller),
                 then: then)
             joining = begun
             begun.begin(patienceMilliseconds: settings.pairingMilliseconds) { [weak self] reason in

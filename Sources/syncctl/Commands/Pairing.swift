@@ -1,6 +1,6 @@
 import ControlProtocol
 
-/// `invite`, `join`, `unpair`: how two nodes come to know each other, and part.
+/// `invite`, `join`, `renew-key`, `unpair`: how two nodes come to know each other, go on doing so, and part.
 extension Command {
     static let invite = Command(
         "invite", "[--no-wait]", summary: "print a token that the other node joins with, and wait for it",
@@ -32,6 +32,23 @@ extension Command {
     static let unpair = Command("unpair", summary: "forget the other node; all files stay") {
         (session) throws(Failure) in
         try session.perform(.unpair, "Not paired any more. All files stay as they are on both nodes.")
+    }
+
+    static let renewKey = Command(
+        "renew-key", summary: "give this node a new key, and make it known to the other",
+        details: """
+            The other node has to be connected. It accepts both keys until it has seen the new one used,
+            and no other from then on. Nothing else changes: the pair, its history and all files stay. If
+            the command is cut short, both nodes go on by themselves.
+            """
+    ) { (session) throws(Failure) in
+        try session.show(.renewKey, as: RenewedKeyDocument.self, patience: nil) {
+            [
+                "This node has a new key, and the other node accepts no other:", "  \(KeyFingerprint.text(of: $0.key))",
+                "It is in the identity directory of the state; a backup of that is to be made anew.",
+            ]
+        }
+        return .done
     }
 
     static func pairedLines(_ paired: PairedDocument, _ style: Style) -> [String] {
