@@ -35,6 +35,7 @@ deb: ## the Debian package, in OUTPUT (the build folder)
 
 rig: ## two machines with the package installed, story by story (root): network namespaces, then containers; TIER=vm: qemu
 	@.ci/packages tests
+	@if [ "$(TIER)" = vm ] || [ "$(TIER)" = light ]; then :; else .ci/packages containers; fi
 	@if [ "$(TIER)" = vm ]; then .ci/packages machines && swift build --scratch-path $(SCRATCH) --product rigdisk; fi
 	@package=$$(.ci/deb) && export RIG_DISK=$(abspath $(SCRATCH))/debug/rigdisk && for tier in $(or $(TIER),light container); do Tests/Rig/run.sh --tier $$tier "$$package" || exit; done
 

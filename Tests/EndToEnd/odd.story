@@ -1,6 +1,7 @@
 # depth 128, mode 000, sockets and loops: what can be synced is, and what cannot be is said and left alone
 needs perl
 needs_root
+[ -z "${SANDBOX:-}" ] || skip "it wants a daemon with the rights of root, to whom nothing is closed; that of the unit has none"
 paired_world
 # deep FOLDER COUNT: a directory so many levels down.
 deep() {

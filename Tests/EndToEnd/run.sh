@@ -25,6 +25,8 @@ ports=$((RANDOM % 400 * 50)) told=0
 tell() {
     # shellcheck source=Tests/EndToEnd/world.sh
     source ./world.sh
+    # shellcheck source=Tests/EndToEnd/sandbox.sh
+    if [ -n "${SANDBOX:-}" ]; then source ./sandbox.sh || exit 1; fi
     world=
     trap 'if [ -n "$world" ]; then end_world; fi' EXIT
     trap 'exit 1' TERM

@@ -19,7 +19,7 @@ new_world() {
 
 # new_places: only where the nodes will be; a story may put a file system there before it calls set_up.
 new_places() {
-    world=$(mktemp -d /tmp/syncd-e2e-XXXXXX)
+    world=$(mktemp -d "${WORLDS:-/tmp}/syncd-e2e-XXXXXX")
     alpha=$world/alpha/folder
     beta=$world/beta/folder
     mkdir -p "$alpha" "$beta"

@@ -1,12 +1,11 @@
 # every command of README and docs/operations.md does what it says, as it is written there
-[ "$tier" != vm ] || skip "it looks into its machines from outside, which a disk of their own forbids"
 documents=$(realpath ../../README.md) operations=$(realpath ../../docs/operations.md)
 # Where there is no systemd: what it does with a unit, as far as these commands go.
 for node in alpha beta; do
-    echo "${place[alpha]} alpha.example" >>"$world/$node/root/etc/hosts"
+    on "$node" bash -c "echo ${place[alpha]} alpha.example >>/etc/hosts"
     put "$node" "$package" /root/syncd_0.1.0-1_amd64.deb
     if [ "$tier" != light ]; then continue; fi
-    cat >"$world/$node/root/usr/local/bin/systemctl" <<'SYSTEMCTL'
+    cat >"$world/systemctl" <<'SYSTEMCTL'
 #!/bin/bash
 set -eu
 if [ "$1" = daemon-reload ]; then exit 0; fi
@@ -40,7 +39,8 @@ case $action in
     *) echo "this systemctl cannot $action" >&2; exit 1 ;;
 esac
 SYSTEMCTL
-    chmod +x "$world/$node/root/usr/local/bin/systemctl"
+    put "$node" "$world/systemctl" /usr/local/bin/systemctl
+    on "$node" chmod 755 /usr/local/bin/systemctl
 done
 # does NODE COMMAND [WORD INSTEAD]: it stands in one of the two, and runs there.
 does() {
@@ -53,6 +53,8 @@ says_next() { grep -qF -e "$1" "$world/did" || fail "it does not print $1: $(cat
 # invites COMMAND: on alpha, in the background; the token is left in $token.
 invites() {
     grep -qF -e "$1" "$documents" "$operations" || fail "not written anywhere: $1"
+    # What an earlier one has said is no answer of this one.
+    : >"$world/invited"
     on alpha bash -c "$1" >"$world/invited" 2>&1 </dev/null &
     soon "no token of $1" grep -q '^syncd1-' "$world/invited"
     token=$(grep -m 1 '^syncd1-' "$world/invited")
@@ -103,7 +105,7 @@ does alpha 'adduser anna syncd-admin'
 on alpha su anna -c 'syncctl pause && syncctl resume' >"$world/out" 2>&1 || fail "an administrator may not: $(cat "$world/out")"
 on alpha mkdir -p /var/lib/prometheus/node-exporter
 does alpha 'syncctl metrics >/var/lib/prometheus/node-exporter/syncd.prom.new && mv /var/lib/prometheus/node-exporter/syncd.prom.new /var/lib/prometheus/node-exporter/syncd.prom'
-grep -q '^syncd_in_sync 1$' "$world/alpha/root/var/lib/prometheus/node-exporter/syncd.prom" || fail "no figures"
+on alpha grep -q '^syncd_in_sync 1$' /var/lib/prometheus/node-exporter/syncd.prom || fail "no figures"
 # New keys, for both; then a pair that is wholly new.
 for node in alpha beta; do
     does "$node" 'syncctl renew-key'

@@ -103,7 +103,7 @@ start_machine() {
 }
 
 await() {
-    soon "$1 does not come up: $(tail -n 2 "$world/$1/console")" is_up "$1"
+    soon "$1 does not come up" is_up "$1"
 }
 is_up() {
     local state
