@@ -95,7 +95,7 @@ extension Daemon {
         } then: { [unowned self] in
             isMakingKey = false
             // Who has unpaired meanwhile has no one to tell.
-            guard peer.pin != nil else { return }
+            guard peer.pin != nil else { return dropOtherKeys() }
             keys.next = made
             journal.say("a new key is offered to the other node")
             link.offer(made)
@@ -117,9 +117,11 @@ extension Daemon {
             try store.whole { (store) throws(StoreError) in try NodeKeys.note(isPresent: fingerprint, store) }
         } then: { [unowned self] in
             isMakingKey = false
-            guard peer.pin != nil else { return }
-            keys = NodeKeys(present: next, next: nil, former: present)
-            link.changeKey(to: next, former: present)
+            // The key has changed, whatever became of the pair meanwhile.
+            let isPaired = peer.pin != nil
+            keys = NodeKeys(present: next, next: nil, former: isPaired ? present : nil)
+            link.changeKey(to: next, former: keys.former)
+            if !isPaired { dropOtherKeys() }
         }
     }
 
@@ -138,12 +140,16 @@ extension Daemon {
 
     /// Whatever was begun is over: there is nobody to tell.
     func giveRenewalUp() {
-        guard keys.isBeingRenewed else { return }
+        guard keys.isBeingRenewed || isMakingKey else { return }
         settleRenewals(.failure(ControlError(.pairingNone)))
         keys.next = nil
         keys.former = nil
         link.offer(nil)
         link.settleKey()
+        dropOtherKeys()
+    }
+
+    private func dropOtherKeys() {
         changeKeys({ (files, _) throws(Trouble) in
             try files.whole { (files) throws(System.FileError) in try files.dropOthers() }
         }) {}
