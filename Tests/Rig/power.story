@@ -1,7 +1,7 @@
 # machines that lose their power again and again, while they are written to and while they recover, lose nothing they had acknowledged
 # CUTS in one run. Writer and victim take turns; every third cut is followed by one into the recovery. Nothing the writer says was done may
 # be undone. A careful writer makes a file, replaces one each time, deletes some, and syncs each of it, besides others that it does not. A careless one
-# syncs nothing, so that nothing but the daemon flushes what it wrote: of that, what `syncctl wait` has said to be on both must be there. By a draw the
+# syncs nothing, so that nothing but the daemon flushes what it wrote: of that, what `syncctl wait` has said to be on both must be there. In half of the rounds the
 # victim's kernel hands everything to the disk at once and unasked, and somebody else fills that with noise: then the disk has something to lose, in any
 # order, and a flush takes its time. Otherwise the kernel keeps what nobody has synced, and all of it goes. RIG_SEED repeats the draws, not the machines.
 if [ "$tier" != vm ]; then powercut alpha; fi
@@ -85,7 +85,7 @@ while ((done_cuts < CUTS)); do
     : >"$world/said-$round"
     # Each of the four ways, careful and careless.
     if (((round - 1) / 4 % 2)); then kind=carefully work=$writer lines=$((RANDOM % 60 + 24)); else kind=carelessly work=$careless lines=$((RANDOM % 24 + 6)); fi
-    if ((RANDOM % 2)); then
+    if (((round + round / 4) % 2)); then
         kind="$kind, in a hurry"
         hurry "$victim"
     fi
@@ -110,5 +110,6 @@ while ((done_cuts < CUTS)); do
     for ((past = 1; past <= round; past++)); do account "$past"; done
 done
 [ "$(on alpha syncctl --json conflicts)" = '{"conflicts":[]}' ] || fail "a conflict: $(on alpha syncctl conflicts)"
-(($(lost_to_cuts alpha) + $(lost_to_cuts beta) > 0)) || broken "no disk has lost anything"
+# In a few cuts that may be.
+((done_cuts < 8 || $(lost_to_cuts alpha) + $(lost_to_cuts beta) > 0)) || broken "no disk has lost anything"
 echo "    $done_cuts cuts in $round rounds; the disks lost $(($(lost_to_cuts alpha) + $(lost_to_cuts beta))) writes; $accounted files accounted for by hash, $all_agreed of them never synced by who wrote them; $torn writes were torn on their own machine"

@@ -134,7 +134,7 @@ power() {
     await "$1"
 }
 # lost_to_cuts NODE: how many writes its disk has lost so far.
-lost_to_cuts() { sed -nE 's/.* ([0-9]+) lost.*/\1/p' "$world/$1/tolls" | awk '{ n += $1 } END { print n + 0 }'; }
+lost_to_cuts() { sed -nE 's/.* ([0-9]+) lost.*/\1/p' "$world/$1/tolls" 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
 
 reboot() {
     local node
