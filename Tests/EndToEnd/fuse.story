@@ -15,6 +15,10 @@ soon "the deletions are not held" holds_deletes alpha
 status=0
 ctl alpha status >"$world/status" || status=$?
 [ "$status" -eq 1 ] || fail "status says $status while deletions are held: $(cat "$world/status")"
+since() { { ctl alpha --json status || true; } | grep -o '"reason":"fuse.deletes","since":"[^"]*"' | sort -u; }
+since >"$world/since"
+sleep 1.2
+since | cmp -s - "$world/since" || fail "since when they wait changes with the question: $(cat "$world/since"; since)"
 # The first few may be believed before there are enough to tell a mass deletion.
 [ "$(ls "$beta/many" | wc -l)" -ge 70 ] || fail "only $(ls "$beta/many" | wc -l) files are left before anybody agreed"
 ctl alpha reject >/dev/null || fail "reject was refused"

@@ -116,9 +116,8 @@ extension Node {
         let (head, known) = (stores.durableOwnHead.position, record.applied)
         status.toSend = head <= known ? 0 : head.epoch == known.epoch ? head.seq - known.seq : head.seq
         status.pending = answers.rows().map { row in
-            Status.Pending(
-                path: row.path, reason: reason(for: row),
-                sinceMilliseconds: row.waiting?.sinceMilliseconds ?? now.wallMilliseconds)
+            let reason = reason(for: row)
+            return Status.Pending(path: row.path, reason: reason, sinceMilliseconds: since(reason, row))
         }
         let outgoing = outgoing(answers.log(), but: status.pending)
         status.pending = (status.pending + outgoing).sorted { $0.path < $1.path }
@@ -187,6 +186,13 @@ extension Node {
         if row.condition == .damaged { return .stateDamaged }
         if session.peerIsPaused { return .peerPaused }
         return .waitingContent
+    }
+
+    /// What is evident and not stored with the row has an alert that knows since when.
+    private func since(_ reason: MessageCode, _ row: Row) -> Int64 {
+        if let waiting = row.waiting, waiting.reason == reason { return waiting.sinceMilliseconds }
+        if reason == .fuseDeletes, let held = record.held { return held.sinceMilliseconds }
+        return alarms.raised[AlertKey(code: reason)]?.sinceMilliseconds ?? now.wallMilliseconds
     }
 
     // MARK: Versions
