@@ -384,8 +384,13 @@ extension Node {
             guard !old.needsApply || isDamaged else {
                 // The peer took back what never got here: what the folder shows is what there is. A path that never was
                 // here is not known any more: nobody deleted it, and the peer tells of it again if it still has it.
-                row.heads = []
-                if let disk = row.disk {
+                row.heads.removeAll { $0.origin.author == .peer }
+                let isHeld = isHeldSave(row) && row.heads.contains { row.format?.isOf($0.entry) == true }
+                if !isHeld { row.heads = [] }
+                if isHeld, let disk = row.disk {
+                    // What was saved over a newer version of our own is held back as before.
+                    assertAnew(&row, disk, [], in: &batch)
+                } else if let disk = row.disk {
                     revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, in: &batch)
                 } else if row.reflected != .none {
                     var gone = head.entry
