@@ -1,4 +1,4 @@
-# a file that ends the daemon when it is read is left out after the second time, and everything else goes on
+# D8: a file that ends the daemon when it is read is left out after the second time, and everything else goes on
 new_world
 for node in alpha beta; do
     mkdir -p "$world/models-$node"

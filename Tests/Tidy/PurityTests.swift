@@ -12,6 +12,14 @@ struct PurityTests {
         }
     }
 
+    @Test("K4: nothing that the library offers is of any type whatever") func library() throws {
+        for file in try Repository().swiftFiles(under: "Sources/SyncKit") {
+            for line in file.codeLines where line.contains("public ") {
+                #expect(!line.split { !$0.isLetter }.contains("Any"), "\(file.path): \(line)")
+            }
+        }
+    }
+
     @Test(
         "nobody moves a target out of the pure rings unnoticed",
         arguments: ["SyncModel", "RecordMerge", "SyncCore", "SyncSim"])
@@ -38,7 +46,7 @@ struct CodeRulesTests {
     }
 
     @Test(
-        "what crashes on a surprise is found everywhere",
+        "K1: what crashes on a surprise is found everywhere",
         arguments: [
             ("let x = y!", "no-force"), ("f(x)!.g", "no-force"), ("rows[0]!", "no-force"), ("x!.y", "no-force"),
             ("var x: Int!", "no-force"), ("var x: Box<Int>!", "no-force"), ("{ 1 }()!", "no-force"),
