@@ -19,6 +19,8 @@ struct SeedTests {
             51_430,
             // What the last process had placed had got another mode since, after a power cut.
             51_751,
+            // (The judge was wrong.) A directory that is made for a version that a person wants back is his doing.
+            10_244,
             // A version that a person had put back where the rules leave out was damage once they let go of it.
             1083,
             // (The judge was wrong.) What a power cut has left of a file was moved with its directory, and is mended there.

@@ -209,7 +209,7 @@ package final class Watch: Checker {
             let (old, new) = $0.source == nil ? ($0.value, Value.absent) : (touch.before, $0.value)
             return $0.path == path && touch.before == old && touch.after == new && !$0.isInPlace
         }
-        guard let index = granted else { return }
+        guard let index = granted else { return useParent(grantBelow: path, touch, machine, world) }
         grants[machine][index].isInPlace = true
         if let source = grants[machine][index].source {
             world.rare.hit("ledger: a version was put back by a person")
@@ -218,6 +218,14 @@ package final class Watch: Checker {
             world.rare.hit("ledger: a file was set aside by a person")
         }
         world.ledger.changed(path, on: machine, from: touch.before, to: touch.after, at: world.now, isRacing: true)
+    }
+
+    /// So are the directories that are made for a version.
+    private func useParent(grantBelow path: Path, _ touch: DiskAct.Touched, _ machine: Int, _ world: World) {
+        let isWanted = grants[machine].contains { $0.source != nil && !$0.isInPlace && $0.path.isBelow(path) }
+        guard isWanted, touch.before == .absent, touch.after == .directory else { return }
+        world.rare.hit("ledger: a directory was made for a version")
+        world.ledger.changed(path, on: machine, from: .absent, to: .directory, at: world.now, isRacing: true)
     }
 
     /// A version with the same bytes has its own mode and time: whoever asked for it left the path so.
