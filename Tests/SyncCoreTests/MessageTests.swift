@@ -23,6 +23,17 @@ struct MessageTests {
         return (driver, try #require(id))
     }
 
+    /// The peer has spoken of two changes, and sent the first.
+    private static func toldOfMore() -> (driver: Driver, withheld: PeerLog) {
+        var peer = PeerLog()
+        for name in ["x", "y"] { peer.append(epoch: 1, path: name) }
+        var driver = Driver.running()
+        driver.greet(ownHead: peer.heads[1])
+        driver.receive(.log([peer.entries[0]]))
+        driver.settle()
+        return (driver, peer)
+    }
+
     private static let old = Timestamp(seconds: 1_700_000_000, nanoseconds: 5)
 
     @Test("log.newer: an entry of a made-up later program is left with its author, and our own go on") func laterEntry()
@@ -167,12 +178,8 @@ struct MessageTests {
 
     @Test("I24, content.overdue: a log of which the peer has spoken and that does not come is told of, without a file")
     func withheldLog() {
-        var peer = PeerLog()
-        for name in ["x", "y"] { peer.append(epoch: 1, path: name) }
-        var driver = Driver.running()
-        driver.greet(ownHead: peer.heads[1])
-        driver.receive(.log([peer.entries[0]]))
-        driver.settle()
+        let (told, peer) = Self.toldOfMore()
+        var driver = told
         let start = driver.milliseconds
         while driver.milliseconds < start + 590_000 {
             #expect(driver.alerts.isEmpty)
@@ -193,12 +200,16 @@ struct MessageTests {
         let (told, id) = try Self.toldOfFile(by: &peer)
         var driver = told
         let start = driver.milliseconds
-        while driver.milliseconds < start + 86_700_000 {
-            driver.receive(.later(id))
-            driver.settle()
-            driver.oversleep(50_000)
-            if driver.milliseconds == start + 86_350_000 { #expect(driver.alerts == [.contentOverdue]) }
+        func refuse(until end: UInt64) {
+            while driver.milliseconds < end {
+                driver.receive(.later(id))
+                driver.settle()
+                driver.oversleep(50_000)
+            }
         }
+        refuse(until: start + 86_350_000)
+        #expect(driver.alerts == [.contentOverdue])
+        refuse(until: start + 86_700_000)
         #expect(driver.alerts == [.contentStalled])
         peer.append(epoch: 1, path: "x", isSeen: true)
         driver.receive(.log([peer.entries[1]]))
@@ -208,17 +219,12 @@ struct MessageTests {
     }
 
     @Test("I24, content.stalled: a log that has not come for a day is serious, until it comes") func stalledLog() {
-        var peer = PeerLog()
-        for name in ["x", "y"] { peer.append(epoch: 1, path: name) }
-        var driver = Driver.running()
-        driver.greet(ownHead: peer.heads[1])
-        driver.receive(.log([peer.entries[0]]))
-        driver.settle()
+        let (told, peer) = Self.toldOfMore()
+        var driver = told
         let start = driver.milliseconds
-        while driver.milliseconds < start + 86_700_000 {
-            driver.oversleep(50_000)
-            if driver.milliseconds == start + 86_350_000 { #expect(driver.alerts == [.contentOverdue]) }
-        }
+        while driver.milliseconds < start + 86_350_000 { driver.oversleep(50_000) }
+        #expect(driver.alerts == [.contentOverdue])
+        while driver.milliseconds < start + 86_700_000 { driver.oversleep(50_000) }
         #expect(driver.alerts == [.contentStalled])
         driver.receive(.log([peer.entries[1]]))
         driver.settle()

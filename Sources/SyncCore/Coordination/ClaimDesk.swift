@@ -127,14 +127,11 @@ struct ClaimDesk: Sendable {
     }
 
     func isWrittenUnderClaim(_ path: Path) -> Bool {
-        entries.contains { _, entry in
-            entry.claim.isHeld && entry.claim.node == .own
-                && entry.claim.accesses.contains { !$0.isRead && $0.meets(path) }
-        }
+        entries.contains { $0.value.claim.mayWrite(path) }
     }
 
     mutating func notePast(_ entry: Entry, at now: Int64) {
-        guard entry.claim.isSaving else { return }
+        guard entry.claim.mode != .local, !entry.claim.isRead else { return }
         past.append(Past(claim: entry.claim, isApart: entry.isApart, endedMilliseconds: now))
         past.removeFirst(max(0, past.count - ClaimDesk.pastMax))
     }
@@ -142,7 +139,7 @@ struct ClaimDesk: Sendable {
     /// What a file was saved under, if it is a lock for both nodes. `written` is when it was last changed; nil if it is gone.
     func lock(over path: Path, written: Int64?, at now: Int64) -> SaveLock? {
         func isSaved(under claim: Claim, until end: Int64) -> Bool {
-            guard claim.isSaving, claim.accesses.contains(where: { !$0.isRead && $0.meets(path) }) else { return false }
+            guard claim.mode != .local, claim.mayWrite(path) else { return false }
             guard let written else { return end + ClaimDesk.goneMilliseconds >= now }
             return (claim.sinceMilliseconds - ClaimDesk.slackMilliseconds...max(claim.sinceMilliseconds, end))
                 .contains(written)
@@ -173,6 +170,8 @@ struct ClaimDesk: Sendable {
 }
 
 extension Claim {
-    /// A program of this node may save under it what the other node must not save meanwhile.
-    fileprivate var isSaving: Bool { isHeld && node == .own && mode != .local && !isRead }
+    /// A program of this node holds the path to write to it.
+    fileprivate func mayWrite(_ path: Path) -> Bool {
+        isHeld && node == .own && accesses.contains { !$0.isRead && $0.meets(path) }
+    }
 }

@@ -445,7 +445,7 @@ extension FileSession: FilePresenter {
     }
 
     /// What is in the file now; nil if it cannot be read, or has gone.
-    private func present() async -> DocumentContents? {
+    private func contentsNow() async -> DocumentContents? {
         do {
             return try await coordinator.withAccess([.read(path, savingFirst: false)], for: purpose, within: nil) { _ in
                 try await DocumentFiles.contents(at: self.path)
@@ -473,7 +473,7 @@ extension FileSession: FilePresenter {
         await inTurn { session in
             session.isLookWanted = false
             guard session.token != nil else { return }
-            guard let found = await session.present(), found != session.basis else { return }
+            guard let found = await session.contentsNow(), found != session.basis else { return }
             if session.hasUnsavedChanges {
                 session.state = .inConflict
             } else {
