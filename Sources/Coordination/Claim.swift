@@ -32,19 +32,18 @@ public struct ClaimRequest: Hashable, Sendable {
         self.holdMilliseconds = holdMilliseconds
     }
 
-    var agent: Agent { purpose.map(Agent.purpose) ?? .claim(id) }
+    /// Two nodes may have the same word for what two programs do.
+    var agent: Agent { purpose.map { .purpose($0, of: node) } ?? .claim(id) }
 
     func excludes(_ other: ClaimRequest) -> Bool {
-        guard id != other.id, purpose == nil || purpose != other.purpose,
-            node == other.node ? node == .own : isShared && other.isShared
-        else { return false }
+        guard agent != other.agent, node == other.node ? node == .own : isShared && other.isShared else { return false }
         return accesses.contains { access in other.accesses.contains { access.excludes($0) } }
     }
 }
 
 /// Who waits and is waited for: everything of one purpose is one.
 enum Agent: Hashable {
-    case purpose(String)
+    case purpose(String, of: Author)
     case claim(UInt64)
     case presenter(UInt64)
 }

@@ -1,6 +1,7 @@
 import SyncModel
 
-/// Claims that wait for each other in a circle: found when the last of them begins to wait, and ended by refusing the youngest, by name.
+/// Claims that wait for each other in a circle: found when the last of them begins to wait, and ended by refusing the youngest of this node, by
+/// name. In every circle there is one: claims of the other node do not wait for each other here.
 extension Coordinator {
     mutating func breakCircles(into effects: inout [Effect]) {
         while let suspect = suspects.last {
@@ -48,13 +49,16 @@ extension Coordinator {
     }
 
     private func youngest(of circle: [Agent]) -> UInt64? {
-        entries.last { !$0.value.isHeld && circle.contains($0.value.request.agent) }?.key
+        entries.last {
+            !$0.value.isHeld && $0.value.request.node == .own && circle.contains($0.value.request.agent)
+        }?.key
     }
 
     private func names(of circle: [Agent]) -> [String] {
         circle.map { agent in
             switch agent {
-            case .purpose(let name): name
+            case .purpose(let name, of: .own): name
+            case .purpose(let name, of: .peer): "\(name) on the other node"
             case .claim(let id): "claim \(id)"
             case .presenter(let id): "presenter \(id)"
             }

@@ -374,9 +374,11 @@ public struct Coordinator: Sendable {
 
     /// It cannot be granted before what the same purpose holds is given back, and that may need this first.
     private func waits(_ first: ClaimEntry, for request: ClaimRequest) -> Bool {
-        guard let purpose = request.purpose else { return false }
+        guard request.purpose != nil else { return false }
         return places.candidates(first.request.accesses).contains { number in
-            guard let holder = entries[number], holder.isHeld, holder.request.purpose == purpose else { return false }
+            guard let holder = entries[number], holder.isHeld, holder.request.agent == request.agent else {
+                return false
+            }
             return holder.request.excludes(first.request)
         }
     }
@@ -422,9 +424,9 @@ public struct Coordinator: Sendable {
 
     /// The same purpose has it all to itself already: nobody could save any more.
     private func isWithin(_ request: ClaimRequest) -> Bool {
-        guard let purpose = request.purpose else { return false }
+        guard request.purpose != nil else { return false }
         let held = places.candidates(request.accesses).compactMap { entries[$0] }.filter {
-            $0.isHeld && $0.request.purpose == purpose
+            $0.isHeld && $0.request.agent == request.agent
         }
         let writes = held.flatMap(\.request.accesses).filter { !$0.isRead }
         return request.accesses.allSatisfy { access in writes.contains { $0.meets(access.path) } }

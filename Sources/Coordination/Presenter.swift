@@ -17,7 +17,7 @@ public struct Presenter: Hashable, Sendable {
         self.coversContents = coversContents
     }
 
-    var agent: Agent { purpose.map(Agent.purpose) ?? .presenter(id) }
+    var agent: Agent { purpose.map { .purpose($0, of: .own) } ?? .presenter(id) }
 
     /// Shown there itself, or within what it shows.
     func shows(_ item: Path) -> Bool { path == item || coversContents && item.isBelow(path) }

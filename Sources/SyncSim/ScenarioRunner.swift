@@ -275,9 +275,10 @@ extension ScenarioRunner {
             throw ScenarioError(text: "\(name) is none of local, pair, strict")
         }
         let client = words.isEmpty ? id : UInt64(try words.number("a client"))
+        let purpose = words.isEmpty ? nil : try words.text("a purpose")
         return Claim(
-            id: id, client: client, accesses: [Access](holding: [path], isRead: isRead), mode: mode, holder: [],
-            process: 1)
+            id: id, client: client, accesses: [Access](holding: [path], isRead: isRead), purpose: purpose, mode: mode,
+            holder: [], process: 1)
     }
 
     private func presenterAnswer(_ name: String) throws(ScenarioError) -> PresenterAnswer {

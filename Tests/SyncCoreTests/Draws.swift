@@ -160,12 +160,7 @@ extension SeededRandom {
         case 23: return .setsTaken(drawPosition())
         case 24: return .formats(drawList(3) { $0.drawSupport() })
         case 25: return .setsShown(drawPosition())
-        case 26:
-            return .claim(
-                PeerClaim(
-                    id: next(), isRead: chance(percent: 50), isHeld: chance(percent: 50),
-                    process: UInt32(truncatingIfNeeded: next()), holder: bytes(below(60)),
-                    paths: drawList(3) { $0.drawPath() }))
+        case 26: return .claim(drawClaim())
         case 27: return .claimAnswer(next(), isGranted: chance(percent: 50))
         case 28: return .releaseClaim(next())
         case 29:
@@ -174,8 +169,18 @@ extension SeededRandom {
                     pick([.forgotten, .wanted, .begins, .ends]) ?? .ends, own: drawPosition(), peer: drawPosition(),
                     ownEnd: drawPosition(), peerEnd: drawPosition()))
         case 30: return .pausing(chance(percent: 50))
+        case 31:
+            var claim = drawClaim()
+            claim.purpose = bytes(1 + below(60))
+            return .claim(claim)
         case let other: return .unknown(other)
         }
+    }
+
+    private mutating func drawClaim() -> PeerClaim {
+        PeerClaim(
+            id: next(), isRead: chance(percent: 50), isHeld: chance(percent: 50),
+            process: UInt32(truncatingIfNeeded: next()), holder: bytes(below(60)), paths: drawList(3) { $0.drawPath() })
     }
 
     private mutating func drawSupport() -> FormatSupport {

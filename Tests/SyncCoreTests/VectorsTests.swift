@@ -153,6 +153,10 @@ struct VectorsTests {
             .claimAnswer(7, isGranted: true), .releaseClaim(7),
             .setsBase(SetsBase(.begins, own: ours, peer: theirs, ownEnd: ours, peerEnd: theirs)),
             .pausing(true),
+            .claim(
+                PeerClaim(
+                    id: 8, isRead: false, isHeld: true, process: 42, holder: Array("vi".utf8),
+                    paths: [Path("a")].compactMap(\.self), purpose: Array("list".utf8))),
         ]
     }
 
@@ -185,6 +189,6 @@ struct VectorsTests {
         }
         // No type is without its vector.
         let types = Set(groups.map { $0.lines[0][4] })
-        #expect(types.isSuperset(of: 1...24))
+        #expect(types.isSuperset(of: 1...31))
     }
 }

@@ -74,13 +74,18 @@ public struct PeerClaim: Hashable, Sendable {
     public var process: UInt32
     public var holder: [UInt8]
     public var paths: [Path]
+    /// Empty: it stands for itself, or the sender's program does not say.
+    public var purpose: [UInt8]
 
-    public init(id: UInt64, isRead: Bool, isHeld: Bool, process: UInt32, holder: [UInt8], paths: [Path]) {
+    public init(
+        id: UInt64, isRead: Bool, isHeld: Bool, process: UInt32, holder: [UInt8], paths: [Path], purpose: [UInt8] = []
+    ) {
         self.id = id
         self.isRead = isRead
         self.isHeld = isHeld
         self.process = process
         self.holder = holder
         self.paths = paths
+        self.purpose = purpose
     }
 }

@@ -173,7 +173,7 @@ extension Node {
             switch entry.arbiter {
             case .toAsk where session.isLive, .alone where session.isLive:
                 claims.entries[number]?.arbiter = entry.claim.isHeld ? .granted : .asked(time)
-                send(.claim(PeerClaim(entry.claim)), into: &effects)
+                send(.claim(asPeerReads(entry.claim)), into: &effects)
             case .toAsk:
                 // Without a link, what the other node may hold is waited out. Then each is on its own.
                 let mayGoOn = claims.lostLinkAt.map { time >= $0 + ClaimDesk.leaseMilliseconds } ?? true
@@ -192,6 +192,12 @@ extension Node {
 
     // MARK: The other node
 
+    private func asPeerReads(_ claim: Claim) -> PeerClaim {
+        PeerClaim(
+            id: claim.id, isRead: claim.isRead, isHeld: claim.isHeld, process: claim.process, holder: claim.holder,
+            paths: claim.paths, purpose: session.peerReadsPurposes ? Array((claim.purpose ?? "").utf8) : [])
+    }
+
     /// Every claim is answered at once, so that the other knows that it is heard.
     mutating func take(_ asked: PeerClaim, into effects: inout Effects) -> Bool {
         guard isArbiter, !asked.paths.isEmpty, claims.entries.count < ClaimDesk.entriesMax else { return true }
@@ -203,7 +209,8 @@ extension Node {
             return true
         }
         var claim = Claim(
-            id: asked.id, accesses: [Access](holding: asked.paths, isRead: asked.isRead), mode: .pair,
+            id: asked.id, accesses: [Access](holding: asked.paths, isRead: asked.isRead),
+            purpose: asked.purpose.isEmpty ? nil : String(decoding: asked.purpose, as: UTF8.self), mode: .pair,
             holder: asked.holder, process: asked.process, node: .peer)
         claim.sinceMilliseconds = now.wallMilliseconds
         claim.isHeld = asked.isHeld
@@ -265,13 +272,5 @@ extension Node {
         // All of them first, so that none is granted because another leaves the queue.
         for number in peers { drop(number, refusal: .withdrawn, into: &effects) }
         for number in toAskAgain { instruct(.end(claim: number, []), into: &effects) }
-    }
-}
-
-extension PeerClaim {
-    fileprivate init(_ claim: Claim) {
-        self.init(
-            id: claim.id, isRead: claim.isRead, isHeld: claim.isHeld, process: claim.process, holder: claim.holder,
-            paths: claim.paths)
     }
 }

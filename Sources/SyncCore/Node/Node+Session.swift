@@ -57,6 +57,9 @@ struct SessionState: Sendable {
     var peerEpoch = Epoch.none
     var claimedEpoch = Epoch.none
 
+    /// The peer reads for which purpose a claim is made.
+    var peerReadsPurposes = false
+
     // Records (`Node+RecordLink`)
     /// The peer can take change sets.
     var peerKeepsRecords = false
@@ -217,7 +220,8 @@ extension Node {
     private var hello: Hello {
         Hello(
             versionMin: Hello.protocolMin, versionMax: Hello.protocolMax,
-            features: [Hello.changedLists] + (keepsRecords ? [SessionState.recordsFeature, Hello.saveLocks] : [])
+            features: [Hello.changedLists, Hello.claimPurposes]
+                + (keepsRecords ? [SessionState.recordsFeature, Hello.saveLocks] : [])
                 + (guardsFormats ? [FormatState.support] : []) + features,
             name: record.name, program: Array(program.prefix(64)), wallMilliseconds: now.wallMilliseconds,
             ownHead: stores.durableOwnHead, known: known)
@@ -417,6 +421,7 @@ extension Node {
         record.peerName = hello.name
         peerProgram = hello.program
         session.peerTellsChanges = hello.features.contains(Hello.changedLists)
+        session.peerReadsPurposes = hello.features.contains(Hello.claimPurposes)
         session.peerRenewsKeys = hello.features.contains(Hello.renewsKeys)
         session.peerEpoch = hello.ownHead.position.epoch
 

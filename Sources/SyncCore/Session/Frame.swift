@@ -66,6 +66,8 @@ public struct Hello: Hashable, Sendable {
     public static let changedLists = Array("changed-lists".utf8)
     /// The sender reads change sets that tell under which lock a file was saved.
     public static let saveLocks = Array("save-locks".utf8)
+    /// The sender reads for which purpose a claim is made.
+    public static let claimPurposes = Array("claim-purposes".utf8)
     /// The sender takes a new key of its peer (the link does; the core only carries the word).
     public static let renewsKeys = Array("key-renewal".utf8)
     private static let nodePrefix = Array("node=".utf8)

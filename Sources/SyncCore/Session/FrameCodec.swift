@@ -40,6 +40,7 @@ public import SyncModel
 /// 28 release      8 number
 /// 29 sets base    1 step (0 forgotten, 1 wanted, 2 begins, 3 ends) · 16 own, peer, own end and peer end position each
 /// 30 pausing      1 paused
+/// 31 claim for    a claim as above · 4 length, purpose (not empty; only for a peer that offers `Hello.claimPurposes`)
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
@@ -106,7 +107,7 @@ public enum FrameCodec {
         case .setsTaken: 23
         case .formats: 24
         case .setsShown: 25
-        case .claim: 26
+        case .claim(let claim): claim.purpose.isEmpty ? 26 : 31
         case .claimAnswer: 27
         case .releaseClaim: 28
         case .setsBase: 29
@@ -321,6 +322,7 @@ public enum FrameCodec {
         case 28: return reader.uint64().map { .releaseClaim($0) }
         case 29: return setsBase(from: &reader).map { .setsBase($0) }
         case 30: return reader.bool().map { .pausing($0) }
+        case 31: return claimWithPurpose(from: &reader).map { .claim($0) }
         case let other: return .unknown(other)
         }
     }
@@ -391,6 +393,7 @@ public enum FrameCodec {
         writer.putCounted(claim.holder)
         writer.put(UInt16(claim.paths.count))
         for path in claim.paths { writer.putCounted(path.bytes) }
+        if !claim.purpose.isEmpty { writer.putCounted(claim.purpose) }
     }
 
     private static func claim(from reader: inout ByteReader) -> PeerClaim? {
@@ -404,6 +407,14 @@ public enum FrameCodec {
             paths.append(path)
         }
         return PeerClaim(id: id, isRead: isRead, isHeld: isHeld, process: process, holder: holder, paths: paths)
+    }
+
+    private static func claimWithPurpose(from reader: inout ByteReader) -> PeerClaim? {
+        guard var claim = claim(from: &reader), let purpose = reader.counted(max: Limits.holderBytesMax),
+            !purpose.isEmpty
+        else { return nil }
+        claim.purpose = purpose
+        return claim
     }
 
     private static func formats(from reader: inout ByteReader) -> [FormatSupport]? {
