@@ -118,12 +118,20 @@ extension Daemon {
         if let id = recordID(subject.typed) { return explain(id, asker) }
         guard let path = path(of: subject) else { return asker.refuse(ControlError(.requestOutside)) }
         host.row(at: path) { [unowned self] row in
-            guard let row else {
-                let text = "\"\(path)\" is no message code and no alert, and this node has never seen such a path"
-                return asker.refuse(ControlError(.requestNotFound, text: text))
+            host.look(at: path) { [unowned self] found in
+                let isDirectory = if case .found(let stat)? = found { stat.kind == .directory } else { false }
+                let reading = PathReading(
+                    path: path, row: row, found: found,
+                    rule: host.ruleLeavingOut(path, isDirectory: isDirectory), node: record.name,
+                    peer: record.peerName)
+                guard let document = reading.document(code: row.flatMap { host.reasonNotInSync($0) }) else {
+                    let text =
+                        "\"\(path)\" is no message code and no alert, nothing lies there in the folder, and this node has "
+                        + "never seen anything there"
+                    return asker.refuse(ControlError(.requestNotFound, text: text))
+                }
+                asker.finish(document)
             }
-            asker.finish(
-                PathReading.document(row, code: host.reasonNotInSync(row), node: record.name, peer: record.peerName))
         }
     }
 

@@ -31,11 +31,20 @@ extension Daemon {
     private func concernsPeer(_ reason: LinkRejection, isDialled: Bool) -> Bool {
         guard pin != nil, connection.life == nil else { return false }
         switch reason {
-        case .wrongKey, .ourKeyRefused: return true
-        case .notPairedHere, .notPairedThere, .noTLS: return isDialled
+        case .wrongKey: return true
+        case .ourKeyRefused: return !hasJustMet
+        case .notPairedThere: return isDialled && !hasJustMet
+        case .notPairedHere, .noTLS: return isDialled
         case .left, .tooSlow: return false
         }
     }
+
+    /// Of two who are being paired one has it written down first, and knocks while the other still writes.
+    private var hasJustMet: Bool {
+        metMilliseconds.map { Clock.monotonicMilliseconds() < $0 + Daemon.meetingMilliseconds } ?? false
+    }
+
+    private static let meetingMilliseconds: UInt64 = 10_000
 
     private func connected(_ life: UInt64, _ address: String) {
         connection = Connection(life: life, address: address)
@@ -112,6 +121,7 @@ extension Daemon {
         let wasPaired = other.fingerprint == pin
         peer = known
         guard !wasPaired else { return }
+        metMilliseconds = Clock.monotonicMilliseconds()
         link.setPin(other.fingerprint)
         restartNode()
     }

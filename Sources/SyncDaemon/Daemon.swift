@@ -38,6 +38,8 @@ final class Daemon {
     var peer: KnownPeer
     var pin: [UInt8]? { peer.pin }
     var hasJoined: Bool
+    /// When this process was paired with the peer.
+    var metMilliseconds: UInt64?
     private var powerWasLost: Bool
     var alerts: AlertBook
     var traffic = Traffic()

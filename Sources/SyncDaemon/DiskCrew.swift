@@ -129,6 +129,11 @@ final class DiskCrew {
         pool.run({ folder.read(requests) }, then: then)
     }
 
+    func look(at path: Path, then: @escaping (Inspection.Result?) -> Void) {
+        let folder = folder
+        pool.run({ folder.inspect([path]).results.first }, then: then)
+    }
+
     func digests(of places: [Place], bytesMax: UInt64, then: @escaping ([Digest?]) -> Void) {
         let folder = folder
         pool.run({ folder.digests(of: places, bytesMax: bytesMax) }, then: then)

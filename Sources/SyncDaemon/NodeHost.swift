@@ -92,6 +92,10 @@ final class NodeHost {
     /// What the node knows now; no question to it.
     func reasonNotInSync(_ row: Row) -> MessageCode? { driver.node.reasonNotInSync(row) }
 
+    func ruleLeavingOut(_ path: Path, isDirectory: Bool) -> IgnoreReason? {
+        driver.node.ruleLeavingOut(path, isDirectory: isDirectory)
+    }
+
     func ask(_ command: Command, then: @escaping (Answer) -> Void) {
         guard driver.isAlive else { return then(.refused(.nodeHalted)) }
         driver.post(.command(commands.add(then), command))

@@ -14,7 +14,8 @@ enum ConflictReading {
     ) -> ConflictDocument? {
         guard let parts = ConflictName.parts(of: conflict.copy) else { return nil }
         let loser = ConflictDocument.Version(
-            id: copyID, node: parts.node, timeMilliseconds: conflict.milliseconds, sha256: digest?.hex(digits: 64),
+            id: copyID, node: parts.node, timeMilliseconds: parts.milliseconds ?? conflict.milliseconds,
+            sha256: digest?.hex(digits: 64),
             path: conflict.isOpen ? conflict.copy.bytes : nil, size: size(conflict.lost))
         var versions = [loser]
         if let original = conflict.original, let won = original.disk {
@@ -99,25 +100,59 @@ enum AlertReading {
     }
 }
 
-/// Tells from a row why a path is as it is.
-enum PathReading {
-    static func document(_ row: Row, code: MessageCode?, node: [UInt8], peer: [UInt8]) -> ExplainDocument {
+/// Why a path is as it is: what is known of it, what lies there, and whether a rule leaves it out.
+struct PathReading {
+    let path: Path
+    let row: Row?
+    /// Nil if the folder cannot be looked at.
+    let found: Inspection.Result?
+    let rule: IgnoreReason?
+    let node: [UInt8]
+    let peer: [UInt8]
+
+    /// Nil if there is nothing to be said of it.
+    func document(code: MessageCode?) -> ExplainDocument? {
+        if path.isReserved {
+            return about(
+                "This is what syncd itself needs in the folder. It is never sent, and nothing of it is to be changed.")
+        }
+        if isSpecial { return about(nil, code: .pathSpecial) }
+        if let rule, row == nil || row?.condition == .ignored {
+            let place = Path.escape(rule.directory + (rule.directory.isEmpty ? [] : [UInt8(ascii: "/")]))
+            return about(
+                "A rule leaves this path out: what lies there stays on this node, and nothing of it is sent or changed.",
+                facts: ["the rule is line \(rule.line) of \"\(place).syncignore\""])
+        }
+        guard let row else {
+            guard case .found? = found else { return nil }
+            return about("This path has only just come, and has not been read yet.")
+        }
+        let plain =
+            row.isUnsettled ? "This path is being brought up to date." : "The folder shows what is known of this path."
+        return about(code == nil ? plain : nil, code: code)
+    }
+
+    private var isSpecial: Bool { if case .found(let stat)? = found { stat.kind == .special } else { false } }
+
+    private func about(_ meaning: String?, code: MessageCode? = nil, facts: [String] = []) -> ExplainDocument {
+        ExplainDocument(
+            subject: path.bytes, kind: .path, code: code, meaning: meaning ?? code?.kind.meaning ?? "",
+            cure: code?.kind.cure, facts: facts + known)
+    }
+
+    private var known: [String] {
+        guard let row else { return [] }
         var facts: [String] = []
         for head in row.heads {
             let name = Path.escape(head.origin.author == .own ? node : peer)
             let time = TimeText.seconds(Int64(clamping: head.origin.time.wallMilliseconds))
-            facts.append("\(name) wrote \(describe(head.entry.content)) at \(time)")
+            facts.append("\(name) wrote \(PathReading.describe(head.entry.content)) at \(time)")
             if let from = head.movedFrom { facts.append("it came from \"\(from)\"") }
             if let to = head.movedTo { facts.append("it went to \"\(to)\"") }
         }
-        if let format = row.format { facts.append("its header here: \(describe(format.reading))") }
-        facts.append("in the folder here: \(row.disk.map { describe($0.entry.content) } ?? "nothing")")
-        let plain =
-            row.isUnsettled ? "This path is being brought up to date." : "The folder shows what is known of this path."
-        return ExplainDocument(
-            subject: row.path.bytes, kind: .path, code: code, meaning: code?.kind.meaning ?? plain,
-            cure: code?.kind.cure,
-            facts: facts)
+        if let format = row.format { facts.append("its header here: \(PathReading.describe(format.reading))") }
+        facts.append("in the folder here: \(row.disk.map { PathReading.describe($0.entry.content) } ?? "nothing")")
+        return facts
     }
 
     private static func describe(_ reading: FormatReading) -> String {

@@ -22,8 +22,9 @@ public enum ConflictName {
         return false
     }
 
-    /// What the name of a conflict copy tells: of which path, and by whom. Nil for any other name.
-    public static func parts(of copy: Path) -> (original: Path, node: [UInt8])? {
+    /// What the name of a conflict copy tells: of which path, by whom, and when it was written, to the second (milliseconds since 1970; nil if
+    /// there is no such time). Nil for any other name.
+    public static func parts(of copy: Path) -> (original: Path, node: [UInt8], milliseconds: Int64?)? {
         guard let parent = copy.parent, let name = copy.name?.bytes else { return nil }
         // A copy of a copy was made of what the last tag does not name.
         for start in name.indices.reversed() where start > 0 && name[start...].starts(with: marker) {
@@ -32,8 +33,9 @@ public enum ConflictName {
             let tag = rest.prefix { $0 != 0x2E }
             // The date, the time and the hash with their dashes.
             let node = tag.dropLast("-YYYYMMDD-HHMMSS-xxxxxx".utf8.count)
+            let time = milliseconds(of: tag.dropLast("-xxxxxx".utf8.count).suffix("YYYYMMDD-HHMMSS".utf8.count))
             guard let original = Name(Array(name[..<start]) + rest[tag.endIndex...]) else { return nil }
-            return (parent.appending(original), Array(node))
+            return (parent.appending(original), Array(node), time)
         }
         return nil
     }
@@ -50,6 +52,20 @@ public enum ConflictName {
         let isHex = { (byte: UInt8) in isDigit(byte) || byte >= 0x61 && byte <= 0x66 }
         return last[0].count == 8 && last[0].allSatisfy(isDigit) && last[1].count == 6 && last[1].allSatisfy(isDigit)
             && last[2].count == 6 && last[2].allSatisfy(isHex)
+    }
+
+    /// Of `YYYYMMDD-HHMMSS`.
+    private static func milliseconds(of stamp: ArraySlice<UInt8>) -> Int64? {
+        var rest = stamp
+        func next(_ digits: Int) -> Int64 {
+            defer { rest = rest.dropFirst(digits) }
+            return rest.prefix(digits).reduce(0) { $0 * 10 + Int64($1) - 0x30 }
+        }
+        let (year, month, day) = (next(4), next(2), next(2))
+        rest = rest.dropFirst()
+        let (hour, minute, second) = (next(2), next(2), next(2))
+        return CalendarTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)?
+            .milliseconds
     }
 
     private static func tag(losing content: Content, node: [UInt8], time: HybridTime) -> [UInt8] {

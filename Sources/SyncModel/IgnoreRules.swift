@@ -13,8 +13,14 @@ public struct IgnoreRules: Hashable, Sendable {
 
     private struct File: Hashable, Sendable {
         let directory: [UInt8]
-        let patterns: [IgnorePattern]
+        let lines: [Line]
         let contents: Digest
+    }
+
+    fileprivate struct Line: Hashable, Sendable {
+        /// Counted from 1.
+        let number: Int
+        let pattern: IgnorePattern
     }
 
     /// In byte order of their directories, so that the root's comes first. A file without a pattern is not kept.
@@ -38,10 +44,10 @@ public struct IgnoreRules: Hashable, Sendable {
     /// root, its components joined by `/`; the root is empty. Returns the lines that could not be used.
     @discardableResult
     public mutating func setFile(directory: [UInt8], contents: [UInt8]) -> [IgnoreProblem] {
-        let (patterns, problems) = IgnoreRules.patterns(of: contents)
+        let (lines, problems) = IgnoreRules.lines(of: contents)
         removeFile(directory: directory)
-        if !patterns.isEmpty {
-            let file = File(directory: directory, patterns: patterns, contents: SHA256.digest(of: contents))
+        if !lines.isEmpty {
+            let file = File(directory: directory, lines: lines, contents: SHA256.digest(of: contents))
             files.insert(file, at: place(of: directory[...]))
         }
         return problems
@@ -54,15 +60,22 @@ public struct IgnoreRules: Hashable, Sendable {
     /// Whether a path, or a directory above it, is left out. `path` is relative to the folder's root, without slashes
     /// at its ends. The root itself is never ignored.
     public func isIgnored(_ path: [UInt8], isDirectory: Bool) -> Bool {
-        if files.isEmpty || path.isEmpty { return false }
+        reason(toIgnore: path, isDirectory: isDirectory) != nil
+    }
+
+    /// The line that leaves it out, or a directory above it.
+    public func reason(toIgnore path: [UInt8], isDirectory: Bool) -> IgnoreReason? {
+        if files.isEmpty || path.isEmpty { return nil }
         var speakers = Speakers(root: index(of: []))
         var nameStart = 0
         while true {
             let nameEnd = path.firstSlash(from: nameStart)
             let isLast = nameEnd == path.count
             let step = Step(nameStart: nameStart, nameEnd: nameEnd, isDirectory: isDirectory || !isLast)
-            if verdict(on: path, step, by: speakers) { return true }
-            if isLast { return false }
+            if let verdict = verdict(on: path, step, by: speakers), !verdict.line.pattern.isNegated {
+                return IgnoreReason(directory: verdict.file.directory, line: verdict.line.number)
+            }
+            if isLast { return nil }
             if let deeper = index(of: path[..<nameEnd]) { speakers.deeper.append(deeper) }
             nameStart = nameEnd + 1
         }
@@ -82,24 +95,25 @@ public struct IgnoreRules: Hashable, Sendable {
         let isDirectory: Bool
     }
 
-    private func verdict(on path: [UInt8], _ step: Step, by speakers: Speakers) -> Bool {
+    /// The line that decides; nil if none says anything about the path.
+    private func verdict(on path: [UInt8], _ step: Step, by speakers: Speakers) -> (file: File, line: Line)? {
         for index in speakers.deeper.reversed() {
-            if let verdict = verdict(on: path, step, by: files[index]) { return verdict }
+            if let line = verdict(on: path, step, by: files[index]) { return (files[index], line) }
         }
-        guard let root = speakers.root else { return false }
-        return verdict(on: path, step, by: files[root]) ?? false
+        guard let root = speakers.root else { return nil }
+        return verdict(on: path, step, by: files[root]).map { (files[root], $0) }
     }
 
-    /// Nil if no line of the file says anything about the path.
-    private func verdict(on path: [UInt8], _ step: Step, by file: File) -> Bool? {
+    private func verdict(on path: [UInt8], _ step: Step, by file: File) -> Line? {
         let base = file.directory.isEmpty ? 0 : file.directory.count + 1
-        for pattern in file.patterns.reversed() {
+        for line in file.lines.reversed() {
+            let pattern = line.pattern
             if pattern.isDirectoryOnly && !step.isDirectory { continue }
             let isMatch =
                 pattern.isAnchored
                 ? pattern.matches(path, from: base, to: step.nameEnd)
                 : pattern.matches(path, from: step.nameStart, to: step.nameEnd)
-            if isMatch { return !pattern.isNegated }
+            if isMatch { return line }
         }
         return nil
     }
@@ -118,6 +132,14 @@ public struct IgnoreRules: Hashable, Sendable {
         }
         return low
     }
+}
+
+/// Where it is written that something is left out.
+public struct IgnoreReason: Hashable, Sendable {
+    /// In which the `.syncignore` file lies, relative to the root.
+    public let directory: [UInt8]
+    /// Counted from 1.
+    public let line: Int
 }
 
 /// A line of a `.syncignore` file that does not count, and why.
@@ -144,8 +166,8 @@ public struct IgnoreProblem: Hashable, Sendable {
 extension IgnoreRules {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    private static func patterns(of contents: [UInt8]) -> ([IgnorePattern], [IgnoreProblem]) {
-        var patterns: [IgnorePattern] = []
+    private static func lines(of contents: [UInt8]) -> ([Line], [IgnoreProblem]) {
+        var lines: [Line] = []
         var problems: [IgnoreProblem] = []
         var bytes = 0
         var start = contents.starts(with: byteOrderMark) ? byteOrderMark.count : 0
@@ -157,19 +179,19 @@ extension IgnoreRules {
             number += 1
             if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
             bytes += line.count
-            if patterns.count == patternsMax || bytes > fileBytesMax {
+            if lines.count == patternsMax || bytes > fileBytesMax {
                 problems.append(IgnoreProblem(line: number, reason: .fileTooLarge))
                 break
             }
             if line.count > patternBytesMax {
                 problems.append(IgnoreProblem(line: number, reason: .lineTooLong))
             } else if let pattern = IgnorePattern(line: line) {
-                patterns.append(pattern)
+                lines.append(Line(number: number, pattern: pattern))
             } else {
                 problems.append(IgnoreProblem(line: number, reason: .neverMatches))
             }
         }
-        return (patterns, problems)
+        return (lines, problems)
     }
 
     /// A line without a carriage return and without the spaces at its end, unless a backslash keeps them.

@@ -26,6 +26,18 @@ deep() {
 settle
 [ ! -e "$beta/socket" ] || fail "a socket was copied"
 tells alpha '"path.special"' events || fail "nobody says that the socket is left out"
+tells alpha '"path.special"' explain socket || fail "explain does not say why the socket stays: $(cat "$world/told")"
+tells alpha 'syncd itself' explain .syncd || fail "explain does not know syncd's own directory: $(cat "$world/told")"
+ctl alpha explain nothing >"$world/told" 2>&1 && fail "what is not there is explained: $(cat "$world/told")"
+grep -qF "nothing lies there" "$world/told" || fail "explain does not say that nothing is there: $(cat "$world/told")"
+printf '# not these\n*.tmp\n' >"$alpha/.syncignore"
+settle
+echo mine >"$alpha/a.tmp"
+tells alpha 'line 2 of' explain a.tmp || fail "explain does not name the rule: $(cat "$world/told")"
+agree
+[ ! -e "$beta/a.tmp" ] || fail "what a rule leaves out was copied"
+rm "$alpha/.syncignore"
+soon "what no rule leaves out any more is not copied" test -e "$beta/a.tmp"
 [ "$(deep "$beta" 127 && cat bottom)" = bottom ] || fail "the deep file is missing"
 [ "$(stat -c %a "$beta/closed" "$beta/shut" "$beta/sealed" | xargs)" = "0 0 555" ] || fail "a mode is wrong"
 # One deeper is not synced, and that is said.

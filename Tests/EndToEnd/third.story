@@ -1,5 +1,8 @@
 # a third node and wrong tokens are turned away, and the pair goes on
 paired_world
+for node in alpha beta; do
+    ctl "$node" alerts --all | grep -q peer.rejected && fail "$node was alarmed by being paired"
+done
 mkdir -p "$world/gamma/folder"
 port=$(sed -nE 's/^listen = .*:([0-9]+)$/\1/p' "$world/alpha/syncd.conf")
 ctl gamma init --name gamma --folder "$world/gamma/folder" --listen "127.0.0.1:$(free_port 16)" --peer "127.0.0.1:$port" \

@@ -24,6 +24,46 @@ struct ReadingTests {
         #expect(parts?.node == node.map { Array($0.utf8) })
     }
 
+    @Test("a conflict tells when each version was written, and not when the copy of the losing one was made")
+    func conflictTimes() throws {
+        let copy = try #require(Path("d/n.conflict-beta-20250615-150736-333d5a.txt"))
+        #expect(ConflictName.parts(of: copy)?.milliseconds == 1_750_000_056_000)
+        let lost = Entry(content: .file(ContentID(.zero), size: 3), mode: 0o644, modified: .zero)
+        let conflict = NodeHost.Conflict(
+            copy: copy, lost: lost, milliseconds: 1_750_000_059_000, place: .tree(copy), original: nil)
+        let document = ConflictReading.document(
+            conflict, isDowngrade: false, current: nil, copy: nil, node: Array("alpha".utf8), peer: Array("beta".utf8))
+        #expect(document?.versions.map(\.timeMilliseconds) == [1_750_000_056_000])
+        #expect(document?.sinceMilliseconds == 1_750_000_059_000)
+        let impossible = try #require(Path("n.conflict-beta-20251315-150736-333d5a"))
+        #expect(ConflictName.parts(of: impossible)?.milliseconds == .some(nil))
+    }
+
+    @Test("why a path is as it is: a rule, a pipe, syncd's own, or nothing at all")
+    func pathReadings() throws {
+        let path = try #require(Path("d/n.log"))
+        func read(_ path: Path, _ found: Inspection.Result?, _ rule: IgnoreReason? = nil) -> ExplainDocument? {
+            PathReading(path: path, row: nil, found: found, rule: rule, node: [], peer: []).document(code: nil)
+        }
+        func stat(_ kind: FileKind) -> Inspection.Result {
+            .found(
+                Stat(
+                    identity: FileIdentity(device: 1, inode: 2, birth: .zero), kind: kind, mode: 0o644, size: 0,
+                    modified: .zero,
+                    changed: .zero))
+        }
+        var rules = IgnoreRules()
+        rules.setFile(directory: Array("d".utf8), contents: Array("# logs\n*.log\n!keep.log\n".utf8))
+        let rule = try #require(rules.reason(toIgnore: path.bytes, isDirectory: false))
+        #expect(read(path, stat(.file), rule)?.facts == ["the rule is line 2 of \"d/.syncignore\""])
+        #expect(rules.reason(toIgnore: Array("d/keep.log".utf8), isDirectory: false) == nil)
+        #expect(read(path, stat(.special))?.code?.known == .pathSpecial)
+        #expect(read(path, .absent) == nil && read(path, nil) == nil)
+        #expect(read(path, stat(.file))?.meaning.contains("only just come") == true)
+        let own = try #require(Path(".syncd/stage"))
+        #expect(read(own, .failed(.unsupported))?.meaning.contains("syncd itself") == true)
+    }
+
     @Test("progress begins with work, grows with it and ends with it") func progress() {
         var tracker = ProgressTracker()
         var status = Status()

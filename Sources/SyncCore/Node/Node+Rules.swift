@@ -1,4 +1,4 @@
-import SyncModel
+public import SyncModel
 
 /// `.syncignore`: reading the rules, holding the rows against them, and what becomes of a row that they cover.
 ///
@@ -125,6 +125,11 @@ extension Node {
             record.rulesConsidered = rules
         }
         store(&batch, into: &effects)
+    }
+
+    /// Which rule leaves a path out, as far as they are read by now.
+    public func ruleLeavingOut(_ path: Path, isDirectory: Bool) -> IgnoreReason? {
+        watch.rules.reason(toIgnore: path.bytes, isDirectory: isDirectory)
     }
 
     // MARK: Rows that the rules cover
