@@ -11,6 +11,10 @@ struct RandomTests {
         try judge(0..<Effort.times(100), actsMax: 12) { Judge.complaints($0) }
     }
 
+    @Test("histories that failed once", arguments: [15_608, 21_105]) func known(seed: Int) throws {
+        try judge(seed..<seed + 1, actsMax: 12) { Judge.complaints($0) }
+    }
+
     @Test("the same without the oracle, many more and longer") func many() throws {
         try judge(1_000_000..<1_000_000 + Effort.times(500), actsMax: 24) { Judge.complaintsOfBooks($0) }
     }

@@ -5,7 +5,8 @@ struct RecordState {
     /// Inserts and restores, in the order K.
     private(set) var lives: [Write] = []
     private(set) var deletes: [Write] = []
-    /// Everything else that was written to it, one for each change set: what a concurrent delete is weighed against.
+    /// Everything else that was written to it, the last of each change set: what a concurrent delete is weighed against. (The last, because
+    /// a delete in the same set may have seen those before it.)
     private(set) var edits: [Write] = []
     /// In the order of their first write; names come from `Fold.properties`.
     private(set) var values: [Register<JSONText?>] = []
@@ -65,7 +66,8 @@ struct RecordState {
     mutating func delete(_ write: Write) { deletes.append(write) }
 
     private mutating func noteEdit(_ write: Write) {
-        if edits.last?.change != write.change { edits.append(write) }
+        if edits.last?.change == write.change { edits.removeLast() }
+        edits.append(write)
     }
 
     /// `keepsOlder` for values that are merged by lines.
