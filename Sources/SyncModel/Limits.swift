@@ -44,6 +44,8 @@ public struct Limits: Sendable, Equatable {
     public var applyTasksMax = 1_024
     /// Content bytes asked for and not yet received.
     public var wantedBytesMax = 8 << 20
+    /// Contents that have come and are not on the disk yet: with so much of them nothing more is asked for.
+    public var heldBytesMax: Int { 2 * wantedBytesMax }
     /// Bytes handed to the link and not yet written out.
     public var outboundBytesMax = 4 << 20
     /// Versions kept in the last moments of a process that the next one looks at once more for late writers.

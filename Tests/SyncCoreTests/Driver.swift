@@ -51,11 +51,12 @@ struct Driver {
     }
 
     static func start(
-        _ record: NodeRecord = record, settings: Settings = Settings(), powerWasLost: Bool = false
+        _ record: NodeRecord = record, settings: Settings = Settings(), limits: Limits = Limits(),
+        powerWasLost: Bool = false
     ) -> Event {
         .started(
             Start(
-                node: record, settings: settings, limits: Limits(), program: Array("test".utf8), nonce: 7,
+                node: record, settings: settings, limits: limits, program: Array("test".utf8), nonce: 7,
                 powerWasLost: powerWasLost))
     }
 
@@ -124,12 +125,12 @@ struct Driver {
     /// Starts a node and lets it come to rest.
     static func running(
         _ record: NodeRecord = record, files: SortedMap<Path, Item> = [:], shelf: Shelf = Shelf(),
-        settings: Settings = Settings(), powerWasLost: Bool = false
+        settings: Settings = Settings(), limits: Limits = Limits(), powerWasLost: Bool = false
     ) -> Driver {
         var driver = Driver()
         driver.shelf = shelf
         driver.files = files
-        driver.happen(start(record, settings: settings, powerWasLost: powerWasLost))
+        driver.happen(start(record, settings: settings, limits: limits, powerWasLost: powerWasLost))
         driver.settle()
         return driver
     }

@@ -26,6 +26,9 @@ struct FetchState: Sendable {
         var isFinishing: Entry?
         /// Bytes counted in `wantedBytes` for an answer that has not come.
         var reserved = 0
+        /// Bytes that have come and are not in the file yet, and those of them that the program under way writes.
+        var heldBytes = 0
+        var writtenBytes = 0
         /// When something of it came last, or it was asked for (monotonic milliseconds).
         var heardAt: UInt64 = 0
         var isListComplete: Bool
@@ -60,7 +63,25 @@ struct FetchState: Sendable {
     /// Symlinks and directories to prepare in the stage.
     var toStage: [Path] = []
     var wantedBytes = 0
+    /// Of all fetches, what has come and is not on the disk yet.
+    var heldBytes = 0
     var jobs = 0
+
+    /// A disk that is slower than the link is not to fill the memory.
+    func mayAsk(_ limits: Limits) -> Bool {
+        wantedBytes < limits.wantedBytesMax && heldBytes < limits.heldBytesMax
+    }
+
+    mutating func hold(_ index: UInt32, _ bytes: [UInt8], for fetch: inout Fetch) {
+        fetch.pieces.append(Piece(index: index, source: .bytes(bytes)))
+        fetch.heldBytes += bytes.count
+        heldBytes += bytes.count
+    }
+
+    mutating func letGo(_ count: Int, of fetch: inout Fetch) {
+        fetch.heldBytes -= count
+        heldBytes -= count
+    }
 
     static let askedPerFrameMax = 4_096
     private static let holesMax = 2
@@ -120,9 +141,9 @@ extension Node {
         if let file = recordFile(content, at: path) {
             setChunks(file.chunks.chunks, of: &new)
             new.isSorted = true
-            new.pieces = zip(new.offsets, file.chunks.chunks).enumerated().map { index, chunk in
+            for (index, chunk) in zip(new.offsets, file.chunks.chunks).enumerated() {
                 let bytes = file.bytes[Int(chunk.0)..<(Int(chunk.0) + Int(chunk.1.length))]
-                return FetchState.Piece(index: UInt32(index), source: .bytes(Array(bytes)))
+                fetch.hold(UInt32(index), Array(bytes), for: &new)
             }
         } else if let (from, list) = source, list.size == size {
             setChunks(list.chunks, of: &new)
@@ -228,6 +249,7 @@ extension Node {
             let index = Int(piece.index)
             switch piece.source {
             case .bytes(let bytes):
+                fetch.writtenBytes += bytes.count
                 operations.append(.write(place, offset: fetch.offsets[index], bytes: bytes))
             case .copy(let source, let offset):
                 let chunk = fetch.chunks[index]
@@ -265,6 +287,8 @@ extension Node {
             return
         }
         done.isWriting = false
+        fetch.letGo(done.writtenBytes, of: &done)
+        done.writtenBytes = 0
         if let failure = result.failure {
             // Whatever reached the file cannot be told from what did not: it is written again, to a new one.
             if failure.index == 0 && done.isFirstProgram { done.isCreated = false }
@@ -325,6 +349,7 @@ extension Node {
 
     private mutating func drop(_ content: ContentID, discarding old: FetchState.Fetch) {
         fetch.active[content] = nil
+        fetch.heldBytes -= old.heldBytes
         fetch.wantedBytes -= old.reserved
         for (index, _) in old.asked { fetch.wantedBytes -= Int(old.chunks[Int(index)].length) }
         if old.isCreated && !old.isWriting { plan.abandoned.append(old.stage) }
@@ -356,7 +381,7 @@ extension Node {
     private mutating func askForContents(into effects: inout Effects) {
         var contents: [ContentID] = []
         var wishes: [ChangedWish] = []
-        while fetch.wantedBytes < limits.wantedBytesMax, contents.count < 1_024, let content = fetch.toAsk.first {
+        while fetch.mayAsk(limits), contents.count < 1_024, let content = fetch.toAsk.first {
             fetch.toAsk.removeFirst()
             guard let size = fetch.active[content]?.size, fetch.active[content]?.isListComplete == false else {
                 continue
@@ -378,7 +403,7 @@ extension Node {
     }
 
     private mutating func askForChunks(into effects: inout Effects) {
-        while fetch.wantedBytes < limits.wantedBytesMax, let content = fetch.hungry.first {
+        while fetch.mayAsk(limits), let content = fetch.hungry.first {
             guard var hungry = fetch.active[content], !hungry.missing.isEmpty else {
                 fetch.hungry.removeFirst()
                 continue
@@ -437,7 +462,7 @@ extension Node {
             release(&done)
             setChunks([chunk], of: &done)
             done.isSorted = true
-            done.pieces = [FetchState.Piece(index: 0, source: .bytes(small.bytes))]
+            fetch.hold(0, small.bytes, for: &done)
             fetch.active[small.id] = done
             fetch.moved.append(small.id)
         }
@@ -541,7 +566,7 @@ extension Node {
             done.asked[data.index] = nil
             done.heardAt = now.monotonicMilliseconds
             fetch.wantedBytes -= Int(chunk.length)
-            done.pieces.append(FetchState.Piece(index: data.index, source: .bytes(data.bytes)))
+            fetch.hold(data.index, data.bytes, for: &done)
         }
         fetch.active[content] = done
         fetch.moved.append(content)
