@@ -11,6 +11,7 @@ extension ControlRequest {
         case .inviteWait: "invite.wait"
         case .join: "join"
         case .unpair: "unpair"
+        case .forgetPeer: "unpair.forget"
         case .renewKey: "renew-key"
         case .alerts: "alerts"
         case .alertShow: "alerts.show"
@@ -82,8 +83,8 @@ extension ControlRequest {
             JSONObject().with("level", .count(level)).with("forMilliseconds", duration.map(JSON.unsigned))
         case .approve(let id), .reject(let id): JSONObject().with("id", id.map(JSON.string))
         case .verify(let budget): JSONObject().with("budget", budget.map(JSON.string))
-        case .invite, .inviteWait, .unpair, .renewKey, .logVerify, .locks, .pause, .resume, .reload, .doctor, .metrics,
-            .version:
+        case .invite, .inviteWait, .unpair, .forgetPeer, .renewKey, .logVerify, .locks, .pause, .resume, .reload,
+            .doctor, .metrics, .version:
             [:]
         }
     }
@@ -117,6 +118,7 @@ extension ControlRequest {
         case "invite.wait": self = .inviteWait
         case "join": self = .join(token: try fields.text("token"))
         case "unpair": self = .unpair
+        case "unpair.forget": self = .forgetPeer
         case "renew-key": self = .renewKey
         case "alerts": self = .alerts(all: try fields.flag("all"), page: try Page(fields))
         case "alerts.show": self = .alertShow(id: try fields.text("id"))

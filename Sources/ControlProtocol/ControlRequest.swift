@@ -13,6 +13,8 @@ public enum ControlRequest: Hashable, Sendable {
     /// Answered by `PairedDocument`.
     case join(token: String)
     case unpair
+    /// Unpair, and be ready for another partner. Answered by `DoneDocument`, whose notes say what is kept where.
+    case forgetPeer
     /// Answered by `RenewedKeyDocument` when the other node accepts the new key and no other.
     case renewKey
 

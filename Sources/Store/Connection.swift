@@ -71,6 +71,17 @@ extension Connection {
         return try step(statement, operation) ? statement.integer(0) : 0
     }
 
+    /// The whole database, as it is now, into an empty file. SQLite does not sync it.
+    func copy(to path: [UInt8]) throws(StoreError) {
+        let operation = "copy state.db"
+        // (A name is bytes, and SQLite wants text.)
+        let statement = try prepare("VACUUM INTO CAST(?1 AS TEXT)", operation)
+        defer { statement.finalize() }
+        let code = statement.bind(.bytes(path), at: 1)
+        if code != SQLITE_OK { throw error(operation, code: code) }
+        while try step(statement, operation) {}
+    }
+
     /// Prepares every statement there is. What does not fit the schema is found here and not in the middle of work.
     func prepareAll() throws(StoreError) {
         for sql in SQL.allCases { statements.append(try prepare(sql.text, sql.operation)) }

@@ -7,7 +7,7 @@ import SyncModel
 final class Database {
     let connection: Connection
     /// Batches that were performed since the state was made: the clock by which chunk lists are forgotten.
-    private(set) var batches: Int64
+    var batches: Int64
     /// What the running batch has to put right at its end.
     var pending = Pending()
     var recentLists = RecentLists()
@@ -134,12 +134,14 @@ final class Database {
     }
 
     func setValue(_ key: String, _ value: [UInt8]?) throws(StoreError) {
-        try write { () throws(StoreError) in
-            if let value {
-                try connection.run(.putValue, .text(key), .bytes(value))
-            } else {
-                try connection.run(.dropValue, .text(key))
-            }
+        try write { () throws(StoreError) in try put((key, value)) }
+    }
+
+    func put(_ fact: StoreFact) throws(StoreError) {
+        if let value = fact.value {
+            try connection.run(.putValue, .text(fact.key), .bytes(value))
+        } else {
+            try connection.run(.dropValue, .text(fact.key))
         }
     }
 

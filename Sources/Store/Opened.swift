@@ -34,6 +34,14 @@ final class Opened {
         directory.close()
     }
 
+    /// All that is in the state now, in a file of its own beside it, under a dated name: put in the place of state.db it is the state of this
+    /// moment again, as from a backup. It has its name once it is whole.
+    func keepCopy() throws(StoreError) -> [UInt8] {
+        try directory.makeEmptyFile(StateDirectory.copy)
+        try database.connection.copy(to: directory.path(of: StateDirectory.copy))
+        return try directory.nameCopy()
+    }
+
     /// A new state is made under another name and gets its own when it is whole: a state.db that is empty or without
     /// tables is therefore damage, never a beginning.
     private static func make(in directory: StateDirectory) throws(StoreError) {

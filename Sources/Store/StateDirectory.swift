@@ -5,6 +5,8 @@ import Glibc
 final class StateDirectory {
     static let state = "state.db"
     static let newState = "state.db.new"
+    /// A copy that is not whole yet.
+    static let copy = "state.db.copy"
     private static let journals = ["-wal", "-journal"]
 
     enum Findings {
@@ -113,10 +115,22 @@ extension StateDirectory {
         try sync()
     }
 
+    /// What it holds reaches the disk before it gets its name.
+    func nameCopy() throws(StoreError) -> [UInt8] {
+        let file = unsafe openat(descriptor, StateDirectory.copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        try StateDirectory.check(file, "open \(StateDirectory.copy)")
+        defer { Glibc.close(file) }
+        try StateDirectory.check(fsync(file), "sync \(StateDirectory.copy)")
+        let name = try freeName("before-forgetting")
+        try rename(StateDirectory.copy, to: name)
+        try sync()
+        return Array(name.utf8)
+    }
+
     /// The database goes before its journal: alone in its place it would be taken for an older state, while a journal
     /// without a database is known for what it is.
     func setAside() throws(StoreError) -> [UInt8] {
-        let name = try freeName()
+        let name = try freeName("damaged")
         for suffix in [""] + StateDirectory.journals where try size(of: StateDirectory.state + suffix) != nil {
             try rename(StateDirectory.state + suffix, to: name + suffix)
         }
@@ -125,8 +139,8 @@ extension StateDirectory {
     }
 
     /// A name under which nothing lies yet. The directory is locked, so nobody takes it meanwhile.
-    private func freeName() throws(StoreError) -> String {
-        let dated = "\(StateDirectory.state).damaged-\(StateDirectory.date())"
+    private func freeName(_ kind: String) throws(StoreError) -> String {
+        let dated = "\(StateDirectory.state).\(kind)-\(StateDirectory.date())"
         for number in 1...1_000 {
             let name = number == 1 ? dated : "\(dated)-\(number)"
             var isFree = true

@@ -78,6 +78,16 @@ public final class Store: Sendable {
         try with { database throws(StoreError) in try database.setValue(key, value) }
     }
 
+    /// Rows, logs and change sets go; kept versions and intents stay. What there was lies in a file beside state.db afterwards, whose name is
+    /// returned. If it throws, or the process ends, before the state is another one, the state is what it was.
+    public func forgetPeer(as node: NodeRecord, setting facts: [StoreFact]) throws(StoreError) -> [UInt8] {
+        try withOpened { opened throws(StoreError) in
+            let name = try opened.keepCopy()
+            try opened.database.forgetPeer(as: node, setting: facts)
+            return name
+        }
+    }
+
     /// What the rows say is on disk, as `.summary(.root)` counts it. Looked up, not counted.
     public func totals() throws(StoreError) -> StoreTotals {
         try with { database throws(StoreError) in
@@ -99,9 +109,15 @@ public final class Store: Sendable {
     private func with<Result: Sendable>(
         _ body: (Database) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
+        try withOpened { opened throws(StoreError) in try body(opened.database) }
+    }
+
+    private func withOpened<Result: Sendable>(
+        _ body: (Opened) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         try opened.withLock { opened throws(StoreError) in
             guard let opened else { throw .failed(StoreFault("use the state", "the store has been closed")) }
-            return try body(opened.database)
+            return try body(opened)
         }
     }
 }

@@ -19,7 +19,17 @@ extension Daemon {
             host.post(.sent(LinkID(raw: life), bytes))
         case .disconnected(let life, let reason): disconnected(life, reason)
         case .rejected(let address, let isDialled, let reason):
-            journal.say("\(address) was refused: \(reason)")
+            if case .wrongKey(let key) = reason, let former = formerPeer(with: key) {
+                journal.say(
+                    """
+                    \(address) was refused: it is "\(Path.escape(former.name))", which this node was told to forget; run \
+                    syncctl unpair there
+                    """)
+                // It may well be at the address of the partner of now: that is to be set right.
+                guard isDialled else { return }
+            } else {
+                journal.say("\(address) was refused: \(reason)")
+            }
             if concernsPeer(reason, isDialled: isDialled) { raise(.peerRejected) }
         case .unreachable(let reason, _):
             journal.say("the other node cannot be reached: \(reason)", at: .changes)
@@ -80,6 +90,10 @@ extension Daemon {
 
     /// Another node has proved that it knows our token. It is told only when the pin is durable here.
     func paired(_ other: Paired, settle: @escaping (PairingVerdict) -> Void) {
+        guard !isForgetting else {
+            settle(.notStored)
+            return settleInvites(.failure(.notStored(Daemon.isForgettingText)))
+        }
         // What the rows say of the other log is about another node: this one must not be taken for it.
         if peer.isStranger(other.fingerprint) {
             journal.problem(.pairingFailed, "\(PairingError.pairedBefore)")
@@ -133,7 +147,7 @@ extension Daemon {
     }
 
     /// `then` comes when it is durable: nobody who was told that they are unpaired is paired again by a power cut.
-    func forgetPeer(then: @escaping (Result<Void, StoreError>) -> Void) {
+    func unpair(then: @escaping (Result<Void, StoreError>) -> Void) {
         host.keep([(key: Opening.Fact.peerPin, value: nil)]) { [unowned self] result in
             if case .success = result {
                 peer.pin = nil

@@ -21,6 +21,7 @@ extension Daemon {
         case .inviteWait: waitForJoin(asker)
         case .join(let token): join(token, asker)
         case .unpair: unpair(asker)
+        case .forgetPeer: forgetPeer(asker)
         case .renewKey: renewKey(asker)
         case .alerts(let all, let page): asker.finish(alertsDocument(all: all, page))
         case .alertShow(let id): showAlert(id, asker)
@@ -145,6 +146,7 @@ extension Daemon {
 
     private func invite(_ asker: Asker) {
         guard pin == nil else { return asker.refuse(ControlError(.pairingExists)) }
+        guard !isForgetting else { return asker.refuse(ControlError(.pairingFailed, text: Daemon.isForgettingText)) }
         let invitation = link.invite()
         let life = max(0, invitation.expiresWallMilliseconds - Clock.wallMilliseconds())
         inviteTimer.start(afterMilliseconds: UInt64(life)) { [unowned self] in settleInvites(.failure(.expired)) }
@@ -160,6 +162,7 @@ extension Daemon {
 
     private func join(_ token: String, _ asker: Asker) {
         guard pin == nil else { return asker.refuse(ControlError(.pairingExists)) }
+        guard !isForgetting else { return asker.refuse(ControlError(.pairingFailed, text: Daemon.isForgettingText)) }
         link.join(token, only: peer.known) { [unowned self] result in
             guard case .success(let other) = result else { return Daemon.answerPairing(result, asker) }
             remember(other, hasJoined: true) { Daemon.answerPairing($0, asker) }
@@ -175,7 +178,7 @@ extension Daemon {
 
     private func unpair(_ asker: Asker) {
         guard pin != nil else { return asker.refuse(ControlError(.pairingNone)) }
-        forgetPeer { result in
+        unpair { result in
             switch result {
             case .success: asker.finish(DoneDocument())
             case .failure(let error):
@@ -254,8 +257,8 @@ extension ControlRequest {
         case .status, .wait, .alerts, .alertShow, .conflicts, .conflictShow, .history, .documentCheck, .documentShow,
             .explain, .log, .logVerify, .events, .locks, .doctor, .metrics, .version:
             false
-        case .invite, .inviteWait, .join, .unpair, .renewKey, .alertAcknowledge, .conflictTake, .conflictDiscard,
-            .conflictRestore,
+        case .invite, .inviteWait, .join, .unpair, .forgetPeer, .renewKey, .alertAcknowledge, .conflictTake,
+            .conflictDiscard, .conflictRestore,
             .restore, .lock, .release, .present, .answer, .withdraw, .unlock, .pause, .resume, .rescan, .reload,
             .logLevel, .approve, .reject,
             .verify:

@@ -27,7 +27,7 @@ extension Daemon {
     private func versionDocument(_ version: KeptVersion, sha256: Digest?) -> HistoryDocument.Version {
         .init(
             id: Daemon.text(of: version.id), timeMilliseconds: version.keptMilliseconds,
-            node: version.author == .own ? record.name : record.peerName,
+            node: name(of: version.author, at: version.id),
             size: Int(clamping: version.entry.content.size), sha256: sha256?.hex(digits: 64),
             reason: CodeText(version.reason))
     }

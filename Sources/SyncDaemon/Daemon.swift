@@ -40,6 +40,11 @@ final class Daemon {
     var hasJoined: Bool
     /// When this process was paired with the peer.
     var metMilliseconds: UInt64?
+    /// Those that this state was about before.
+    var formerPeers: [FormerPeer]
+    /// The node is being stopped to forget its peer.
+    var isForgetting: Bool { parting != nil }
+    private var parting: Parting?
     private var powerWasLost: Bool
     var alerts: AlertBook
     var traffic = Traffic()
@@ -118,6 +123,7 @@ final class Daemon {
         keys = opened.keys
         peer = opened.peer
         hasJoined = opened.hasJoined
+        formerPeers = opened.formerPeers
         powerWasLost = opened.powerWasLost
         alerts = AlertBook()
         models = ModelShelf(directory: configuration.folder.models)
@@ -214,10 +220,23 @@ final class Daemon {
         host.post(.stopRequested)
     }
 
+    /// Ends the node, has its state forget the peer, and starts it anew. `then` comes before that start.
+    func restartNode(forgetting parting: Parting) {
+        guard !isStopping else { return }
+        self.parting = parting
+        restartNode()
+    }
+
     private func nodeFinished(_ reason: FinishReason) {
         if reason == .stopped, afterFinish == .startAgain, !isStopping {
             afterFinish = .endProcess
-            return host.whenQuiet { [unowned self] in reopenNode() }
+            return host.whenQuiet { [unowned self] in
+                guard let parting else { return reopenNode() }
+                forget(parting) { [unowned self] in
+                    self.parting = nil
+                    reopenNode()
+                }
+            }
         }
         if reason != .stopped { exit = .storage }
         end()

@@ -17,6 +17,7 @@ struct Opening {
         var record: NodeRecord
         var peer: KnownPeer
         var hasJoined: Bool
+        var formerPeers: [FormerPeer]
         /// The machine went down since this node was last alive.
         let powerWasLost: Bool
         /// The state was damaged and put aside under this name.
@@ -48,10 +49,12 @@ struct Opening {
         var record = stored ?? NodeRecord(id: id, name: [], folder: folder.id)
         record.name = Array(configuration.node.name.utf8)
         let hasJoined = try self.stored { () throws(StoreError) in try store.value(Fact.hasJoined) } != nil
+        let formers = try self.stored { () throws(StoreError) in try store.value(Fact.formerPeers) } ?? []
         let powerWasLost = try noteBoot(store, &record, isFirst: stored == nil)
         return Opened(
             keys: keys, store: store, folder: folder, record: record, peer: peer,
-            hasJoined: hasJoined, powerWasLost: powerWasLost, setAside: setAside)
+            hasJoined: hasJoined, formerPeers: FormerPeer.decoded(formers), powerWasLost: powerWasLost,
+            setAside: setAside)
     }
 
     /// Names of the small facts that the shell keeps in the store.
@@ -65,6 +68,8 @@ struct Opening {
         /// The fingerprint of this node's key, once it is not the one that the state was made with; and of the one that comes.
         static let ownKey = "key.present"
         static let nextKey = "key.next"
+        /// Those that this state was about before (`FormerPeer`).
+        static let formerPeers = "peer.former"
         static let boot = "boot.id"
         /// There if this node joined the other, and not the other this one.
         static let hasJoined = "peer.joined"

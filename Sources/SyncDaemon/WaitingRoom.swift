@@ -131,8 +131,8 @@ final class WaitingRoom {
                     ControlError(.waitTimedOut, text: "the folder \"\(Path.escape(path))\" is away: \(code.rawValue)"))
             }
             asker.client.whenOver { timer.close() }
-        case .invite, .inviteWait, .join, .unpair, .renewKey, .alertAcknowledge, .conflicts, .conflictShow,
-            .conflictTake,
+        case .invite, .inviteWait, .join, .unpair, .forgetPeer, .renewKey, .alertAcknowledge, .conflicts,
+            .conflictShow, .conflictTake,
             .conflictDiscard, .conflictRestore, .history, .restore, .documentCheck, .documentShow, .explain, .log,
             .logVerify, .events, .lock, .release, .present, .answer, .withdraw, .unlock, .pause, .resume, .rescan,
             .reload, .logLevel, .approve,

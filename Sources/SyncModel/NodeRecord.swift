@@ -113,6 +113,21 @@ public struct NodeRecord: Hashable, Sendable {
         setMarks = .none
     }
 
+    /// The node is to have another partner, and its rows and its log are gone. It stays who it is, in the folder it has, and gives no number twice:
+    /// neither of an epoch (the first entry begins the next one), nor of what lies in `.syncd`.
+    public mutating func forgetPeer() {
+        var after = NodeRecord(id: id, name: name, folder: folder)
+        after.ownHead = LogHead(position: LogPosition(epoch: ownHead.position.epoch, seq: 0), chain: .zero)
+        after.clock = clock
+        after.aliveMilliseconds = aliveMilliseconds
+        after.steadySince = steadySince
+        after.stoppedCleanly = stoppedCleanly
+        after.nextStage = nextStage
+        after.nextVersion = nextVersion
+        after.isPaused = isPaused
+        self = after
+    }
+
     /// The machine went down: what was written from a while before the last sign of life on may be damaged.
     public mutating func distrust(_ limits: Limits) {
         let since = aliveMilliseconds - Int64(clamping: limits.writebackMilliseconds)

@@ -43,6 +43,14 @@ package struct VirtualStore: Sendable {
     /// What the shell writes by itself at the start after a power cut.
     package mutating func distrust(_ limits: Limits) { node.distrust(limits) }
 
+    /// As the shell does when the node is to have another partner: what two logs have told goes, kept versions and intents stay.
+    package mutating func forgetPeer() {
+        var after = VirtualStore(node: node)
+        after.node.forgetPeer()
+        (after.intents, after.versions, after.batches) = (intents, versions, batches + 1)
+        self = after
+    }
+
     private mutating func perform(_ operation: StoreOperation) {
         switch operation {
         case .putRow(let row): put(row)

@@ -16,7 +16,7 @@ struct ControlLineTests {
     static let requests: [ControlRequest] = [
         .status(watch: false), .status(watch: true), .wait(for: .inSync, timeoutMilliseconds: nil),
         .wait(for: .initialImport, timeoutMilliseconds: .max), .invite, .inviteWait, .join(token: "abc-def"), .unpair,
-        .renewKey,
+        .forgetPeer, .renewKey,
         .alerts(all: true, page: Page(limit: 3, after: "x")), .alerts(all: false, page: .all), .alertShow(id: "1"),
         .alertAcknowledge(id: "2"), .conflicts(all: false, page: Page(limit: 0)), .conflictShow(id: "1"),
         .conflictTake(id: "1", version: "b"), .conflictDiscard(id: "1"), .conflictRestore(id: "1"),

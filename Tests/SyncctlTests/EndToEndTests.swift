@@ -146,7 +146,8 @@ import Testing
         let here = Array(scratch.path.utf8)
         func path(_ typed: String) -> PathArgument { PathArgument(typed: Array(typed.utf8), directory: here) }
         let cases: [(String, ControlRequest, JSON)] = [
-            ("unpair", .unpair, DoneDocument().json), ("pause", .pause, DoneDocument().json),
+            ("unpair", .unpair, DoneDocument().json), ("unpair --forget", .forgetPeer, DoneDocument().json),
+            ("pause", .pause, DoneDocument().json),
             (
                 "renew-key", .renewKey,
                 RenewedKeyDocument(

@@ -31,7 +31,7 @@ _syncctl() {
                 'invite') words='' options+=' --no-wait' ;;
                 'join') words='' options+='' ;;
                 'renew-key') words='' options+='' ;;
-                'unpair') words='' options+='' ;;
+                'unpair') words='' options+=' --forget' ;;
                 'status') words='' options+=' --watch' ;;
                 'wait') words='' options+=' --for --timeout' ;;
                 'alerts') words='show ack' options+=' --all --limit' ;;

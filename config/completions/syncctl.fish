@@ -40,6 +40,7 @@ complete -c syncctl -n '__fish_seen_subcommand_from init' -l peer -x -d 'where t
 complete -c syncctl -n '__fish_seen_subcommand_from init' -l state -r -F -d 'where log, index and key are kept (/var/lib/syncd/default)'
 complete -c syncctl -n '__fish_seen_subcommand_from init' -l control -r -F -d 'the socket for syncctl (/run/syncd/default.sock)'
 complete -c syncctl -n '__fish_seen_subcommand_from invite' -l no-wait -d 'print the token and go; pairing goes on without this command'
+complete -c syncctl -n '__fish_seen_subcommand_from unpair' -l forget -d 'be ready for another partner, as when the other node is lost for good'
 complete -c syncctl -n '__fish_seen_subcommand_from status' -l watch -d 'show it again after every change, until Ctrl-C'
 complete -c syncctl -n '__fish_seen_subcommand_from wait' -l for -x -a 'in-sync connected initial-import' -d 'in-sync (unless given), connected or initial-import'
 complete -c syncctl -n '__fish_seen_subcommand_from wait' -l timeout -x -d 'give up after so many seconds'

@@ -108,12 +108,14 @@ extension MessageRegistry {
         MessageKind(
             .peerRejected, .serious, healsItself: true, retry: .patiently,
             meaning: """
-                The machine at the other node's address has another key than the one this node was paired with. \
-                Nothing was sent to it and nothing accepted from it.
+                The machine at the other node's address has another key than the one this node was paired with, or does \
+                not accept the key of this node: it may have another partner by now. Nothing was sent to it and nothing \
+                accepted from it.
                 """,
             cure: """
-                Check the address in the configuration. If the other node was set up anew, run syncctl unpair and \
-                pair again with syncctl invite and syncctl join.
+                Check the address in the configuration. If the other node was set up anew, or this one is to have \
+                another partner, run syncctl unpair --forget here and pair again with syncctl invite and syncctl join; \
+                if the two were only unpaired, syncctl unpair is enough.
                 """),
         MessageKind(
             .wireDisjoint, .serious, healsItself: true, retry: .onReconnect,

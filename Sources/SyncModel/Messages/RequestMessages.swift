@@ -53,7 +53,10 @@ extension MessageRegistry {
                 This node is paired already, and a node has exactly one partner. The pairing there is stays as it \
                 was; syncing goes on with it.
                 """,
-            cure: "Run syncctl unpair first if this node should get another partner; its files stay."),
+            cure: """
+                Run syncctl unpair --forget first if this node should get another partner, or syncctl unpair to pair the same two \
+                again; its files stay.
+                """),
         MessageKind(
             .pairingFailed, .warning, healsItself: false,
             meaning: """

@@ -70,18 +70,20 @@ extension PairingError: CustomStringConvertible {
         case .cancelled: "Joining was cancelled."
         case .alreadyJoining: "This node is joining already. Wait for that to end."
         case .pairedBefore:
-            "The state of this node belongs to a pair with another node. Nothing was changed. \(Self.startAfresh)"
+            """
+            The state of this node belongs to a pair with another node. Nothing was changed. If it is to have a new partner, run \
+            syncctl unpair --forget on this node, then pair again: its files and their earlier versions stay.
+            """
         case .otherPairedBefore:
-            "The state of the other node belongs to a pair with another node. Nothing was changed. \(Self.startAfresh)"
+            """
+            The state of the other node belongs to a pair with another node. Nothing was changed. If it is to have a new partner, \
+            run syncctl unpair --forget there, then pair again: its files and their earlier versions stay.
+            """
         case .notStored(let why): "The pairing could not be written down on this node: \(why). It stays unpaired."
         case .otherCouldNotStore: "The other node could not write the pairing down. Look at its log, then pair again."
         case .violation(let what): "The other node did not keep to the pairing protocol (\(what)). Upgrade both nodes."
         }
     }
 
-    private static let startAfresh = """
-        To pair with a new node, stop syncd there, move the state directory aside but keep its identity/, and start again: the \
-        two folders are then compared afresh.
-        """
     private static let inviteAgain = "Run syncctl invite there for a new one."
 }

@@ -29,9 +29,23 @@ extension Command {
         return .done
     }
 
-    static let unpair = Command("unpair", summary: "forget the other node; all files stay") {
-        (session) throws(Failure) in
-        try session.perform(.unpair, "Not paired any more. All files stay as they are on both nodes.")
+    static let unpair = Command(
+        "unpair", "[--forget]", summary: "forget the other node; all files stay",
+        details: """
+            Without --forget the two nodes can be paired again, and go on where they were. With it this node
+            can be paired with any: a new partner gets all files, and two folders that both hold something are
+            merged. Earlier versions with their history, conflict copies, the key and the id of this node stay.
+            What was known of the pair is kept in the state directory, as state.db.before-forgetting-DATE.
+            """,
+        options: [Option("--forget", "be ready for another partner, as when the other node is lost for good")]
+    ) { (session) throws(Failure) in
+        guard session.has("--forget") else {
+            return try session.perform(.unpair, "Not paired any more. All files stay as they are on both nodes.")
+        }
+        return try session.perform(
+            .forgetPeer,
+            "Not paired any more, and ready for another partner: syncctl invite. All files stay as they are.",
+            patience: nil)
     }
 
     static let renewKey = Command(
