@@ -23,7 +23,9 @@ extension Daemon {
             node: .init(
                 name: record.name, id: record.id, program: Program.version,
                 uptimeSeconds: Int((now - startedMilliseconds) / 1_000),
-                key: KeyFingerprint.text(of: keys.present.fingerprint)),
+                key: KeyFingerprint.text(of: keys.present.fingerprint),
+                nextKey: keys.next.map { KeyFingerprint.text(of: $0.fingerprint) },
+                formerKey: keys.former.map { KeyFingerprint.text(of: $0.fingerprint) }),
             peer: peerDocument(status),
             folder: .init(
                 path: configuration.folder.path, state: Daemon.state(status.state), files: status.files,
@@ -52,7 +54,7 @@ extension Daemon {
             toSend: Int(clamping: status.toSend), toApply: status.toApply,
             lastContactMilliseconds: link.heardMilliseconds.map { heard in
                 Clock.wallMilliseconds() - Int64(clamping: Clock.monotonicMilliseconds() - heard)
-            }, key: KeyFingerprint.text(of: pin))
+            }, key: KeyFingerprint.text(of: pin), nextKey: peer.next.map { KeyFingerprint.text(of: $0) })
     }
 
     private static func state(_ state: Status.FolderState) -> StatusDocument.FolderState {

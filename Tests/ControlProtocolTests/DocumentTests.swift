@@ -29,6 +29,16 @@ struct DocumentTests {
         #expect(try StatusDocument(json: status.json) == status)
     }
 
+    @Test("keys that are being renewed are told of, and only then") func renewals() throws {
+        var status = Sample.status
+        #expect(status.json["node"]?["nextKey"] == nil && status.json["peer"]?["nextKey"] == nil)
+        (status.node.nextKey, status.node.formerKey) = ("sha256:aa", "sha256:bb")
+        status.peer?.nextKey = "sha256:cc"
+        #expect(status.json["node"]?["nextKey"] == "sha256:aa" && status.json["node"]?["formerKey"] == "sha256:bb")
+        #expect(status.json["peer"]?["nextKey"] == "sha256:cc")
+        #expect(try StatusDocument(json: status.json) == status)
+    }
+
     @Test("held deletes and a longer list of pending paths are told") func heldDeletes() throws {
         var status = Sample.status
         status.pendingTotal = 1_000

@@ -67,6 +67,19 @@ down alpha
 up alpha
 settle
 
+# As long as it is not through, status says so: of the one that has a new key, and of the other.
+if ctl beta status | grep -q '^  key ' || tells beta Key status; then fail "status tells of a renewal that is over: $(ctl beta --json status)"; fi
+kill -STOP "$(cat "$world/alpha/pid")"
+ctl beta renew-key >"$world/renewed" 2>&1 &
+asking=$!
+soon "status does not tell of the new key" tells beta '"nextKey":"sha256:' status
+ctl beta status >"$world/out" || true
+kill -CONT "$(cat "$world/alpha/pid")"
+grep -q '^  key     a new one is offered to alpha, which has not taken it yet$' "$world/out" || fail "people are not told of it: $(cat "$world/out")"
+wait $asking || grep -q 'goes on by itself' "$world/renewed" || fail "no new key: $(cat "$world/renewed")"
+soon "alpha does not accept the new key alone" renewed beta
+soon "status tells of it though it is through" eval "! tells beta Key status && ! tells alpha Key status"
+
 # Unpaired and paired anew they are the same two; so is a node whose state is lost, to one that has another key than name.
 expect 0 ctl beta unpair
 expect 0 ctl alpha unpair
@@ -93,7 +106,7 @@ traced() {
     is_down "$1" || ! grep -qE '^TracerPid:[[:space:]]+0$' "/proc/$pid"/task/*/status 2>/dev/null
 }
 over() { is_down "$victim" || ! kill -0 "$asking" 2>/dev/null; }
-deaths=0
+deaths=0 halfway=0
 for victim in beta alpha; do
     for call in fsync fdatasync rename unlink; do
         for ((n = 1; ; n++)); do
@@ -111,6 +124,7 @@ for victim in beta alpha; do
             fi
             soon "nobody was killed, and it ended badly: $(cat "$world/renewed")" is_down $victim
             deaths=$((deaths + 1))
+            if [ $victim = beta ] && tells alpha '"nextKey":"sha256:' status; then halfway=$((halfway + 1)); fi
             down $victim
             [ "$ended" -eq 137 ] || fail "$victim ended with $ended: $(tail -n 3 "$world/$victim/log")"
             up $victim
@@ -129,4 +143,5 @@ no_conflicts
 [ "$(id beta)" = "$name" ] && [ "$(id_of_other alpha)" = "$name" ] || fail "beta is somebody else now"
 ctl alpha log verify >"$world/out" || fail "the logs do not verify: $(cat "$world/out")"
 [ "$deaths" -ge 12 ] || fail "only $deaths kills"
+[ "$halfway" -ge 1 ] || fail "alpha never said that beta is about to use a new key"
 echo "    $deaths kills" >&2

@@ -89,6 +89,27 @@ struct ViewTests {
             """)
     }
 
+    @Test("a key that is being renewed is told of, on both sides, until it is through") func renewals() {
+        func told(_ change: (inout StatusDocument) -> Void) -> [String] {
+            var document = Sample.inSync
+            change(&document)
+            return status(document).lines.filter { $0.hasPrefix("  key ") }
+        }
+        #expect(told { _ in } == [])
+        #expect(
+            told { $0.node.nextKey = "sha256:aa" } == [
+                "  key     a new one is offered to beta, which has not taken it yet"
+            ])
+        #expect(
+            told { $0.node.formerKey = "sha256:aa" } == [
+                "  key     a new one is in use, and beta has not been seen to accept it yet"
+            ])
+        #expect(
+            told { $0.peer?.nextKey = "sha256:aa" } == [
+                "  key     beta is about to use a new one; both are accepted until it does"
+            ])
+    }
+
     @Test("a node that stands still says why and how it goes on") func states() {
         var paused = Sample.inSync
         paused.inSync = false

@@ -45,12 +45,14 @@ extension StatusDocument.Node {
     init(_ fields: Fields) throws(DocumentError) {
         self.init(
             name: try fields.name("name"), id: try fields.node("id"), program: try fields.text("program"),
-            uptimeSeconds: try fields.count("uptimeSeconds"), key: try fields.optionalText("key"))
+            uptimeSeconds: try fields.count("uptimeSeconds"), key: try fields.optionalText("key"),
+            nextKey: try fields.optionalText("nextKey"), formerKey: try fields.optionalText("formerKey"))
     }
 
     var members: JSONObject {
         JSONObject().with("name", name: name).with("id", .string(id.text)).with("program", .string(program))
             .with("uptimeSeconds", .count(uptimeSeconds)).with("key", key.map(JSON.string))
+            .with("nextKey", nextKey.map(JSON.string)).with("formerKey", formerKey.map(JSON.string))
     }
 }
 
@@ -61,7 +63,8 @@ extension StatusDocument.Peer {
             isPaused: try fields.flag("paused"),
             address: try fields.optionalText("address"), program: try fields.optionalText("program"),
             toSend: try fields.count("toSend"), toApply: try fields.count("toApply"),
-            lastContactMilliseconds: try fields.optionalTime("lastContact"), key: try fields.optionalText("key"))
+            lastContactMilliseconds: try fields.optionalTime("lastContact"), key: try fields.optionalText("key"),
+            nextKey: try fields.optionalText("nextKey"))
     }
 
     /// What is not known is null: these keys are always there.
@@ -71,7 +74,7 @@ extension StatusDocument.Peer {
             .with("toSend", .count(toSend)).with("toApply", .count(toApply))
             .with("paused", .bool(isPaused))
             .with("lastContact", lastContactMilliseconds.map { .string(TimeText.seconds($0)) } ?? .null)
-            .with("key", key.map(JSON.string))
+            .with("key", key.map(JSON.string)).with("nextKey", nextKey.map(JSON.string))
     }
 }
 

@@ -11,13 +11,22 @@ public struct StatusDocument: Hashable, Sendable {
         public var uptimeSeconds: Int
         /// What its public key is known by; the id stays when that is renewed.
         public var key: String?
+        /// While that is renewed: the key that it will show, once the other node has taken it.
+        public var nextKey: String?
+        /// And after that, until the other node has been seen to accept the new one: the key it showed before.
+        public var formerKey: String?
 
-        public init(name: [UInt8], id: NodeID, program: String, uptimeSeconds: Int, key: String? = nil) {
+        public init(
+            name: [UInt8], id: NodeID, program: String, uptimeSeconds: Int, key: String? = nil, nextKey: String? = nil,
+            formerKey: String? = nil
+        ) {
             self.name = name
             self.id = id
             self.program = program
             self.uptimeSeconds = uptimeSeconds
             self.key = key
+            self.nextKey = nextKey
+            self.formerKey = formerKey
         }
     }
 
@@ -36,12 +45,14 @@ public struct StatusDocument: Hashable, Sendable {
         public var lastContactMilliseconds: Int64?
         /// The key that this node accepts of it.
         public var key: String?
+        /// The key that it is about to use, and is accepted as well until it does.
+        public var nextKey: String?
 
         public init(
             name: [UInt8], id: NodeID, isConnected: Bool, isPaused: Bool = false, address: String? = nil,
             program: String? = nil,
             toSend: Int = 0, toApply: Int = 0, lastContactMilliseconds: Int64? = nil,
-            key: String? = nil
+            key: String? = nil, nextKey: String? = nil
         ) {
             self.name = name
             self.id = id
@@ -53,6 +64,7 @@ public struct StatusDocument: Hashable, Sendable {
             self.toApply = toApply
             self.lastContactMilliseconds = lastContactMilliseconds
             self.key = key
+            self.nextKey = nextKey
         }
     }
 

@@ -68,6 +68,7 @@ struct StatusView {
             ]
         ]
         if let peer = status.peer { rows.append(["peer", peerText(peer)]) }
+        for text in renewals { rows.append(["key", text]) }
         if !toDo.isEmpty { rows.append(["changes", toDo]) }
         if status.progress.phase != "idle" { rows.append(["now", progressText]) }
         if status.locks > 0 { rows.append(["locks", "\(Words.count(status.locks, "lock")) held: \(again("locks"))"]) }
@@ -88,6 +89,20 @@ struct StatusView {
         }
         if let program = peer.program { text += ", syncd \(style.foreign(program))" }
         return text
+    }
+
+    /// Of keys that are being renewed, on either side, until both nodes use the new one and no other.
+    private var renewals: [String] {
+        guard let peer = status.peer else { return [] }
+        let name = style.name(peer.name)
+        var texts: [String] = []
+        if status.node.nextKey != nil {
+            texts.append("a new one is offered to \(name), which has not taken it yet")
+        } else if status.node.formerKey != nil {
+            texts.append("a new one is in use, and \(name) has not been seen to accept it yet")
+        }
+        if peer.nextKey != nil { texts.append("\(name) is about to use a new one; both are accepted until it does") }
+        return texts
     }
 
     private var progressText: String {
