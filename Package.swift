@@ -21,13 +21,13 @@ let laws: Target =
     ? .testTarget(
         name: "FuzzTests",
         dependencies: [
-            "SyncKit", "Disk", "Store", "Transport", "Compression", "Config", "ControlProtocol", "SyncCore",
+            "SyncKit", "Disk", "Store", "Transport", "Compression", "Crypto", "Config", "ControlProtocol", "SyncCore",
             "RecordMerge", "SyncModel",
         ], path: "Tests/Fuzz", swiftSettings: rules)
     : .executableTarget(
         name: "fuzz",
         dependencies: [
-            "SyncKit", "Disk", "Store", "Transport", "Compression", "Config", "ControlProtocol", "SyncCore",
+            "SyncKit", "Disk", "Store", "Transport", "Compression", "Crypto", "Config", "ControlProtocol", "SyncCore",
             "RecordMerge", "SyncModel",
         ], path: "Tests/Fuzz", exclude: ["CorpusTests.swift"], swiftSettings: rules)
 

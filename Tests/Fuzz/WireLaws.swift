@@ -1,12 +1,13 @@
 /// What comes from the other node: frames, entries of its log, records inside of TLS, compressed frames.
 import Compression
+import Crypto
 import SyncCore
 import SyncModel
 
 @testable import Transport
 
 extension Law {
-    static let wireLaws = [frameLaw, logLaw, recordLaw, compressionLaw]
+    static let wireLaws = [frameLaw, logLaw, recordLaw, compressionLaw, renewalLaw]
 
     /// The input is type and body of a frame; length and checksum are put around it. As it is, it is decoded too.
     private static let frameLaw = Law("frames") { bytes throws(Broken) in
@@ -115,5 +116,47 @@ extension Law {
                 (try? Zstd.decompress(packed, limit: bytes.count)) == bytes, "packed and unpacked it is something else")
             try demand((try? Zstd.decompress(packed, limit: bytes.count - 1)) == nil, "more came out than was allowed")
         }
+    }
+
+    // MARK: A new key
+
+    /// Keys that are no secret, so that an input says the same each time.
+    private static let renewalKeys = [
+        "MC4CAQAwBQYDK2VwBCIEIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "MC4CAQAwBQYDK2VwBCIEIAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB",
+        "MC4CAQAwBQYDK2VwBCIEIAICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIC",
+    ]
+    .compactMap { try? IdentityKey(pem: Array("-----BEGIN PRIVATE KEY-----\n\($0)\n-----END PRIVATE KEY-----\n".utf8)) }
+
+    /// 0 and an offer, or another byte and what is changed in the honest one: pairs of a place and what it is changed by, behind its end
+    /// what follows it. Nothing proves a new key but what both keys have signed, for this session and this receiver.
+    private static let renewalLaw = Law("renewals", bytesMax: 256) { bytes throws(Broken) in
+        let keys = renewalKeys
+        guard keys.count == 3 else { throw Broken("the keys of this law cannot be read") }
+        let (present, new, receiver) = (keys[0], keys[1], keys[2])
+        let renewal = Renewal(
+            exporter: [UInt8](repeating: 7, count: Renewal.exporterBytes), sender: present.fingerprint,
+            receiver: receiver.fingerprint)
+        guard let honest = try? renewal.offer(new, by: present) else { throw Broken("nothing can be offered") }
+        let payload = bytes.first == 0 ? Array(bytes.dropFirst()) : changed(honest, by: bytes.dropFirst())
+        // (What a later version says behind the end is passed over.)
+        let expected = payload.starts(with: honest) ? new.fingerprint : nil
+        let found = renewal.check(payload)
+        try demand(found == expected, "\(found, default: "nothing") is accepted, not \(expected, default: "nothing")")
+        let others = [
+            Renewal(exporter: [UInt8](repeating: 8, count: 32), sender: renewal.sender, receiver: renewal.receiver),
+            Renewal(exporter: renewal.exporter, sender: renewal.receiver, receiver: renewal.sender),
+            Renewal(exporter: renewal.exporter, sender: renewal.sender, receiver: new.fingerprint),
+        ]
+        for other in others { try demand(other.check(payload) == nil, "it is accepted where it was not said") }
+    }
+
+    private static func changed(_ offer: [UInt8], by changes: ArraySlice<UInt8>) -> [UInt8] {
+        var offer = offer
+        var rest = changes
+        while let place = rest.popFirst(), let change = rest.popFirst() {
+            if Int(place) < offer.count { offer[Int(place)] ^= change } else { offer.append(change) }
+        }
+        return offer
     }
 }

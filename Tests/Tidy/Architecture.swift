@@ -51,8 +51,8 @@ enum Architecture {
         .init(
             "fuzz", .executable,
             imports: [
-                "SyncKit", "Disk", "Store", "Transport", "Compression", "Config", "ControlProtocol", "SyncCore",
-                "RecordMerge", "SyncModel",
+                "SyncKit", "Disk", "Store", "Transport", "Compression", "Crypto", "Config", "ControlProtocol",
+                "SyncCore", "RecordMerge", "SyncModel",
             ], outside: ["Glibc"]),
     ]
 
