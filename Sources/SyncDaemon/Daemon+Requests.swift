@@ -136,6 +136,11 @@ extension Daemon {
         if status.state == .paused { return "this node is paused: syncctl resume goes on" }
         if status.peerIsPaused { return "the other node is paused: syncctl resume there goes on" }
         if let held = status.heldDeletes { return "\(held.files) deletions wait for approval: see syncctl status" }
+        if status.peerHeldDeletes > 0 {
+            return """
+                \(status.peerHeldDeletes) deletions wait for approval on the other node: syncctl approve or syncctl reject there
+                """
+        }
         if let first = status.pending.first {
             return "\(status.pendingTotal) paths wait, the first is \"\(first.path)\": \(first.reason.rawValue)"
         }

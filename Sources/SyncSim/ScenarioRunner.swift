@@ -21,6 +21,7 @@ package final class ScenarioRunner {
 
     package init(seed: UInt64) {
         world = World(plan: SeedPlan(calm: seed), keepsTrace: true)
+        world.features = [Hello.heldDeletes]
         stories = CrashCounter()
         world.add(stories)
     }
@@ -314,6 +315,7 @@ extension ScenarioRunner {
         ]
         lines += status.pending.map { "pending \($0.path): \($0.reason)" }
         if let held = status.heldDeletes { lines.append("held: \(held.files) deletes") }
+        if status.peerHeldDeletes > 0 { lines.append("held there: \(status.peerHeldDeletes) deletes") }
         return lines
     }
 

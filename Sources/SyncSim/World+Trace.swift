@@ -628,6 +628,7 @@ extension Frame {
         case .claimAnswer(let id, let isGranted): "claim \(id) \(isGranted ? "granted" : "waits")"
         case .releaseClaim(let id): "claim \(id) released"
         case .pausing(let isPaused): isPaused ? "paused" : "goes on"
+        case .holding(let files): "holding \(files) deletes"
         case .ping: "ping"
         case .pong: "pong"
         case .halt(let code): "halt \(code)"

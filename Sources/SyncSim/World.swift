@@ -23,6 +23,8 @@ package final class World {
     package let plan: SeedPlan
     /// What the applications of both machines say of their files.
     package internal(set) var models: [InstalledModel] = []
+    /// What the shell has the hello say.
+    package internal(set) var features: [[UInt8]] = []
     /// Which formats the programs of each machine understand.
     package internal(set) var formats = [FormatRules(), FormatRules()]
     package let budget: Budget

@@ -29,6 +29,14 @@ struct DocumentTests {
         #expect(try StatusDocument(json: status.json) == status)
     }
 
+    @Test("what waits for a person on the other node is told of, and only then") func heldThere() throws {
+        var status = Sample.status
+        #expect(status.json["peer"]?["heldDeletes"] == nil)
+        status.peer?.heldDeletes = 80
+        #expect(status.json["peer"]?["heldDeletes"] == .count(80))
+        #expect(try StatusDocument(json: status.json) == status)
+    }
+
     @Test("keys that are being renewed are told of, and only then") func renewals() throws {
         var status = Sample.status
         #expect(status.json["node"]?["nextKey"] == nil && status.json["peer"]?["nextKey"] == nil)

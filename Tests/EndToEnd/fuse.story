@@ -21,12 +21,26 @@ sleep 1.2
 since | cmp -s - "$world/since" || fail "since when they wait changes with the question: $(cat "$world/since"; since)"
 # The first few may be believed before there are enough to tell a mass deletion.
 [ "$(ls "$beta/many" | wc -l)" -ge 70 ] || fail "only $(ls "$beta/many" | wc -l) files are left before anybody agreed"
+# The other node is not in sync with that, and says for what it waits.
+status=0
+ctl beta status >"$world/status" || status=$?
+[ "$status" -eq 2 ] && grep -qE '^  waits   for alpha, which holds [0-9]+ deletes: syncctl approve or syncctl reject there$' "$world/status" ||
+    fail "status of the other node says $status while deletions are held: $(cat "$world/status")"
+status=0
+ctl beta wait --for in-sync --timeout 1 >"$world/waited" 2>&1 || status=$?
+[ "$status" -eq 2 ] && grep -q 'deletions wait for approval on the other node' "$world/waited" || fail "wait says $status: $(cat "$world/waited")"
 ctl alpha reject >/dev/null || fail "reject was refused"
 settle
 [ "$(ls "$alpha/many" | wc -l)" -ge 70 ] || fail "only $(ls "$alpha/many" | wc -l) files came back"
 rm -r "$alpha/many"
 soon "the deletions are not held" holds_deletes alpha
+down beta
+up beta
+soon "the other node does not say after its start what it waits for" tells beta '"heldDeletes":' status
 ctl alpha approve >/dev/null || fail "approve was refused"
+# Once it does not wait any more it has heard of all that was let go, so nothing is left when it is in sync.
+ctl beta wait --for in-sync --timeout "$patience" >"$world/waited" 2>&1 || fail "beta is not in sync: $(cat "$world/waited")"
+[ ! -e "$beta/many" ] || fail "beta was in sync too early"
 settle
 [ ! -e "$beta/many" ] || fail "the files are still there after they were let go"
 [ -e "$beta/stays" ] || fail "more went than was let go"

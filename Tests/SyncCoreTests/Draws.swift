@@ -173,6 +173,7 @@ extension SeededRandom {
             var claim = drawClaim()
             claim.purpose = bytes(1 + below(60))
             return .claim(claim)
+        case 32: return .holding(files: UInt32(truncatingIfNeeded: next()))
         case let other: return .unknown(other)
         }
     }

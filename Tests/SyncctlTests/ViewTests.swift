@@ -89,6 +89,17 @@ struct ViewTests {
             """)
     }
 
+    @Test("deletes that wait for a person on the other node are told of") func heldThere() {
+        var document = Sample.inSync
+        #expect(!status(document).lines.contains { $0.hasPrefix("  waits ") })
+        (document.inSync, document.folder.state) = (false, .waiting)
+        document.peer?.heldDeletes = 80
+        let lines = status(document).lines
+        #expect(lines[0] == "alpha  waiting, connected with beta")
+        #expect(lines.contains("  waits   for beta, which holds 80 deletes: syncctl approve or syncctl reject there"))
+        #expect(document.exitCode == 2)
+    }
+
     @Test("a key that is being renewed is told of, on both sides, until it is through") func renewals() {
         func told(_ change: (inout StatusDocument) -> Void) -> [String] {
             var document = Sample.inSync

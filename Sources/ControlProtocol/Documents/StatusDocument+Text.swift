@@ -60,7 +60,7 @@ extension StatusDocument.Peer {
     init(_ fields: Fields) throws(DocumentError) {
         self.init(
             name: try fields.name("name"), id: try fields.node("id"), isConnected: try fields.flag("connected"),
-            isPaused: try fields.flag("paused"),
+            isPaused: try fields.flag("paused"), heldDeletes: try fields.optionalCount("heldDeletes") ?? 0,
             address: try fields.optionalText("address"), program: try fields.optionalText("program"),
             toSend: try fields.count("toSend"), toApply: try fields.count("toApply"),
             lastContactMilliseconds: try fields.optionalTime("lastContact"), key: try fields.optionalText("key"),
@@ -72,7 +72,7 @@ extension StatusDocument.Peer {
         JSONObject().with("name", name: name).with("id", .string(id.text)).with("connected", .bool(isConnected))
             .with("address", address.map(JSON.string) ?? .null).with("program", program.map(JSON.string) ?? .null)
             .with("toSend", .count(toSend)).with("toApply", .count(toApply))
-            .with("paused", .bool(isPaused))
+            .with("paused", .bool(isPaused)).with("heldDeletes", heldDeletes > 0 ? .count(heldDeletes) : nil)
             .with("lastContact", lastContactMilliseconds.map { .string(TimeText.seconds($0)) } ?? .null)
             .with("key", key.map(JSON.string)).with("nextKey", nextKey.map(JSON.string))
     }

@@ -36,6 +36,8 @@ public struct StatusDocument: Hashable, Sendable {
         public var isConnected: Bool
         /// It sends nothing and shows nothing new until a person lets it go on.
         public var isPaused: Bool
+        /// So many deletes wait there for a person.
+        public var heldDeletes: Int
         public var address: String?
         public var program: String?
         /// Own changes the peer has not applied.
@@ -49,7 +51,8 @@ public struct StatusDocument: Hashable, Sendable {
         public var nextKey: String?
 
         public init(
-            name: [UInt8], id: NodeID, isConnected: Bool, isPaused: Bool = false, address: String? = nil,
+            name: [UInt8], id: NodeID, isConnected: Bool, isPaused: Bool = false, heldDeletes: Int = 0,
+            address: String? = nil,
             program: String? = nil,
             toSend: Int = 0, toApply: Int = 0, lastContactMilliseconds: Int64? = nil,
             key: String? = nil, nextKey: String? = nil
@@ -58,6 +61,7 @@ public struct StatusDocument: Hashable, Sendable {
             self.id = id
             self.isConnected = isConnected
             self.isPaused = isPaused
+            self.heldDeletes = heldDeletes
             self.address = address
             self.program = program
             self.toSend = toSend

@@ -96,7 +96,7 @@ extension Node {
     func isInSync(butFor waiting: Int) -> Bool {
         isWorking && isQuiet && counts.unsettled == waiting && watch.unreadable.isEmpty && session.isLive
             && !record.isPaused && !session.peerIsPaused
-            && record.held == nil
+            && record.held == nil && session.peerHeld == 0
             && session.peerIsSettled && recordsAreShared
             && (isEpochEmpty || record.acknowledged.position == stores.durableOwnHead.position)
     }
@@ -106,6 +106,7 @@ extension Node {
         status.inSync = isInSync
         status.isConnected = session.isLive
         status.peerIsPaused = session.peerIsPaused
+        status.peerHeldDeletes = session.peerHeld
         status.peerRenewsKeys = session.isLive && session.peerRenewsKeys
         status.peerName = record.peerName
         status.peerProgram = peerProgram
@@ -139,7 +140,8 @@ extension Node {
         if watch.scan != nil || !watch.toScan.isEmpty || formats.review != nil { return .scanning }
         if isInSync { return .inSync }
         let allWait = plan.tasks.allSatisfy { $0.value.state == .claiming }
-        return counts.unsettled > 0 && allWait || !session.isLive || session.peerIsPaused ? .waiting : .syncing
+        let waitsForPeer = !session.isLive || session.peerIsPaused || session.peerHeld > 0
+        return counts.unsettled > 0 && allWait || waitsForPeer ? .waiting : .syncing
     }
 
     /// Paths of which the other node does not show yet what this one wrote. One that is settled nowhere counts once.

@@ -51,6 +51,10 @@ struct SessionState: Sendable {
     /// What was last said of this node, and what the other has said of itself.
     var saidPaused = false
     var peerIsPaused = false
+    /// How many deletes wait for a person here, as the other was last told, and there, as it has told.
+    var peerHeedsHolds = false
+    var saidHeld = 0
+    var peerHeld = 0
     /// The end of the peer's log when it greeted us: its past up to here is read before anything of it is applied.
     var pastEnd: LogPosition?
     /// The epochs of the peer's log when the hellos were written: where it was, and how far we said to know it.
@@ -208,6 +212,18 @@ extension Node {
                 enqueue(.sendLog)
             }
         }
+        tellOfHeld(into: &effects)
+    }
+
+    /// The other node knows nothing of what is held here, and would say that it is in sync. That nothing is held any more it hears after
+    /// what came of it.
+    private mutating func tellOfHeld(into effects: inout Effects) {
+        guard session.peerHeedsHolds else { return }
+        let held = record.held?.files ?? 0
+        let isThrough = deletes.isIdle && recordsAreIdle && session.sentThrough >= record.ownHead.position
+        guard held != session.saidHeld, held > 0 || isEpochEmpty || isThrough else { return }
+        session.saidHeld = held
+        send(.holding(files: UInt32(clamping: held)), into: &effects)
     }
 
     /// Nothing of the last link is still on its way into the rows: a peer that has lost its state counts its epochs on from what
@@ -378,6 +394,9 @@ extension Node {
             session.peerIsPaused = isPaused
             waitAnew()
             return true
+        case .holding(let files):
+            session.peerHeld = Int(clamping: files)
+            return true
         case .unknown: return true
         case .halt(let code):
             setAlarm(code, if: true, into: &effects)
@@ -422,6 +441,7 @@ extension Node {
         peerProgram = hello.program
         session.peerTellsChanges = hello.features.contains(Hello.changedLists)
         session.peerReadsPurposes = hello.features.contains(Hello.claimPurposes)
+        session.peerHeedsHolds = hello.features.contains(Hello.heldDeletes)
         session.peerRenewsKeys = hello.features.contains(Hello.renewsKeys)
         session.peerEpoch = hello.ownHead.position.epoch
 

@@ -23,6 +23,8 @@ public struct Status: Hashable, Sendable {
     public var isConnected = false
     /// The other node sends and shows nothing until a person lets it go on.
     public var peerIsPaused = false
+    /// So many deletes wait for a person on the other node.
+    public var peerHeldDeletes = 0
     public var peerName: [UInt8] = []
     /// It takes a new key of this node.
     public var peerRenewsKeys = false

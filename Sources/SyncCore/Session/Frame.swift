@@ -53,6 +53,9 @@ public enum Frame: Hashable, Sendable {
     case releaseClaim(UInt64)
     /// The sender sends and shows nothing new until a person says that it goes on.
     case pausing(Bool)
+    /// So many files of a mass deletion wait on the sender for a person; 0 once all that came of it has been sent. Only for a
+    /// peer that offers `Hello.heldDeletes`.
+    case holding(files: UInt32)
     /// The sender will not go on, and why.
     case halt(MessageCode)
     /// A frame of a type this program does not know; skipped.
@@ -70,6 +73,8 @@ public struct Hello: Hashable, Sendable {
     public static let claimPurposes = Array("claim-purposes".utf8)
     /// The sender takes a new key of its peer (the link does; the core only carries the word).
     public static let renewsKeys = Array("key-renewal".utf8)
+    /// The sender wants to be told of deletions that are held on the other node.
+    public static let heldDeletes = Array("held-deletes".utf8)
     private static let nodePrefix = Array("node=".utf8)
 
     /// What the entries of the sender's log are chained by: not what its key says, if it has renewed that.

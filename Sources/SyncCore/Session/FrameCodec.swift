@@ -41,6 +41,7 @@ public import SyncModel
 /// 29 sets base    1 step (0 forgotten, 1 wanted, 2 begins, 3 ends) · 16 own, peer, own end and peer end position each
 /// 30 pausing      1 paused
 /// 31 claim for    a claim as above · 4 length, purpose (not empty; only for a peer that offers `Hello.claimPurposes`)
+/// 32 holding      4 files
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
@@ -112,6 +113,7 @@ public enum FrameCodec {
         case .releaseClaim: 28
         case .setsBase: 29
         case .pausing: 30
+        case .holding: 32
         case .unknown(let type): type
         }
     }
@@ -207,6 +209,8 @@ public enum FrameCodec {
             writer.put(wall)
         case .pausing(let isPaused):
             writer.put(isPaused)
+        case .holding(let files):
+            writer.put(files)
         case .ping, .unknown:
             break
         }
@@ -323,6 +327,7 @@ public enum FrameCodec {
         case 29: return setsBase(from: &reader).map { .setsBase($0) }
         case 30: return reader.bool().map { .pausing($0) }
         case 31: return claimWithPurpose(from: &reader).map { .claim($0) }
+        case 32: return reader.uint32().map { .holding(files: $0) }
         case let other: return .unknown(other)
         }
     }

@@ -29,7 +29,7 @@ package final class Quiet: Invariant {
             case .chunkList, .changedList, .chunks, .contents, .rows, .log, .expansion, .changeSet:
                 contents[act.machine] += 1
             case .hello, .acknowledge, .rowsEnd, .want, .wantChanged, .wantChunks, .gone, .later, .rolledBack, .expand,
-                .ping, .pong, .pausing, .halt, .records, .setsTaken, .setsShown, .setsBase, .formats, .claim,
+                .ping, .pong, .pausing, .holding, .halt, .records, .setsTaken, .setsShown, .setsBase, .formats, .claim,
                 .claimAnswer,
                 .releaseClaim, .unknown:
                 break

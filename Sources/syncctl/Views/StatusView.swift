@@ -68,6 +68,11 @@ struct StatusView {
             ]
         ]
         if let peer = status.peer { rows.append(["peer", peerText(peer)]) }
+        if let peer = status.peer, peer.heldDeletes > 0 {
+            let deletes = Words.count(peer.heldDeletes, "delete")
+            let name = style.name(peer.name)
+            rows.append(["waits", "for \(name), which holds \(deletes): syncctl approve or syncctl reject there"])
+        }
         for text in renewals { rows.append(["key", text]) }
         if !toDo.isEmpty { rows.append(["changes", toDo]) }
         if status.progress.phase != "idle" { rows.append(["now", progressText]) }

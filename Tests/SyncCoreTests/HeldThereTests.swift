@@ -1,0 +1,84 @@
+/// A mass deletion that waits for a person on one node, as the other node sees it.
+import SyncCore
+import SyncModel
+import Testing
+
+struct HeldThereTests {
+    private static let all = SortedMap((0..<100).map { number in (place("a\(number)"), item(UInt64(number))) })
+
+    private static func item(_ number: UInt64) -> Driver.Item {
+        .file("\(number)", inode: 100 + number, modified: Timestamp(seconds: 1_700_000_000, nanoseconds: 5))
+    }
+
+    /// With a folder of these files, and a peer that offers this.
+    private static func greeted(_ features: [[UInt8]], files: SortedMap<Path, Driver.Item> = [:]) -> Driver {
+        var driver = Driver.running(files: files)
+        driver.happen(.connected(Driver.link))
+        driver.settle()
+        var hello = Driver.hello()
+        hello.features = features
+        driver.receive(.hello(hello))
+        driver.settle()
+        return driver
+    }
+
+    private static func status(of driver: inout Driver) throws -> Status {
+        driver.happen(.command(CommandID(raw: 1), .status))
+        driver.settle()
+        return try #require(driver.statuses.last)
+    }
+
+    private static func held(by driver: Driver) -> [UInt32] {
+        driver.sent.compactMap { if case .holding(let files) = $0 { files } else { nil } }
+    }
+
+    @Test("INV-24: a node whose peer holds deletions is not in sync, says how many, and is again when they are let go")
+    func told()
+        throws
+    {
+        var driver = Self.greeted([Hello.heldDeletes])
+        driver.receive(.acknowledge(Acknowledgement(head: .none, isSettled: true)))
+        driver.settle()
+        #expect(try Self.status(of: &driver).inSync)
+        driver.receive(.holding(files: 80))
+        var status = try Self.status(of: &driver)
+        #expect(!status.inSync && status.peerHeldDeletes == 80 && status.state == .waiting)
+        driver.receive(.holding(files: 0))
+        status = try Self.status(of: &driver)
+        #expect(status.inSync && status.peerHeldDeletes == 0 && status.state == .inSync)
+        // What was said on one connection is not so for ever.
+        driver.receive(.holding(files: 80))
+        driver.happen(.disconnected(Driver.link))
+        driver.greet()
+        driver.receive(.acknowledge(Acknowledgement(head: .none, isSettled: true)))
+        #expect(try Self.status(of: &driver).peerHeldDeletes == 0)
+    }
+
+    @Test(
+        "INV-24: what is held here is told to a peer that heeds it, and to no other; that it is over comes after the deletes"
+    )
+    func tells() throws {
+        for features in [[Hello.heldDeletes], [Hello.changedLists]] {
+            var driver = Self.greeted(features, files: Self.all)
+            driver.files = SortedMap(Self.all.filter { $0.value.stat.identity.inode >= 180 })
+            driver.notice([(0..<80).map { Notice(path: place("a\($0)"), kind: .gone) }])
+            driver.settle()
+            let held = try #require(try Self.status(of: &driver).heldDeletes)
+            #expect(Self.held(by: driver) == (features == [Hello.heldDeletes] ? [UInt32(held.files)] : []))
+            let before = driver.sent.count
+            driver.happen(.command(CommandID(raw: 3), .approve))
+            driver.settle()
+            #expect(try Self.status(of: &driver).heldDeletes == nil)
+            let after = driver.sent.dropFirst(before)
+            let isLog = { (frame: Frame) in if case .log = frame { true } else { false } }
+            #expect(after.contains(where: isLog))
+            guard features == [Hello.heldDeletes] else {
+                #expect(Self.held(by: driver) == [])
+                continue
+            }
+            #expect(Self.held(by: driver).last == 0)
+            let over = try #require(after.lastIndex(of: .holding(files: 0)))
+            #expect(try #require(after.lastIndex(where: isLog)) < over)
+        }
+    }
+}
