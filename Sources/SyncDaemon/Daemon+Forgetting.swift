@@ -44,16 +44,15 @@ extension Daemon {
         }
         if status.toApply > 0 {
             notes.append(
-                "\(status.toApply) paths of which this node did not show everything yet stay as they are here.")
+                "Paths of which this node did not show everything yet: \(status.toApply). They stay as they are here.")
         }
         if let held = status.heldDeletes {
             notes.append(
-                "\(held.files) deletions waited for approval; these files are gone here, and nobody is told to delete them."
-            )
+                "Deletions that waited for approval: \(held.files). Nobody is told to delete these files any more.")
         }
         if status.contests > 0 {
             notes.append(
-                "\(status.contests) conflicts between records were open; what lost in them is among the earlier versions "
+                "Conflicts between records that were open: \(status.contests). What lost in them is among the earlier versions "
                     + "(syncctl history).")
         }
         return notes
