@@ -38,8 +38,14 @@ final class Opened {
     /// moment again, as from a backup. It has its name once it is whole.
     func keepCopy() throws(StoreError) -> [UInt8] {
         try directory.makeEmptyFile(StateDirectory.copy)
-        try database.connection.copy(to: directory.path(of: StateDirectory.copy))
-        return try directory.nameCopy()
+        do throws(StoreError) {
+            try database.connection.copy(to: directory.path(of: StateDirectory.copy))
+            return try directory.nameCopy()
+        } catch {
+            // On a full disk it would be in the way of what comes next.
+            directory.dropCopy()
+            throw error
+        }
     }
 
     /// A new state is made under another name and gets its own when it is whole: a state.db that is empty or without

@@ -127,6 +127,9 @@ extension StateDirectory {
         return Array(name.utf8)
     }
 
+    /// What cannot be removed is replaced by the next copy.
+    func dropCopy() { _ = unsafe unlinkat(descriptor, StateDirectory.copy, 0) }
+
     /// The database goes before its journal: alone in its place it would be taken for an older state, while a journal
     /// without a database is known for what it is.
     func setAside() throws(StoreError) -> [UInt8] {

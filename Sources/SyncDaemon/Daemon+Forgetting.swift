@@ -21,9 +21,7 @@ extension Daemon {
             guard !isForgetting else {
                 return asker.refuse(ControlError(.requestRefused, text: Daemon.isForgettingText))
             }
-            let parting = Parting(
-                peer: peer, name: record.peerName, notes: Daemon.notes(on: status, of: record.peerName)
-            ) {
+            let parting = Parting(peer: peer, name: record.peerName, notes: Daemon.notes(on: status)) {
                 switch $0 {
                 case .success(let notes): asker.finish(DoneDocument(notes: notes))
                 case .failure(let error): asker.refuse(error)
@@ -37,7 +35,7 @@ extension Daemon {
     }
 
     /// What goes with the pair.
-    private static func notes(on status: Status, of peerName: [UInt8]) -> [String] {
+    private static func notes(on status: Status) -> [String] {
         var notes: [String] = []
         if status.isConnected {
             notes.append("The other node is there and still takes this one for its partner: run syncctl unpair on it.")
@@ -58,8 +56,8 @@ extension Daemon {
         return notes
     }
 
-    /// `then` comes whether it could be written down or not.
-    func forget(_ parting: Parting, then: @escaping () -> Void) {
+    /// `restart` comes whether it could be written down or not; then who asked is told.
+    func forget(_ parting: Parting, restart: @escaping () -> Void) {
         let former = FormerPeer(name: parting.name, keys: parting.peer.known, versionsBefore: nil)
         let (id, folder, name) = (record.id, record.folder, record.name)
         let (formers, keys) = (formerPeers, KnownPeer().facts.map { $0.key })
@@ -80,16 +78,23 @@ extension Daemon {
             }
         }) { [unowned self] result in
             switch result {
-            case .success(let forgotten): noteForgotten(forgotten, parting)
+            case .success(let forgotten):
+                noteForgotten(forgotten, parting)
+                restart()
+                let kept = """
+                    All that was known of that pair is kept as \(Path.escape(forgotten.copy)) in the state directory; remove it \
+                    when nobody needs it.
+                    """
+                parting.then(.success(parting.notes + [kept]))
             case .failure(let error):
                 peer = parting.peer
                 link.setPin(peer.pin)
                 link.accept(alsoKey: peer.pin == nil ? nil : peer.next)
                 let text = "the state could not be changed, and this node is what it was: \(error)"
                 journal.problem(.requestRefused, text)
+                restart()
                 parting.then(.failure(ControlError(.requestRefused, text: text)))
             }
-            then()
         }
     }
 
@@ -104,9 +109,6 @@ extension Daemon {
         journal.say(
             "\"\(Path.escape(parting.name))\" is forgotten; the folder stays, and so does all that was known, in \(copy)"
         )
-        let kept =
-            "All that was known of that pair is kept as \(copy) in the state directory; remove it when nobody needs it."
-        parting.then(.success(parting.notes + [kept]))
     }
 
     /// Who an earlier version is by. Those of a partner of before are not by that of now.

@@ -220,7 +220,7 @@ final class Daemon {
         host.post(.stopRequested)
     }
 
-    /// Ends the node, has its state forget the peer, and starts it anew. `then` comes before that start.
+    /// Ends the node, has its state forget the peer, and starts it anew.
     func restartNode(forgetting parting: Parting) {
         guard !isStopping else { return }
         self.parting = parting

@@ -49,6 +49,38 @@ struct FullDiskTests {
     }
 
     @Test(
+        "no space for the copy of a pair that is to be forgotten: it is not, and nothing of the copy is left",
+        .enabled(if: SmallFileSystem.isPossible, "it takes the right to mount a file system"))
+    func noSpaceToForget() throws {
+        let scratch = try Scratch()
+        let mounted = try SmallFileSystem(at: scratch)
+        defer { mounted.unmount() }
+        var draws = Draws(seed: 2, stream: "full")
+        var virtual = VirtualStore(node: draws.node())
+        let store = try mounted.scratch.open()
+        try store.perform(StoreBatch([.putNode(virtual.node)]))
+        for _ in 0..<5 {
+            let batch = draws.batch()
+            try store.perform(batch)
+            virtual.perform(batch)
+        }
+        mounted.fill()
+        var after = virtual
+        after.forgetPeer()
+        #expect {
+            try store.forgetPeer(as: after.node, setting: [])
+        } throws: { error in
+            if case .full = error as? StoreError { true } else { false }
+        }
+        #expect(try virtual.isIn(store))
+        #expect(!mounted.scratch.names.contains("state.db.copy"))
+        unsafe unlink("\(mounted.scratch.path)/ballast")
+        _ = try store.forgetPeer(as: after.node, setting: [])
+        #expect(try after.isIn(store))
+        store.close()
+    }
+
+    @Test(
         "no space for a new state leaves none behind",
         .enabled(if: SmallFileSystem.isPossible, "it takes the right to mount a file system"))
     func noSpaceToBegin() throws {
