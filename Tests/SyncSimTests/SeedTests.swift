@@ -43,6 +43,10 @@ struct SeedTests {
             62_276,
             // (The judge was wrong.) The clock stood still over the cut: what that has left looks like written since.
             62_463,
+            // A part of a mass deletion waited for its batch, and was judged by itself long after the rest.
+            60_123,
+            // A directory was kept for what a rule file left out that was to go as well.
+            29_477,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations
@@ -89,6 +93,8 @@ struct SeedTests {
             5408,
             // What was saved over a newer version, and was held back, counted as what there is once the peer had been set back.
             3965,
+            // A content whose author had lost his state, and did not know any more that he ever wrote it, was waited for for ever.
+            6941,
         ])
     func passesWithFormats(seed: UInt64) {
         let violations = Simulation.run(plan: SeedPlan(formatsOf: seed)).violations

@@ -269,7 +269,8 @@ extension Node {
 
     /// A content that its own author no longer has, asked for again and again: a power cut took it before it came here.
     /// A node whose folder shows something whole says so anew. If none has, whoever has what a cut left of it says that; if
-    /// there is nothing at all, its author does: nobody else can know that it is gone.
+    /// there is nothing at all, its author does; and if he has not done so long after he would have, he does not know any more
+    /// that he ever wrote it (his state was lost since, and this node put back to an image from before that).
     private mutating func acceptLoss(
         _ row: inout Row, _ kept: [KeptVersion], patiences: Int64, in batch: inout Batch
     ) {
@@ -283,7 +284,7 @@ extension Node {
         } else if let disk = row.disk, row.condition != .damaged || patiences >= 2 {
             revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: version, in: &batch)
             cancel(row.path)
-        } else if row.disk == nil, lost.origins.content.author == .own, patiences >= 3 {
+        } else if row.disk == nil, patiences >= (lost.origins.content.author == .own ? 3 : 8) {
             var gone = lost.entry
             gone.content = .absent
             revise(&row, to: gone, stat: nil, isReasserted: true, seeing: version, in: &batch)

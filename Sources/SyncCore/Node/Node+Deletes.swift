@@ -37,9 +37,13 @@ struct DeleteState: Sendable {
         var files: [GoneFile]
         /// Of what the last process deleted only the paths are known.
         var paths: [Path] = []
+        /// All that could have gone with it has been looked at since: nothing waits for a look, or for a batch to end.
+        var isWhole = false
     }
 
     static let recentFilesMax = 1_024
+    /// What waited for a batch or a look is judged with what went before it, but no longer than so many windows.
+    static let windowsMax: UInt64 = 6
     static let delaysMax = 5
 
     var isIdle: Bool {
@@ -68,6 +72,16 @@ struct DeleteState: Sendable {
         recent.reduce(recalled.count { $0.isBelow(top) }) { count, gone in
             count + gone.files.count { $0.path.isBelow(top) } + gone.paths.count { $0.isBelow(top) }
         }
+    }
+
+    /// The node has come to rest.
+    mutating func noteRest() {
+        guard recent.last?.isWhole == false else { return }
+        for index in recent.indices { recent[index].isWhole = true }
+    }
+
+    func isPast(_ gone: Recent, atMilliseconds time: UInt64, window: UInt64) -> Bool {
+        gone.atMilliseconds + (gone.isWhole ? window : window * DeleteState.windowsMax) < time
     }
 
     mutating func endRecall(atMilliseconds time: UInt64) {
@@ -181,6 +195,7 @@ struct DeletePass: Sendable {
 extension Node {
     /// A missing path is judged once nothing is being read that might turn out to be the same file elsewhere.
     mutating func pumpDeletes() {
+        if watch.isIdle && apply.isIdle && lane.isIdle && deletes.isIdle { deletes.noteRest() }
         guard !deletes.isJudging, !startJudgementOfAll(), isWorking, deletes.flagging == 0,
             !deletes.candidates.isEmpty || deletes.mustRecount
         else { return }
@@ -437,9 +452,8 @@ extension Node {
     }
 
     private mutating func recentDeletes() -> Int {
-        while let first = deletes.recent.first,
-            first.atMilliseconds + limits.fuseWindowMilliseconds < now.monotonicMilliseconds
-        {
+        let (time, window) = (now.monotonicMilliseconds, limits.fuseWindowMilliseconds)
+        while let first = deletes.recent.first, deletes.isPast(first, atMilliseconds: time, window: window) {
             _ = deletes.recent.popFirst()
         }
         return deletes.recent.reduce(0) { $0 + $1.count } + deletes.recalled.count

@@ -331,7 +331,7 @@ extension Node {
             let retimed = items.compactMap { $0.retimed?.identity }
             return [.rows(items.flatMap(\.paths)), .rows(parents.map(\.key)), .identities(retimed)]
         case .explainNotEmpty(let path, let after, _):
-            return [.rows([path]), .below(path, after: after, limit: limits.batchPathsMax)]
+            return [.rows([path]), .below(path, after: after, limit: limits.batchPathsMax), .ignoreFiles]
         case .reassertBeside(let path, let copy):
             return [.rows([path]), .rows([copy])]
         case .lateWriters(let versions):

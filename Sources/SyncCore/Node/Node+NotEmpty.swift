@@ -10,6 +10,7 @@ extension Node {
             !rulesAreChanging
         else { return }
         let below = answers.rows()
+        let ruleFiles = answers.rows()
         // (What is ignored is not looked at and may have gone long ago. If it is there, it is when all else is gone.)
         let live = below.filter { $0.disk != nil && $0.condition != .ignored }
         let isOverdue = old.waiting.map { patiences(of: $0) >= 1 } ?? false
@@ -19,11 +20,12 @@ extension Node {
             enqueue(.explainNotEmpty(path, after: last.path, sawLive: sawLive || !live.isEmpty))
         } else if live.isEmpty, !sawLive {
             // Nothing we know of. A scan may find it; what even a scan passes over (ignored, special) keeps its directory.
-            if (old.waiting?.tries ?? 0) > 2 {
-                keep(directory: old, into: &effects)
-            } else {
+            if (old.waiting?.tries ?? 0) <= 2 {
                 rescan(path)
+            } else if isOverdue || !ruleFiles.contains(where: { $0.condition != .ignored && $0.needsApply }) {
+                keep(directory: old, into: &effects)
             }
+            // Else a rule file is still to be changed, and what it leaves out may be free to go with the directory by then.
         }
         // Otherwise its children are on their way out; the next round tries again.
     }
