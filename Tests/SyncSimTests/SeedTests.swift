@@ -47,6 +47,12 @@ struct SeedTests {
             60_123,
             // A directory was kept for what a rule file left out that was to go as well.
             29_477,
+            // What a power cut had left of one file was moved over another by a person: that other came back, and his move was undone.
+            54_022, 54_493,
+            // Written by another name of a hard link before a power cut, and taken for damage by this one.
+            70_591,
+            // (The judge was wrong.) An empty file that a program gives its name to, where a power cut has left one, is written.
+            15_574,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

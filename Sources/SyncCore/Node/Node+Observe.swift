@@ -1013,6 +1013,11 @@ extension Node {
         }
         if isDamage(row, found: entry, stat, namesakes), !isRenamed(entry, stat, to: row, namesakes) {
             if row.condition != .damaged { row.waiting = nil }
+            if let content = contentOfRemains(stat, at: row, namesakes), content != row.disk?.entry.content {
+                let whole = Entry(content: content, mode: entry.mode, modified: entry.modified)
+                revise(&row, to: whole, stat: stat, in: &batch)
+                cancel(row.path)
+            }
             row.condition = .damaged
             let origins = row.disk?.origins ?? Resolution.nothing.origins
             row.disk = Row.DiskState(entry: entry, stat: stat, origins: origins, isRacy: isRacy)
@@ -1072,6 +1077,7 @@ extension Node {
             let isMade = stat.identity != disk.stat.identity && watch.isSinceBoot(stat.identity.birth)
             return row.condition == .damaged && !isMade
         }
+        if isWrittenByAnotherName(stat, entry, row, namesakes) { return false }
         // (A directory or a link says nothing by its size.)
         let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
         guard isSuspect(row) || watch.heeded.contains(key: row.path) || isEmptied && isOfLastMoments(shown),
@@ -1097,6 +1103,17 @@ extension Node {
         // Made after what is known had been put here, whatever times it was given: no cut brings that back.
         let isLater = stat.identity != disk.stat.identity && stat.identity.birth > disk.stat.changed
         return !isNew && (stat.modified <= disk.stat.modified && !isLater || isEmptied)
+    }
+
+    /// The very file that is known here, and it holds what it was known to hold by another name before the cut.
+    private func isWrittenByAnotherName(
+        _ stat: Stat, _ entry: Entry, _ row: Row, _ namesakes: Namesakes
+    ) -> Bool {
+        guard stat.kind == .file, row.disk?.stat.identity == stat.identity else { return false }
+        return namesakes[stat.identity].contains { other in
+            other.path != row.path && other.condition == .normal && other.disk?.entry.content == entry.content
+                && !isFoundSinceStart(other)
+        }
     }
 
     /// Last changed so shortly before the cut that nothing of what was written may have reached the disk, however long ago that was
@@ -1158,20 +1175,36 @@ extension Node {
     }
 
     /// A whole file that is known by another name has been given this one since the machine is up again: as old as it
-    /// was, but a person put it here. (The very file that is known here was not put here since: what the cut has left of it has
-    /// all its names.)
+    /// was, but a person put it here.
     private func isRenamed(_ entry: Entry, _ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
-        let path = row.path
-        let isPutHere =
-            row.disk?.stat.identity != stat.identity && (watch.isChangedSinceBoot(stat) || hasArrived(path))
-        if let stray = watch.strays[stat.identity], stray.path != path, stray.content == entry.content, isPutHere {
+        let isPutHere = isPutHere(stat, row)
+        if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content, isPutHere {
             return true
         }
         return namesakes[stat.identity].contains { other in
-            guard other.path != path, other.condition != .damaged, other.disk?.entry.content == entry.content
+            guard other.path != row.path, other.condition != .damaged, other.disk?.entry.content == entry.content
             else { return false }
             return isPutHere || isHandled(other.path)
         }
+    }
+
+    /// (The very file that is known here was not put here since: what the cut has left of it has all its names.)
+    private func isPutHere(_ stat: Stat, _ row: Row) -> Bool {
+        row.disk?.stat.identity != stat.identity && (watch.isChangedSinceBoot(stat) || hasArrived(row.path))
+    }
+
+    /// What a power cut has left of a file that is known by another name has been put here by a person: the content that file had.
+    /// What stood here before is nothing that he wants back.
+    private func contentOfRemains(_ stat: Stat, at row: Row, _ namesakes: Namesakes) -> Content? {
+        guard stat.kind == .file, isPutHere(stat, row), book(of: row.path) == nil, !hasHeader(row.path)
+        else { return nil }
+        if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content.kind == .file {
+            return stray.content
+        }
+        let other = namesakes[stat.identity].first { other in
+            other.path != row.path && isSuspect(other) && other.disk?.entry.content.kind == .file
+        }
+        return other.map { $0.condition == .damaged ? resolution(of: $0).entry.content : $0.disk?.entry.content } ?? nil
     }
 
     private mutating func noteArrival(of stat: Stat, at row: Row) {

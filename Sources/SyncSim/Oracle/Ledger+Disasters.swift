@@ -117,8 +117,8 @@ extension Ledger {
         }
     }
 
-    /// A person has moved a directory before its daemon had been through the folder after a power cut: what the cut has left of a
-    /// value has gone along, and whoever mends it may do so where it is by then.
+    /// A person has moved a directory, or a file over another, before its daemon had been through the folder after a power cut: what the
+    /// cut has left of a value has gone along, and whoever mends it may do so where it is by then.
     package mutating func movedRemains(from old: Path, to new: Path, on machine: Int) {
         guard let moved = pages[new]?.acts.last, moved.machine == machine else { return }
         let left = (pages[old]?.remains ?? []).filter { $0.machine == machine && $0.found == moved.after }

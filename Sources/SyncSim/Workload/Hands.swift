@@ -78,14 +78,18 @@ package struct Hands {
     package func rename(_ source: Path, to target: Path) -> DiskError? {
         var paths = [source, target]
         var below: [(old: Path, new: Path)] = []
+        // (A daemon takes a file for another name's only where it knows what stood there.)
+        if kind(source) != .directory, exists(target) { below.append((source, target)) }
         for (path, _) in world.machines[machine].disk.values(below: source) {
             paths.append(path)
             guard let moved = path.rebased(from: source, to: target) else { continue }
             paths.append(moved)
             if path != source { below.append((path, moved)) }
         }
+        let isSame = kind(source) == .file && source != target && value(at: source) == value(at: target)
         let error = change(paths) { disk, now in disk.rename(source, to: target, now: now) }
         guard error == nil else { return error }
+        if isSame { world.ledger.rewrote(target, on: machine, at: world.now) }
         for path in paths { noteSharedNames(of: path) }
         if world.isUnsettled(machine) {
             for (old, new) in below { world.ledger.movedRemains(from: old, to: new, on: machine) }
