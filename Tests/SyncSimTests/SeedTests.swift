@@ -53,6 +53,8 @@ struct SeedTests {
             70_591,
             // (The judge was wrong.) An empty file that a program gives its name to, where a power cut has left one, is written.
             15_574,
+            // What had gone while notices were lost, and was being read that moment, was told of and never looked for again.
+            69_200,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

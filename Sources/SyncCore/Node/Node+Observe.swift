@@ -57,6 +57,8 @@ struct WatchState: Sendable {
     var hashing = SortedMap<Path, Bool>()
     /// What looks have found since where a file was being read. If that is what was read, it is not read again.
     var seenWhileHashing = SortedMap<Path, Stat>()
+    /// Files that were being read when notices were lost: each is looked at once more when it has been read.
+    var readDuringLoss = SortedMap<Path, Bool>()
     /// Paths whose look must wait until the batch that is writing them is done; true if somebody else wrote meanwhile.
     var deferred = SortedMap<Path, Bool>()
     /// Files that changed while they were read, and when to try again.
@@ -303,7 +305,7 @@ extension Node {
             watch.toInspect.removeAll()
             watch.noticed.removeAll()
             watch.closed.removeAll()
-            rescanAll()
+            rescanAfterLoss()
             // What waited for one of these looks, or is gone without having been known, is in no scan.
             plan.afterLook.removeAll()
             plan.startRound()
@@ -368,6 +370,17 @@ extension Node {
         watch.swept.removeAll()
         var batch = Batch()
         store(&batch, into: &effects)
+    }
+
+    /// Notices were lost. What is being looked at or read this moment may be from before, and where it is new a scan has no row to
+    /// compare with: what is gone by then would be in no difference.
+    mutating func rescanAfterLoss() {
+        for (_, purpose) in jobs {
+            guard case .inspection(let paths) = purpose else { continue }
+            for path in paths { look(at: path) }
+        }
+        for (path, _) in watch.hashing { watch.readDuringLoss[path] = true }
+        rescanAll()
     }
 
     mutating func rescanAll() {
@@ -938,6 +951,7 @@ extension Node {
             if let seen = watch.seenWhileHashing.removeValue(forKey: result.path), !result.shows(seen) {
                 watch.toHash[result.path] = true
             }
+            if watch.readDuringLoss.removeValue(forKey: result.path) != nil { look(at: result.path) }
             if apply.touches(result.path) {
                 watch.deferred[result.path] = true
                 continue

@@ -76,7 +76,7 @@ public struct Node: Sendable {
         case .started(let start): begin(start, into: &effects)
         case .stopRequested: requestStop()
         case .noticed(let notices): note(notices)
-        case .overflowed: rescanAll()
+        case .overflowed: rescanAfterLoss()
         case .scanned(let job, let chunk): finishScan(job, chunk, into: &effects)
         case .inspected(let job, let inspection): finishInspection(job, inspection, into: &effects)
         case .hashed(let job, let outcomes): finishHashing(job, outcomes)
