@@ -55,6 +55,8 @@ struct SeedTests {
             15_574,
             // What had gone while notices were lost, and was being read that moment, was told of and never looked for again.
             69_200,
+            // What had won a conflict by a directory move was changed before the loser was told of it, who then made no copy.
+            71_605,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations
