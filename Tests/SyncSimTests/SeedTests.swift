@@ -57,6 +57,10 @@ struct SeedTests {
             69_200,
             // What had won a conflict by a directory move was changed before the loser was told of it, who then made no copy.
             71_605,
+            // A version was asked for twice at once, and the second time what had made room for it came back.
+            64_891,
+            // What a person had set aside, or a restored version had taken the place of, was not synced, and a power cut emptied it.
+            11_693,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

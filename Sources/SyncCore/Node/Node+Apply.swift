@@ -12,6 +12,8 @@ struct ApplyState: Sendable {
     var writing = SortedMap<Path, Bool>()
     /// Places a restored version is on its way to, and files on their way out because a person said so.
     var restoring = SortedMap<Path, Bool>()
+    /// The versions that are on their way there.
+    var givingBack = SortedMap<VersionID, Bool>()
     /// Both ends of a directory move that is being carried out: everything below is on the move.
     var moving: [Path] = []
     /// Files that will be renamed by a task of another path.

@@ -206,6 +206,11 @@ extension Node {
             effects.add(.answer(id, .refused(.contentUnavailable)))
             return
         }
+        // Asked for twice at once: by the time of the second the place of the version may hold what has made room for the first.
+        guard apply.givingBack.updateValue(true, forKey: version) == nil else {
+            effects.add(.answer(id, .refused(.pathBusy)))
+            return
+        }
         enqueue(.restoreOver(id, kept, path ?? kept.path))
     }
 
@@ -220,16 +225,18 @@ extension Node {
         guard !apply.touches(target), !target.isReserved, !target.isRoot, row?.disk?.entry.content.isDirectory != true,
             !isBelowFile
         else {
+            apply.givingBack[kept.id] = nil
             effects.add(.answer(id, .refused(.pathBusy)))
             return
         }
         let (there, here) = (kept.place, Place.tree(target))
         let program: DiskProgram
         if let stat = row?.disk?.stat {
-            program = DiskProgram([
-                .expect(here, stat), .expectUnheld(here), .exchange(there, here), .expectContent(there, stat),
-                .inspect(there), .syncParent(here), .syncParent(there),
-            ])
+            program = DiskProgram(
+                [
+                    .expect(here, stat), .expectUnheld(here), .exchange(there, here), .expectContent(there, stat),
+                    .inspect(there), .syncParent(here), .syncParent(there),
+                ] + (stat.kind == .file ? [.syncFile(there)] : []))
         } else {
             program = DiskProgram([.move(there, to: here), .syncParent(here), .syncParent(there)])
         }
@@ -278,6 +285,7 @@ extension Node {
         // What could not be looked at, if it is a save in that very moment, the late look will find.
         guard let result = results.last, failure.map({ $0.index > (old == nil ? 0 : Node.restoringExchange) }) ?? true
         else {
+            apply.givingBack[kept.id] = nil
             effects.add(.answer(id, answer))
             return
         }
@@ -293,6 +301,7 @@ extension Node {
         into effects: inout Effects
     ) {
         endRestoring(target, intent, into: &effects)
+        apply.givingBack[kept.id] = nil
         if let result = results.first, result.failure?.index == 1, let save = result.inspected.first ?? nil {
             // What it was to change places with is gone again: the save goes into the tree beside it.
             rescue(kept.with(stat: save), into: &effects)
@@ -314,6 +323,7 @@ extension Node {
         _ answer: Answer, into effects: inout Effects
     ) {
         var batch = Batch()
+        apply.givingBack[kept.id] = nil
         noteTaken(kept)
         if let old, let stat {
             let version = replaced(kept, by: old, of: target)

@@ -14,10 +14,12 @@ extension Node {
         let intent = Intent(
             stage: nextStage(), path: path, action: .remove, expected: disk.stat, displaced: .version(version))
         let (here, there) = (Place.tree(path), version.place)
-        let program = DiskProgram([
-            .expect(here, disk.stat), .move(here, to: there), .expectContent(there, disk.stat), .inspect(there),
-            .syncParent(there), .syncParent(here),
-        ])
+        // Whoever wrote it may not have synced it, and it may be the only one.
+        let program = DiskProgram(
+            [
+                .expect(here, disk.stat), .move(here, to: there), .expectContent(there, disk.stat), .inspect(there),
+                .syncParent(there), .syncParent(here),
+            ] + (disk.stat.kind == .file ? [.syncFile(there)] : []))
         apply.restoring[path] = true
         run([program], for: .settingAside(id, version, intent.stage), after: intent, into: &effects)
     }
