@@ -59,12 +59,15 @@ extension World {
     }
 
     func performOperation(of job: JobID, _ machine: Int) {
+        if isHeld(job, machine) { return hold(job, machine) }
         let now = stamp(machine)
         guard let operation = machines[machine].work.diskJobs.update(job, { $0.upcoming() }) else { return }
         guard let operation else { return finish(job, machine) }
         if case .expectUnheld = operation, !machines[machine].disk.seesWriters {
             return passOver(job, machine)
         }
+        let there = machines[machine].disk.enterOpenFolder()
+        defer { machines[machine].disk.leaveOpenFolder(to: there) }
         for checker in checkers { checker.willPerform(operation, on: machine, in: self) }
         guard var task = machines[machine].work.diskJobs[job] else { return }
         task.run.advance(on: &machines[machine].disk, now: now)
@@ -79,6 +82,22 @@ extension World {
         let pause = random.workers[machine].chance(percent: 20) ? diskDelay(machine) : 0
         schedule(.diskOperation(machine: machine, process: machines[machine].process, job), after: pause)
     }
+
+    /// As in the daemon (`RootWatch`, `DiskCrew`): nothing is begun while the folder is away. What has been begun goes on in the
+    /// folder that is open, whatever stands at its path meanwhile.
+    private func isHeld(_ job: JobID, _ machine: Int) -> Bool {
+        guard let task = machines[machine].work.diskJobs[job] else { return false }
+        return !task.isBegun && task.results.isEmpty && machines[machine].disk.rootState() != .healthy
+    }
+
+    private func hold(_ job: JobID, _ machine: Int) {
+        tell(machine, .overflowed)
+        schedule(
+            .diskOperation(machine: machine, process: machines[machine].process, job),
+            after: World.rootWatchMilliseconds)
+    }
+
+    static let rootWatchMilliseconds = 1_000
 
     /// It takes no time and does nothing where the kernel cannot tell.
     private func passOver(_ job: JobID, _ machine: Int) {

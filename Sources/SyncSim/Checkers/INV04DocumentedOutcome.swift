@@ -55,7 +55,9 @@ package final class DocumentedOutcome: Invariant {
         if owed.contains(where: { $0.after == found }) || hasLife(below: path, machine) { return }
         // They lost against each other first, and then somebody removed or replaced the winner: the losers live on as copies.
         let copies = machine.copies(of: path).map(\.value)
-        if leaves.contains(where: { $0.after == found }), owed.allSatisfy({ copies.contains($0.after) }) { return }
+        // (Or to a directory that had to stay for what its deleter had not seen, which has gone from it since.)
+        let isLeft = leaves.contains { $0.after == found } || found == .directory && court.ledger.wasHome(path)
+        if isLeft, owed.allSatisfy({ copies.contains($0.after) }) { return }
         // An equal value that somebody else removed may lose to what he put in its place.
         if leaves.contains(where: { $0.after == found && found.isContent }) { return }
         court.find(

@@ -42,10 +42,6 @@ package final class Watch: Checker {
     private var before: [(place: Place, value: Value, identity: FileIdentity?)] = []
     /// When the daemon of each machine last put something at a path, or found somebody's there.
     private var made: [SortedMap<Path, Int64>] = [[:], [:]]
-    /// What the daemon of each machine has staged in another folder than its own, which stood in its place for a while.
-    private var strayed: [SortedMap<StageName, Bool>] = [[:], [:]]
-    /// And what it has put into the tree of such a folder.
-    private var madeElsewhere: [SortedMap<Path, Bool>] = [[:], [:]]
     /// What was below a directory that is about to be moved.
     private var belowSource: SortedMap<Path, Value> = [:]
     /// The folder, and everything on the machine, before a disaster.
@@ -185,16 +181,10 @@ package final class Watch: Checker {
     }
 
     private func noteChange(_ touch: DiskAct.Touched, _ machine: Int, _ world: World) {
-        if case .stage(let name) = touch.place, touch.before == .absent {
-            strayed[machine][name] = world.machines[machine].disk.isMounted ? nil : true
-        }
         guard case .tree(let path) = touch.place else { return }
         guard touch.before != touch.after else { return notePutBack(touch.after, at: path, machine, world) }
         if touch.before.isContent, let file = touch.identity { world.ledger.displacements[machine][file] = world.now }
-        if touch.after != .absent {
-            made[machine][path] = world.now
-            madeElsewhere[machine][path] = world.machines[machine].disk.isMounted ? nil : true
-        }
+        if touch.after != .absent { made[machine][path] = world.now }
         let names = world.machines[machine].disk.names(ofFileAt: path).filter { !$0.isReserved }
         if names.count > 1 { for name in names { world.ledger.linked(name) } }
         if ConflictFamily.base(of: path) != nil, touch.after.isContent {
@@ -238,9 +228,7 @@ package final class Watch: Checker {
 
     /// The base and the disk disagree about one of the places or a directory above it: the failure has a cause outside.
     private func isDisturbed(_ operation: DiskOperation, _ machine: Int, _ world: World) -> Bool {
-        if !world.machines[machine].disk.isMounted || world.machines[machine].disk.rootState() != .healthy {
-            return true
-        }
+        if world.machines[machine].disk.rootState() != .healthy { return true }
         return operation.places.contains { place in
             switch place {
             case .tree(let path): isDisturbed(path, machine, world)
@@ -250,9 +238,8 @@ package final class Watch: Checker {
         }
     }
 
-    /// Staged while another folder stood there, or brought out of the tree by an exchange and not what the base says was there.
+    /// Brought out of the tree by an exchange and not what the base says was there.
     private func isForeign(_ name: StageName, _ index: Int, _ world: World) -> Bool {
-        if strayed[index].contains(key: name) { return true }
         let machine = world.machines[index]
         guard let intent = machine.store.intents[name], case .place(let staged, _) = intent.action,
             let found = machine.disk.peekStat(VirtualDisk.path(of: .stage(name)))
@@ -274,7 +261,6 @@ package final class Watch: Checker {
             {
                 return true
             }
-            if known == nil, madeElsewhere[index].contains(key: place) { return true }
             if place == path, let known, let found, known.kind != .directory, !found.isUntouched(since: known) {
                 return true
             }
@@ -456,11 +442,11 @@ package final class Watch: Checker {
         let duties = world.ledger.duties
         world.ledger.struck(
             machine, was: Ledger.Holdings(tree: before.tree), is: Ledger.Holdings(tree: now),
-            other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues), isSafe: isSafe,
+            other: holdings(of: world.machines[1 - machine]), isSafe: isSafe,
             isRecorded: { self.isRecorded($0, before, world.machines[machine]) },
             isBehind: { self.isBehind($0, world.machines[machine]) },
             isBackdated: { self.isBackdated($0, world.machines[machine]) },
-            isDeleted: { path in world.machines[machine].store.rows[path].map { $0.disk == nil } ?? false },
+            isDeleted: { self.isDeleted($0, machine, world) },
             isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
             looksReplaced: { self.looksReplaced($1, at: $0, world.machines[machine]) })
         let disk = world.machines[machine].disk.atHome
@@ -502,6 +488,13 @@ package final class Watch: Checker {
         return (row.disk?.entry.content ?? .absent) == content
     }
 
+    /// The base says that nothing is there any more, or that of the other node does: it has been told before an image took that back.
+    private func isDeleted(_ path: Path, _ machine: Int, _ world: World) -> Bool {
+        let own = world.machines[machine].store.rows[path]
+        let other = world.machines[1 - machine].store.rows[path]?.head(by: .peer)
+        return own.map { $0.disk == nil } ?? false || other?.entry.isAbsent ?? false
+    }
+
     /// The base says that this stands there.
     private func isKnown(_ value: Value, at path: Path, _ machine: Machine) -> Bool {
         guard let content = machine.store.rows[path]?.disk?.entry.content else { return false }
@@ -522,6 +515,16 @@ package final class Watch: Checker {
         }
         let isNewer = found.identity != known.identity || found.modified > known.modified
         return isNewer && isKnown(value, at: path, machine) && !isBackdated(path, machine)
+    }
+
+    /// What a directory has made room for is not there yet: the directory lies in the stage, and if it turns out to hold something
+    /// it goes back to its place.
+    private func holdings(of machine: Machine) -> Ledger.Holdings {
+        let disk = machine.disk.atHome
+        var tree = disk.treeValues
+        for (name, intent) in machine.store.intents
+        where disk.peekStat(VirtualDisk.path(of: .stage(name)))?.kind == .directory { tree[intent.path] = .directory }
+        return Ledger.Holdings(tree: tree)
     }
 
     /// The base says that another content stood there.

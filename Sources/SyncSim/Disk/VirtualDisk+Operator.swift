@@ -28,6 +28,17 @@ extension VirtualDisk {
 
     package var isMounted: Bool { root == home }
 
+    /// A daemon has its folder open: what it does there it does in that very directory. Returns what stands in its place.
+    mutating func enterOpenFolder() -> InodeKey? {
+        let there = root
+        root = home
+        return there
+    }
+
+    mutating func leaveOpenFolder(to there: InodeKey?) {
+        root = there
+    }
+
     /// Another folder stands in the place of ours, with the marker of another set-up or with none; `mount` undoes it.
     package mutating func replaceRoot(marker: FolderID?, now: Timestamp) {
         let other = makeInode(.directory, mode: 0o755, in: home, now: now)

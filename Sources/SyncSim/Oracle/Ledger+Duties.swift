@@ -157,7 +157,8 @@ extension Ledger.Page {
     /// True if the value was written here while somebody else wrote something different: the only good reason for a conflict copy.
     package func isContested(_ value: Value) -> Bool {
         // Nobody meant what a crash left, and nobody can have seen it. Of what it brought back and something newer either may lose.
-        if isEntangled || carried.contains(value) || !revived.isEmpty { return true }
+        // (An earlier state that a cut has given back looks like a write where somebody has changed its mode since.)
+        if isEntangled || carried.contains(value) || !revived.isEmpty || wasLeft(value) { return true }
         let makers = acts.filter { $0.after == value }
         return makers.contains { maker in
             maker.isRacing || maker.isAside
