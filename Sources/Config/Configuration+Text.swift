@@ -43,7 +43,9 @@ extension ConfigurationKey {
         switch self {
         case .peer: "beta.example:7420"
         case .mailbox: "/mnt/both"
-        default: ""
+        case .name, .state, .control, .folder, .models, .transport, .listen, .rateLimit, .deleteFuseFiles,
+            .deleteFusePercent, .keepVersionsDays, .keepVersionsSize, .reserve, .hook:
+            ""
         }
     }
 

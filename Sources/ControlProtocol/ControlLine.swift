@@ -27,7 +27,7 @@ public enum RequestID: Hashable, Sendable {
             guard let value = number.int64 else { return nil }
             self = .number(value)
         case .string(let text): self = .text(text)
-        default: return nil
+        case .null, .bool, .array, .object, nil: return nil
         }
     }
 }

@@ -31,7 +31,7 @@ final class Fanotify: WatchQueue {
         let handle = try Fanotify.handle(of: directory)
         return known.withLock { known in
             if let number = known.numbers[handle] { return number }
-            known.last += 1
+            known.last = known.last.next
             known.numbers[handle] = known.last
             known.handles[known.last] = handle
             return known.last

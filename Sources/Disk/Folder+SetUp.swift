@@ -83,7 +83,9 @@ extension Folder {
             case .notFound: throw FolderError(kind: .notSetUp, operation: "openat2", subject: subject)
             case .notDirectory, .crossDevice:
                 throw FolderError(kind: .damaged, operation: "openat2", subject: subject, errno: error.errno)
-            default: throw FolderError(error, operation: "openat2", subject: subject)
+            case .exists, .notEmpty, .isDirectory, .noSpace, .inputOutput, .readOnly, .busy, .permission, .nameTooLong,
+                .mismatch, .unsupported:
+                throw FolderError(error, operation: "openat2", subject: subject)
             }
         }
     }

@@ -14,13 +14,14 @@ final class Inotify: WatchQueue {
     func add(_ directory: borrowing Descriptor, isRoot: Bool) throws(Failure) -> WatchNumber {
         let mask = Inotify.mask | (isRoot ? Inotify.rootMask : 0)
         let queue = descriptor.raw
-        return try checked(
-            unsafe directory.alias().withPointer { unsafe orErrno(inotify_add_watch(queue, $0, mask)) })
+        return WatchNumber(
+            try checked(
+                unsafe directory.alias().withPointer { unsafe orErrno(inotify_add_watch(queue, $0, mask)) }))
     }
 
     /// Of a directory that is gone, the kernel has removed it already.
     func remove(_ watch: WatchNumber) {
-        _ = inotify_rm_watch(descriptor.raw, watch)
+        _ = inotify_rm_watch(descriptor.raw, watch.rawValue)
     }
 
     func events(_ buffer: inout [UInt8]) throws(Failure) -> [WatchEvent] {

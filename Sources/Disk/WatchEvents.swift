@@ -31,7 +31,7 @@ struct WatchEvent: Hashable, Sendable {
             guard rest.count >= length else { break }
             events.append(
                 WatchEvent(
-                    watch: WatchNumber(bitPattern: rest.number(UInt32.self, at: 0)),
+                    watch: WatchNumber(Int32(bitPattern: rest.number(UInt32.self, at: 0))),
                     mask: rest.number(UInt32.self, at: 4),
                     name: Array(rest.prefix(length).dropFirst(headerBytes).prefix { $0 != 0 })))
             rest = rest.dropFirst(length)

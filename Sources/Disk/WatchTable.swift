@@ -5,7 +5,15 @@
 /// given up.
 import SyncModel
 
-typealias WatchNumber = Int32
+/// What a queue calls a watch: the kernel's number, or one given in its place.
+struct WatchNumber: Hashable, Sendable, ExpressibleByIntegerLiteral {
+    let rawValue: Int32
+
+    init(_ rawValue: Int32) { self.rawValue = rawValue }
+    init(integerLiteral value: Int32) { self.init(value) }
+
+    var next: WatchNumber { WatchNumber(rawValue + 1) }
+}
 
 struct WatchTable {
     private struct Node {

@@ -113,16 +113,20 @@ extension World {
     }
 
     private func noteRare(_ operation: DiskOperation, _ error: DiskError) {
-        switch (operation, error) {
-        case (.expectContent, .mismatch): rare.hit("disk: displaced content was not the expected one")
-        case (.expect, .mismatch), (.expectAbsent, .mismatch), (.expectIdentity, .mismatch):
-            rare.hit("disk: expected state had changed before the exchange")
-        case (.expectUnheld, .busy): rare.hit("disk: somebody was writing to what was to be replaced")
-        case (.createFile, .noSpace), (.write, .noSpace), (.copy, .noSpace):
-            rare.hit("disk: no space for a staged file")
-        case (.syncFile, .inputOutput): rare.hit("disk: fsync of a staged file failed")
-        case (.exchange, .notFound), (.move, .exists): rare.hit("disk: a name came or went before the rename")
-        default: break
+        switch operation {
+        case .expectContent:
+            if error == .mismatch { rare.hit("disk: displaced content was not the expected one") }
+        case .expect, .expectAbsent, .expectIdentity:
+            if error == .mismatch { rare.hit("disk: expected state had changed before the exchange") }
+        case .expectUnheld: if error == .busy { rare.hit("disk: somebody was writing to what was to be replaced") }
+        case .createFile, .write, .copy: if error == .noSpace { rare.hit("disk: no space for a staged file") }
+        case .syncFile: if error == .inputOutput { rare.hit("disk: fsync of a staged file failed") }
+        case .exchange: if error == .notFound { rare.hit("disk: a name came or went before the rename") }
+        case .move: if error == .exists { rare.hit("disk: a name came or went before the rename") }
+        case .truncate, .createDirectory, .createSymlink, .setMode, .setModified, .syncParent, .inspect,
+            .removeDirectory,
+            .discard:
+            break
         }
     }
 

@@ -98,7 +98,7 @@ struct Checkup {
                 return Finding(
                     check: "folder", grade: .warning, text: "\(name) cannot be looked at by this user.",
                     cure: "Run: sudo syncctl doctor")
-            default:
+            case .alreadySetUp, .damaged, .replaced, .inUse, .noSpace, .readOnly, .unsupported, .tooMany, .failed:
                 return Finding(
                     check: "folder", grade: .problem, text: Setup.failure("look at the folder", folderPath, error).text,
                     cure: "Look at the disk it is on with dmesg.")

@@ -57,10 +57,12 @@ enum Failure: Error, Hashable {
 
 extension ExitCode {
     init(_ error: ControlError) {
-        switch error.code.known {
-        case .waitTimedOut: self = .timedOut
-        case .controlNotRunning: self = .notRunning
-        default: self = .refused
+        if error.code.known == .waitTimedOut {
+            self = .timedOut
+        } else if error.code.known == .controlNotRunning {
+            self = .notRunning
+        } else {
+            self = .refused
         }
     }
 }

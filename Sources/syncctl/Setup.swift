@@ -66,7 +66,8 @@ struct Setup {
         case .notDirectory:
             throw ControlError(
                 .setupFailed, text: "\(quoted(folder)) is no directory.", cure: "Name a directory with --folder.")
-        default: throw Setup.failure("look at the folder", folder, error)
+        case .permission, .noSpace, .readOnly, .unsupported, .tooMany, .failed:
+            throw Setup.failure("look at the folder", folder, error)
         }
     }
 

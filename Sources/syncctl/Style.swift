@@ -74,7 +74,7 @@ struct Style: Hashable, Sendable {
             if !isEscaped {
                 switch scalar.properties.generalCategory {
                 case .nonspacingMark, .enclosingMark, .format: break
-                default: count += isWide(scalar) ? 2 : 1
+                default: count += isWide(scalar) ? 2 : 1  // not ours: Unicode grows
                 }
             }
             if isEscaped, scalar == "m" { isEscaped = false }

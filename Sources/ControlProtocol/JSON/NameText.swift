@@ -27,7 +27,7 @@ public enum NameText {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
             return false
-        default: return true
+        default: return true  // not ours: Unicode grows
         }
     }
 

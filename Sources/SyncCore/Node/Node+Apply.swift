@@ -332,9 +332,11 @@ extension Node {
 
     /// The same work, with another fate for what is displaced.
     private func sameShape(_ a: Reconciler.Step, _ b: Reconciler.Step) -> Bool {
-        switch (a, b) {
-        case (.replace, .replace), (.replaceByDirectory, .replaceByDirectory), (.remove, .remove): true
-        default: false
+        switch a {
+        case .replace: if case .replace = b { true } else { false }
+        case .replaceByDirectory: if case .replaceByDirectory = b { true } else { false }
+        case .remove: if case .remove = b { true } else { false }
+        case .agree, .adjust, .place, .makeDirectory, .replaceDirectory, .removeDirectory: false
         }
     }
 

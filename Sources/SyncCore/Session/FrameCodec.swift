@@ -62,7 +62,11 @@ public enum FrameCodec {
         case .chunks(_, let chunks): chunks.reduce(0) { $0 + $1.bytes.count + 8 }
         case .changeSet(let piece): piece.bytes.count
         case .contents(let contents): contents.reduce(0) { $0 + $1.bytes.count + 36 }
-        default: 0
+        case .hello, .log, .acknowledge, .rows, .rowsEnd, .want, .wantChanged, .chunkList, .changedList, .wantChunks,
+            .gone,
+            .later, .rolledBack, .expand, .expansion, .ping, .pong, .records, .setsTaken, .formats, .setsShown,
+            .setsBase, .claim, .claimAnswer, .releaseClaim, .pausing, .halt, .unknown:
+            0
         }
     }
 

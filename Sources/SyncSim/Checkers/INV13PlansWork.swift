@@ -50,25 +50,26 @@ package final class PlansWork: Invariant {
     }
 
     private func isQuestion(_ operation: DiskOperation, _ error: DiskError) -> Bool {
-        switch (operation, error) {
-        case (.removeDirectory, .notEmpty): true
-        case (.expectContent(.version, _), .mismatch), (.expect(.version, _), .mismatch): true
-        case (.expectContent(.quarantine, _), .mismatch): true
+        switch operation {
+        case .removeDirectory: return error == .notEmpty
+        case .expect(.version, _): return error == .mismatch
+        case .expect(_, let stat): return error == .mismatch && stat.kind == .directory
         // What the exchange brought out is looked at because somebody may have written to it a moment before.
-        case (.expectContent(.stage, _), .mismatch): true
+        case .expectContent(.version, _), .expectContent(.quarantine, _), .expectContent(.stage, _):
+            return error == .mismatch
         // A source may be gone or another since the job was given, and its row may say so by now: the peer has it too.
-        case (.copy, .notFound), (.copy, .notDirectory), (.copy, .isDirectory), (.copy, .mismatch): true
-        case (.copy, .unsupported): true
+        case .copy: return [.notFound, .notDirectory, .isDirectory, .mismatch, .unsupported].contains(error)
         // A version may have been given back or be past its promise, and the directory it came from may be gone.
-        case (.expectIdentity(.version, _, _), .mismatch), (.expectIdentity(.quarantine, _, _), .mismatch): true
-        case (.move(.version, to: .tree), .notFound), (.move(.version, to: .tree), .notDirectory): true
-        case (.exchange(.version, .tree), .notFound), (.exchange(.quarantine, .tree), .notFound): true
-        case (.move(.quarantine, to: .tree), .notFound), (.move(.quarantine, to: .tree), .notDirectory): true
-        case (.expectUnheld, .busy): true
+        case .expectIdentity(.version, _, _), .expectIdentity(.quarantine, _, _): return error == .mismatch
+        case .move(.version, to: .tree), .move(.quarantine, to: .tree):
+            return [.notFound, .notDirectory].contains(error)
+        case .exchange(.version, .tree), .exchange(.quarantine, .tree): return error == .notFound
+        case .expectUnheld: return error == .busy
         // Sweeping up what a failed program may or may not have left.
-        case (.discard, .notFound): true
-        case (.expect(_, let stat), .mismatch): stat.kind == .directory
-        default: false
+        case .discard: return error == .notFound
+        case .expectContent, .expectIdentity, .move, .exchange, .createFile, .write, .truncate, .createDirectory,
+            .createSymlink, .setMode, .setModified, .syncFile, .syncParent, .expectAbsent, .inspect:
+            return false
         }
     }
 }

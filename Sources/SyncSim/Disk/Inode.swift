@@ -2,7 +2,17 @@
 import SyncModel
 
 /// The disk's own name for an inode: given once and never again, unlike the inode number that programs see.
-typealias InodeKey = UInt64
+struct InodeKey: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+    let rawValue: UInt64
+
+    init(_ rawValue: UInt64) { self.rawValue = rawValue }
+    init(integerLiteral value: UInt64) { self.init(value) }
+
+    var next: InodeKey { InodeKey(rawValue + 1) }
+    var description: String { "\(rawValue)" }
+
+    static func < (left: InodeKey, right: InodeKey) -> Bool { left.rawValue < right.rawValue }
+}
 
 struct Inode: Sendable {
     /// What `stat` reports.

@@ -16,8 +16,8 @@ extension VirtualDisk {
         _ kind: FileKind, mode: UInt16, in directory: InodeKey, target: [UInt8] = [], now: Timestamp
     ) -> InodeKey {
         let key = nextKey
-        nextKey += 1
-        var number = key
+        nextKey = nextKey.next
+        var number = key.rawValue
         if faults.reusesInodes, let lowest = freeNumbers.first {
             number = lowest
             freeNumbers.removeFirst()
@@ -255,7 +255,7 @@ extension VirtualDisk {
         guard faults.reusesInodes else { return }
         let taken = inodes.keys.map { inodes[$0].number }.sorted()
         var next = 0
-        for number in 1..<nextKey {
+        for number in 1..<nextKey.rawValue {
             if next == taken.count || taken[next] != number { freeNumbers.append(number) }
             while next < taken.count, taken[next] == number { next += 1 }
         }

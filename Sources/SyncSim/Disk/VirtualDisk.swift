@@ -67,7 +67,7 @@ package struct VirtualDisk: Sendable {
         for (key, device) in [(home, device), (mountPoint, device + 1)] {
             let state = Inode.State(mode: 0o755, modified: now, changed: now)
             let inode = Inode(
-                number: key, device: device, birth: now, kind: .directory, target: [], now: state, safe: state)
+                number: key.rawValue, device: device, birth: now, kind: .directory, target: [], now: state, safe: state)
             inodes.add(inode, key)
         }
         layOut(marker: folder, in: home, now: now)

@@ -53,7 +53,10 @@ package final class LockJudge: Checker {
         case .connected: life.history.connected(machine, at: world.now)
         case .disconnected: life.history.disconnected(machine, at: world.now)
         case .command(_, .endClaims(let ids, _)): for id in ids { end(id, machine) }
-        default: break
+        case .started, .stopRequested, .noticed, .overflowed, .scanned, .inspected, .hashed, .readFinished,
+            .diskFinished,
+            .stageListed, .loaded, .stored, .storeFailed, .received, .sent, .deadline, .command:
+            break
         }
     }
 
@@ -76,7 +79,9 @@ package final class LockJudge: Checker {
             world.rare.hit("locks: both nodes held the same, and said so")
             life.history.told(ofSplitOn: machine, at: world.now)
         case .close: life.history.disconnected(machine, at: world.now)
-        default: break
+        case .answer, .program, .report, .load, .store, .scan, .inspect, .hash, .read, .disk, .listStage, .send, .wake,
+            .finish:
+            break
         }
     }
 
