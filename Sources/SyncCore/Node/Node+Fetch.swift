@@ -48,8 +48,19 @@ struct FetchState: Sendable {
         let source: Source
 
         enum Source: Sendable {
-            case bytes([UInt8])
+            case bytes(VerifiedBytes)
+            /// Of a record file, as this node writes it.
+            case made([UInt8])
             case copy(Place, offset: UInt64)
+
+            /// Those in memory.
+            var bytesAtHand: Int {
+                switch self {
+                case .bytes(let verified): verified.bytes.count
+                case .made(let bytes): bytes.count
+                case .copy: 0
+                }
+            }
         }
     }
 
@@ -72,10 +83,10 @@ struct FetchState: Sendable {
         wantedBytes < limits.wantedBytesMax && heldBytes < limits.heldBytesMax
     }
 
-    mutating func hold(_ index: UInt32, _ bytes: [UInt8], for fetch: inout Fetch) {
-        fetch.pieces.append(Piece(index: index, source: .bytes(bytes)))
-        fetch.heldBytes += bytes.count
-        heldBytes += bytes.count
+    mutating func hold(_ piece: Piece, for fetch: inout Fetch) {
+        fetch.pieces.append(piece)
+        fetch.heldBytes += piece.source.bytesAtHand
+        heldBytes += piece.source.bytesAtHand
     }
 
     mutating func letGo(_ count: Int, of fetch: inout Fetch) {
@@ -143,7 +154,8 @@ extension Node {
             new.isSorted = true
             for (index, chunk) in zip(new.offsets, file.chunks.chunks).enumerated() {
                 let bytes = file.bytes[Int(chunk.0)..<(Int(chunk.0) + Int(chunk.1.length))]
-                fetch.hold(UInt32(index), Array(bytes), for: &new)
+                fetch.hold(
+                    FetchState.Piece(index: UInt32(index), source: .made(Array(bytes))), for: &new)
             }
         } else if let (from, list) = source, list.size == size {
             setChunks(list.chunks, of: &new)
@@ -247,10 +259,12 @@ extension Node {
         let place = Place.stage(fetch.stage)
         for piece in fetch.pieces {
             let index = Int(piece.index)
+            fetch.writtenBytes += piece.source.bytesAtHand
             switch piece.source {
-            case .bytes(let bytes):
-                fetch.writtenBytes += bytes.count
+            case .made(let bytes):
                 operations.append(.write(place, offset: fetch.offsets[index], bytes: bytes))
+            case .bytes(let verified):
+                operations.append(.write(place, offset: fetch.offsets[index], bytes: verified.bytes))
             case .copy(let source, let offset):
                 let chunk = fetch.chunks[index]
                 operations.append(
@@ -453,16 +467,14 @@ extension Node {
     mutating func takeSmallContents(_ contents: [SmallContent], into effects: inout Effects) {
         for small in contents {
             guard var done = fetch.active[small.id], !done.isListComplete else { continue }
-            let chunk = Chunk(digest: digest(small.bytes), length: UInt32(small.bytes.count))
-            guard ChunkList([chunk]).contentID(by: digest) == small.id.digest, UInt64(small.bytes.count) == done.size
-            else {
+            guard let verified = VerifiedBytes(small, size: done.size, by: digest) else {
                 takeRefusal(of: small.id, reason: .contentChanging, into: &effects)
                 continue
             }
             release(&done)
-            setChunks([chunk], of: &done)
+            setChunks([verified.chunk], of: &done)
             done.isSorted = true
-            fetch.hold(0, small.bytes, for: &done)
+            fetch.hold(FetchState.Piece(index: 0, source: .bytes(verified)), for: &done)
             fetch.active[small.id] = done
             fetch.moved.append(small.id)
         }
@@ -559,14 +571,14 @@ extension Node {
         for data in chunks {
             guard done.asked.contains(key: data.index) else { continue }
             let chunk = done.chunks[Int(data.index)]
-            guard data.bytes.count == Int(chunk.length), digest(data.bytes) == chunk.digest else {
+            guard let verified = VerifiedBytes(data.bytes, as: chunk, by: digest) else {
                 takeRefusal(of: content, reason: .contentChanging, into: &effects)
                 return
             }
             done.asked[data.index] = nil
             done.heardAt = now.monotonicMilliseconds
             fetch.wantedBytes -= Int(chunk.length)
-            fetch.hold(data.index, data.bytes, for: &done)
+            fetch.hold(FetchState.Piece(index: data.index, source: .bytes(verified)), for: &done)
         }
         fetch.active[content] = done
         fetch.moved.append(content)

@@ -33,10 +33,6 @@ struct HeldSets: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    mutating func noteRead(_ stored: StoredChangeSet) {
-        if stored.author == .peer { lastRead = max(lastRead, stored.position) }
-    }
-
     /// It cannot be read here.
     mutating func hold(_ stored: StoredChangeSet) {
         note(stored)
@@ -45,10 +41,15 @@ struct HeldSets: Sendable {
         note(prologue.records, prologue.paths, prologue.author, prologue.position)
     }
 
-    /// It can be read, and what it was made on cannot.
-    mutating func hold(_ stored: StoredChangeSet, _ set: ChangeSet) {
-        note(stored)
-        note(set.operations.map(\.record), set.files.map(\.path), set.author, set.position)
+    /// It can be read. Nil, and held, if what it was made on cannot be.
+    mutating func admit(_ stored: StoredChangeSet, _ set: ChangeSet, _ model: Model, by own: Party) -> AdmittedSet? {
+        if set.author != own, areNeeded(by: set, model) {
+            note(stored)
+            note(set.operations.map(\.record), set.files.map(\.path), set.author, set.position)
+            return nil
+        }
+        if stored.author == .peer { lastRead = max(lastRead, stored.position) }
+        return AdmittedSet(set)
     }
 
     private mutating func note(_ stored: StoredChangeSet) {
@@ -82,6 +83,20 @@ struct HeldSets: Sendable {
         return operations.contains { operation in
             operation.touched(model).contains { writers[$0]?[peer] != nil }
         }
+    }
+}
+
+/// A change set that may be taken in: everything that it was made on can be read here. A held one never becomes this.
+struct AdmittedSet: Hashable, Sendable {
+    let set: ChangeSet
+
+    fileprivate init(_ set: ChangeSet) {
+        self.set = set
+    }
+
+    /// Made by this node a moment ago, of what it shows.
+    init(made set: ChangeSet) {
+        self.init(set)
     }
 }
 

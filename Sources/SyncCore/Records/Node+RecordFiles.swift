@@ -207,13 +207,11 @@ extension Node {
             records.held.hold(stored)
             return nil
         }
-        if set.author != ownParty, records.held.areNeeded(by: set, records.books[number].model) {
-            records.held.hold(stored, set)
+        guard let admitted = records.held.admit(stored, set, records.books[number].model, by: ownParty) else {
             return nil
         }
-        records.held.noteRead(stored)
         clock.witness(set.time)
-        records.books[number].note(set)
+        records.books[number].note(admitted)
         awaitRows(of: set)
         return (number, set)
     }

@@ -330,7 +330,7 @@ extension Node {
         records.epochHasBegun = true
         records.known.own = set.position
         records.noteOwn(set.position)
-        records.books[number].note(set)
+        records.books[number].note(AdmittedSet(made: set))
     }
 
     /// By somebody who had the folder before him: what of the peer's sets it did not show yet he has not seen. It has shown what

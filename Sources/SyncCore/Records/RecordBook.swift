@@ -229,7 +229,8 @@ struct RecordBook: Sendable {
     // MARK: Taking change sets in
 
     /// What follows from it is known after the next `refresh`.
-    mutating func note(_ set: ChangeSet) {
+    mutating func note(_ admitted: AdmittedSet) {
+        let set = admitted.set
         for file in set.files {
             guard file.content != nil else { continue }
             noteContent(of: file)
