@@ -17,12 +17,40 @@ public struct CodeText: Hashable, Sendable {
     public var known: MessageCode? { MessageCode(rawValue: text) }
 }
 
+/// Who is in the way of a lock that was not granted in time, as far as it is known.
+public struct LockHolder: Hashable, Sendable {
+    public let process: Int?
+    public let purpose: String?
+    public let heldMilliseconds: UInt64
+
+    public init(process: Int?, purpose: String?, heldMilliseconds: UInt64) {
+        self.process = process
+        self.purpose = purpose
+        self.heldMilliseconds = heldMilliseconds
+    }
+
+    fileprivate init?(_ json: JSON?) {
+        guard let json, let held = json["heldMilliseconds"]?.int else { return nil }
+        self.init(
+            process: json["process"]?.int, purpose: json["purpose"]?.text, heldMilliseconds: UInt64(clamping: held))
+    }
+
+    fileprivate var json: JSON {
+        [
+            "process": process.map(JSON.count) ?? .null, "purpose": purpose.map(JSON.string) ?? .null,
+            "heldMilliseconds": .count(Int(clamping: heldMilliseconds)),
+        ]
+    }
+}
+
 public struct ControlError: Error, Hashable, Sendable {
     /// The number JSON-RPC asks for: -32700 to -32600 for lines that cannot be understood, -32000 for all refusals of ours.
     public let number: Int
     public let code: CodeText
     public let text: String
     public let cure: String
+    /// Of a lock that somebody else has.
+    public var holder: LockHolder?
 
     static let numberUnparsable = -32_700
     static let numberNoRequest = -32_600
@@ -63,6 +91,7 @@ public struct ControlError: Error, Hashable, Sendable {
             number: json["code"]?.int ?? ControlError.numberRefused,
             code: CodeText(text: json["data"]?["code"]?.text ?? MessageCode.requestRefused.rawValue),
             text: json["data"]?["text"]?.text ?? message, cure: json["data"]?["cure"]?.text ?? "")
+        holder = LockHolder(json["data"]?["holder"])
     }
 }
 
@@ -79,9 +108,20 @@ public struct ErrorDocument: ControlDocument {
         error = ControlError(
             number: ControlError.numberRefused, code: try fields.code("code"), text: try fields.text("text"),
             cure: try fields.text("cure"))
+        error.holder = LockHolder(json["error"]?["holder"])
     }
 
     public var json: JSON {
-        ["error": ["code": .string(error.code.text), "text": .string(error.text), "cure": .string(error.cure)]]
+        guard let holder = error.holder else {
+            return [
+                "error": ["code": .string(error.code.text), "text": .string(error.text), "cure": .string(error.cure)]
+            ]
+        }
+        return [
+            "error": [
+                "code": .string(error.code.text), "text": .string(error.text), "cure": .string(error.cure),
+                "holder": holder.json,
+            ]
+        ]
     }
 }

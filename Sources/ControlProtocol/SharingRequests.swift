@@ -22,10 +22,13 @@ public struct LockRequest: Hashable, Sendable {
     public struct Item: Hashable, Sendable {
         public var path: PathArgument
         public var access: Access?
+        /// With all that is below it, as it always is without an access.
+        public var coversContents: Bool
 
-        public init(_ path: PathArgument, _ access: Access? = nil) {
+        public init(_ path: PathArgument, _ access: Access? = nil, coversContents: Bool = false) {
             self.path = path
             self.access = access
+            self.coversContents = coversContents
         }
     }
 
@@ -112,10 +115,15 @@ extension LockRequest {
 
 extension LockRequest.Item {
     fileprivate init(_ fields: Fields) throws(DocumentError) {
-        self.init(try PathArgument(fields), fields.has("access") ? try fields.choice("access") : nil)
+        self.init(
+            try PathArgument(fields), fields.has("access") ? try fields.choice("access") : nil,
+            coversContents: fields.has("contents") ? try fields.flag("contents") : false)
     }
 
-    fileprivate var members: JSONObject { path.members.with("access", access.map { .string($0.rawValue) }) }
+    fileprivate var members: JSONObject {
+        path.members.with("access", access.map { .string($0.rawValue) })
+            .with("contents", coversContents ? .bool(true) : nil)
+    }
 }
 
 extension PresentRequest {

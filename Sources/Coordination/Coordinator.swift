@@ -85,6 +85,8 @@ public struct Coordinator: Sendable {
         case .warned(let warning): spread(warning, into: &effects)
         case .time: break
         }
+        // First what may be granted: a claim that waits for nobody is granted, however little time it has.
+        pump(into: &effects)
         endOverdue(into: &effects)
         repeat {
             pump(into: &effects)

@@ -22,7 +22,7 @@ extension Daemon {
         let id = lastLock
         let claim = Claim(
             id: id, client: request.outlivesConnection ? 0 : asker.client.id,
-            accesses: zip(paths, request.items).flatMap { Daemon.access(to: $0, $1.access, isRead: request.isRead) },
+            accesses: zip(paths, request.items).flatMap { Daemon.accesses(to: $0, $1, isRead: request.isRead) },
             purpose: request.purpose, mode: Daemon.mode(request.mode), holdMilliseconds: request.holdMilliseconds,
             holder: Array(Array(request.holder.utf8).prefix(Limits.holderBytesMax)),
             process: UInt32(clamping: request.process))
@@ -44,7 +44,7 @@ extension Daemon {
                 asker.finish(document(of: claim))
             case .claimRefused(let reason):
                 asker.client.forgetEnding(ending)
-                asker.refuse(Daemon.error(of: reason))
+                refuse(reason, asker)
             case .refused(let code):
                 asker.client.forgetEnding(ending)
                 asker.refuse(ControlError(code))
@@ -54,11 +54,26 @@ extension Daemon {
         }
     }
 
-    static func error(of reason: ClaimRefusal) -> ControlError {
+    /// Whoever waited in vain hears which process is in the way, if it is one of this node.
+    private func refuse(_ reason: ClaimRefusal, _ asker: Asker) {
+        guard case .timedOut(let client?, _, _) = reason, client != 0 else {
+            return asker.refuse(Daemon.error(of: reason))
+        }
+        claims { claims in
+            let theirs = claims.first { $0.client == client && $0.node == .own && $0.isHeld }
+            asker.refuse(Daemon.error(of: reason, process: theirs.map { Int($0.process) }))
+        }
+    }
+
+    static func error(of reason: ClaimRefusal, process: Int? = nil) -> ControlError {
         switch reason {
         case .timedOut(_, let purpose, let held):
-            let holder = purpose.map { "\"\($0)\" has held it for \(held / 1_000) s" } ?? "see syncctl locks"
-            return ControlError(.waitTimedOut, text: "somebody else holds one of these paths: \(holder)")
+            let who = [purpose.map { "\"\($0)\"" }, process.map { "process \($0)" }].compactMap(\.self)
+            let holder =
+                who.isEmpty ? "see syncctl locks" : "\(who.joined(separator: ", ")) has held it for \(held / 1_000) s"
+            var error = ControlError(.waitTimedOut, text: "somebody else holds one of these paths: \(holder)")
+            error.holder = LockHolder(process: process, purpose: purpose, heldMilliseconds: held)
+            return error
         case .wouldDeadlock(let circle):
             let names = circle.joined(separator: " waits for ")
             return ControlError(.lockCircle, text: "granting this would never end: \(names), which waits for the first")
@@ -153,18 +168,20 @@ extension Daemon {
             "\(Claim.nodePurpose)"
             """)
 
-    private static func access(to path: Path, _ access: LockRequest.Access?, isRead: Bool) -> [Access] {
-        switch access {
-        case nil: [Access](holding: [path], isRead: isRead)
-        case .read: [Access(path, .read(savesFirst: true))]
-        case .readAsIs: [Access(path, .read(savesFirst: false))]
-        case .update: [Access(path, .write(.update))]
-        case .deleting: [Access(path, .write(.deleting))]
-        case .moving: [Access(path, .write(.moving))]
-        case .replacing: [Access(path, .write(.replacing))]
-        case .merging: [Access(path, .write(.merging))]
-        case .metadata: [Access(path, .write(.metadata))]
-        }
+    private static func accesses(to path: Path, _ item: LockRequest.Item, isRead: Bool) -> [Access] {
+        guard let access = item.access else { return [Access](holding: [path], isRead: isRead) }
+        let kind: Access.Kind =
+            switch access {
+            case .read: .read(savesFirst: true)
+            case .readAsIs: .read(savesFirst: false)
+            case .update: .write(.update)
+            case .deleting: .write(.deleting)
+            case .moving: .write(.moving)
+            case .replacing: .write(.replacing)
+            case .merging: .write(.merging)
+            case .metadata: .write(.metadata)
+            }
+        return [Access(path, kind, coversContents: item.coversContents)]
     }
 
     private static func mode(_ mode: LockRequest.Mode) -> Claim.Mode {

@@ -209,6 +209,14 @@ struct CoordinatorTests {
         #expect(bench.refused[2] == .timedOut(holder: 5, purpose: "backup", heldMilliseconds: 150))
     }
 
+    @Test("a claim with no time to wait is granted what nobody has, and refused what somebody has")
+    func noPatience() {
+        var bench = Bench()
+        bench.claim(1, [("a", .write(.update))], patience: 0)
+        bench.claim(2, [("a", .write(.update))], patience: 0)
+        #expect(bench.granted == [1] && bench.refused[2] != nil)
+    }
+
     @Test("what is held for longer than it may be is taken away when somebody waits, and its fence is no longer good")
     func revoked() {
         var bench = Bench()

@@ -45,6 +45,11 @@ ctl beta unlock
 "$programs/syncctl" --config "$world/alpha/syncd.conf" lock "$alpha/d/count" -- sleep 60 &
 holder=$!
 soon "the lock is not held" tells alpha '"holder":"sleep"' locks
+# C4: who is refused hears which process has it, and for how long.
+ended=0
+ctl alpha --json lock "$alpha/d/count" --mode local --timeout 0 -- true >"$world/refused" || ended=$?
+[ "$ended" = 2 ] && grep -qE "\"holder\":\{\"process\":$holder,\"purpose\":null,\"heldMilliseconds\":[0-9]+\}" "$world/refused" ||
+    fail "who has the lock is not said ($ended): $(cat "$world/refused")"
 kill -9 "$holder"
 ctl beta lock "$beta/d/count" --timeout "$patience" -- true || fail "a lock of a killed program is held for ever"
 

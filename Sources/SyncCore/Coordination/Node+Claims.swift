@@ -70,7 +70,7 @@ extension Node {
         endOverdue(into: &effects)
         askArbiter(into: &effects)
         endForgetting()
-        for (number, entry) in claims.entries where !entry.isQueued && entry.arbiter.isOver && mayQueue(entry) {
+        for (number, entry) in claims.entries where mayQueue(entry) {
             claims.entries[number]?.isQueued = true
             if entry.claim.node == .own { noteWriting(meeting: entry.claim.accesses, into: &effects) }
             let request = claims.request(number, entry, at: now.monotonicMilliseconds)
@@ -91,7 +91,8 @@ extension Node {
 
     /// What both nodes may claim waits until it is known who has it.
     private func mayQueue(_ entry: ClaimDesk.Entry) -> Bool {
-        claims.forgetsUntil == nil || entry.claim.isHeld || entry.claim.mode == .local
+        !entry.isQueued && entry.arbiter.isOver
+            && (claims.forgetsUntil == nil || entry.claim.isHeld || entry.claim.mode == .local)
     }
 
     mutating func instruct(_ event: Coordinator.Event, into effects: inout Effects) {
@@ -151,7 +152,8 @@ extension Node {
         for (number, entry) in claims.entries {
             if let ends = entry.leaseEnds, ends <= time {
                 drop(number, refusal: .withdrawn, into: &effects)
-            } else if !entry.isQueued, let deadline = entry.deadline, deadline <= time {
+            } else if !entry.isQueued, !mayQueue(entry), let deadline = entry.deadline, deadline <= time {
+                // (Who has no time to wait is still given what nobody has, and is told who has it otherwise.)
                 let refusal = ClaimRefusal.timedOut(holder: nil, purpose: nil, heldMilliseconds: 0)
                 drop(number, refusal: refusal, into: &effects)
             } else if !entry.claim.isHeld, entry.claim.mode == .strict, !session.isLive {
