@@ -125,7 +125,8 @@ let package = Package(
         .testTarget(
             name: "SyncctlTests", dependencies: ["syncctl", "ControlProtocol", "SyncModel"], swiftSettings: rules),
         .testTarget(
-            name: "SyncKitTests", dependencies: ["SyncKit", "Coordination", "Disk", "RecordMerge", "SyncModel"],
+            name: "SyncKitTests",
+            dependencies: ["SyncKit", "ControlSocket", "Coordination", "Disk", "RecordMerge", "SyncModel"],
             swiftSettings: rules),
         .testTarget(
             name: "SyncDaemonTests",

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/fanotify.h>
@@ -131,4 +132,26 @@ int clinux_filesystem(int file, uint64_t *id, uint64_t *type) {
 
 int clinux_eventfd(void) {
     return (int)value_or_errno(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+static int end_signals[2] = {-1, -1};
+
+static void tell_end_signal(int number) {
+    int error = errno;
+    unsigned char byte = (unsigned char)number;
+    // A full pipe has been told enough.
+    if (write(end_signals[1], &byte, 1) < 0) errno = error;
+}
+
+int clinux_catch_end_signals(void) {
+    if (end_signals[0] != -1) return -EBUSY;
+    if (pipe2(end_signals, O_CLOEXEC) == -1) return -errno;
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t index = 0; index < sizeof numbers / sizeof *numbers; index++) {
+        struct sigaction action = {.sa_handler = tell_end_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
+        struct sigaction before;
+        if (sigaction(numbers[index], NULL, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+        sigaction(numbers[index], &action, NULL);
+    }
+    return end_signals[0];
 }

@@ -26,11 +26,16 @@ public struct Decoded<Model: Sendable>: Sendable {
     public let model: Model?
     /// What in detail was wrong.
     public let problem: DocumentError?
+    /// What in the document could not be decoded while the rest could, wherever it is: see `LossyArray`.
+    public let failures: [DecodeFailure]
 
-    public init(_ outcome: LoadOutcome, model: Model? = nil, problem: DocumentError? = nil) {
+    public init(
+        _ outcome: LoadOutcome, model: Model? = nil, problem: DocumentError? = nil, failures: [DecodeFailure] = []
+    ) {
         self.outcome = outcome
         self.model = model
         self.problem = problem
+        self.failures = failures
     }
 }
 

@@ -2,13 +2,26 @@ import Disk
 import Dispatch
 import RecordMerge
 import SyncModel
+import Synchronization
 
-/// Files off the threads of Swift's tasks: a disk may take its time, and those threads are few.
-enum DocumentFiles {
-    private static let queue = DispatchQueue(label: "net.syncd.files", attributes: .concurrent)
+/// Files off the threads of Swift's tasks: a disk may take its time, and those threads are few. A disk that does not answer is not waited
+/// for beyond its time: that ends in `timedOut`, and what was asked of it may still come to pass.
+struct DocumentFiles {
+    /// By the machine's clock: a disk knows of no other.
+    private let patienceMilliseconds: UInt64
+    private let queue: DispatchQueue
+
+    init(patience: Duration = DocumentFiles.patienceMax, queue: DispatchQueue = DocumentFiles.queue) {
+        patienceMilliseconds = patience.milliseconds
+        self.queue = queue
+    }
+
+    static let patienceMax = Duration.seconds(60)
+
+    static let queue = DispatchQueue(label: "net.syncd.files", attributes: .concurrent)
 
     /// Nil if nothing is there.
-    static func contents(at path: DocumentPath) async throws(DocumentError) -> DocumentContents? {
+    func contents(at path: DocumentPath) async throws(DocumentError) -> DocumentContents? {
         let reading: Item.Reading?
         do throws(DocumentError) {
             reading = try await run(path) { (item) throws(Item.Failure) in try item.read() }
@@ -26,12 +39,12 @@ enum DocumentFiles {
         }
     }
 
-    static func create(_ contents: DocumentContents, at path: DocumentPath) async throws(DocumentError) {
+    func create(_ contents: DocumentContents, at path: DocumentPath) async throws(DocumentError) {
         try await run(path) { (item) throws(Item.Failure) in try item.create(contents) }
     }
 
     /// Fails with `changedMeanwhile` if something else than `old` is there.
-    static func replace(
+    func replace(
         _ old: DocumentContents, with new: DocumentContents, at path: DocumentPath
     ) async throws(DocumentError) {
         let result = try await run(path) { (item) throws(Item.Failure) in try item.replace(old, with: new) }
@@ -42,17 +55,17 @@ enum DocumentFiles {
         }
     }
 
-    static func remove(at path: DocumentPath) async throws(DocumentError) {
+    func remove(at path: DocumentPath) async throws(DocumentError) {
         try await run(path) { (item) throws(Item.Failure) in try item.remove() }
     }
 
-    static func names(in directory: DocumentPath) async throws(DocumentError) -> [Name] {
+    func names(in directory: DocumentPath) async throws(DocumentError) -> [Name] {
         try await run(describing: directory) { () throws(Item.Failure) in
             try Item.regularFiles(in: directory.bytes)
         }
     }
 
-    private static func run<Value: Sendable>(
+    private func run<Value: Sendable>(
         _ path: DocumentPath, _ body: @escaping @Sendable (Item) throws(Item.Failure) -> Value
     ) async throws(DocumentError) -> Value {
         guard let item = Item(path: path.bytes) else {
@@ -61,10 +74,15 @@ enum DocumentFiles {
         return try await run(describing: path) { () throws(Item.Failure) in try body(item) }
     }
 
-    private static func run<Value: Sendable>(
+    private func run<Value: Sendable>(
         describing path: DocumentPath, _ body: @escaping @Sendable () throws(Item.Failure) -> Value
     ) async throws(DocumentError) -> Value {
-        let result: Result<Value, Item.Failure> = await withCheckedContinuation { waiting in
+        let result: Result<Value, Item.Failure>? = await withCheckedContinuation { waiting in
+            let first = FirstAnswer(waiting)
+            let watchdog = Task { [patienceMilliseconds] in
+                do { try await Task.sleep(for: .milliseconds(patienceMilliseconds)) } catch { return }
+                first.give(nil)
+            }
             queue.async {
                 let result: Result<Value, Item.Failure>
                 do throws(Item.Failure) {
@@ -72,13 +90,33 @@ enum DocumentFiles {
                 } catch {
                     result = .failure(error)
                 }
-                waiting.resume(returning: result)
+                watchdog.cancel()
+                first.give(result)
             }
         }
         switch result {
         case .success(let value): return value
         case .failure(let failure): throw DocumentError(failure, at: path)
+        case nil:
+            throw DocumentError(
+                .timedOut, reason: "the disk has not answered about \(path) for \(patienceMilliseconds) ms")
         }
+    }
+}
+
+/// Of two who answer one question, the one who comes first.
+private final class FirstAnswer<Answer: Sendable>: Sendable {
+    private let waiting: Mutex<CheckedContinuation<Answer, Never>?>
+
+    init(_ waiting: CheckedContinuation<Answer, Never>) {
+        self.waiting = Mutex(waiting)
+    }
+
+    func give(_ answer: Answer) {
+        waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }?.resume(returning: answer)
     }
 }
 
@@ -112,6 +150,15 @@ extension DocumentError {
         case let error as DocumentError: self = error
         case let error as CoordinationError: self.init(.coordination(error), reason: "\(error.kind)")
         default: self.init(.timedOut, reason: "\(error)")
+        }
+    }
+
+    /// What a load that ended so has come to.
+    var outcome: LoadOutcome {
+        switch kind {
+        case .unreadable(let found): found
+        case .timedOut: .notLoaded
+        case .protected, .exists, .changedMeanwhile, .cannotEncode, .closed, .coordination, .system: .accessDenied
         }
     }
 

@@ -125,6 +125,9 @@ struct Program: Sendable {
         _ document: some Document<Model>, hasNews: Bool, change: @escaping @Sendable (inout Model, Request) -> Void,
         lines: (Model) -> [String]
     ) async throws {
+        closeOpenDocumentsAtEnd { unsaved in
+            for one in unsaved { print("not saved: \(one.error.reason)") }
+        }
         let session = makeDocumentSession(document, at: path, coordinator: coordinator, autosave: .never)
         await session.open()
         let request = request

@@ -19,7 +19,10 @@ struct ItemTests {
 
     @Test("what was created is read again, file or package, and nothing temporary stays")
     func roundTrip() throws {
-        let package: [Name: [UInt8]] = [try #require(Name("a")): [1], try #require(Name("b")): []]
+        let package: [Path: [UInt8]] = [
+            try #require(Path("a")): [1], try #require(Path("b")): [], try #require(Path("c/d/e")): [2],
+            try #require(Path("c/f")): [3],
+        ]
         for (name, contents) in [
             ("file", Item.Contents.file([1, 2, 3])), ("empty", .file([])), ("p", .package(package)),
         ] {
@@ -60,7 +63,7 @@ struct ItemTests {
         "owner, access and attributes of what is replaced stay, also of a package; a file in the place of a package has its own"
     )
     func attributes() throws {
-        let package: [Name: [UInt8]] = [try #require(Name("a")): [1]]
+        let package: [Path: [UInt8]] = [try #require(Path("a")): [1], try #require(Path("b/c")): [2]]
         for (name, old, new) in [
             ("file", Item.Contents.file([1]), Item.Contents.file([2])), ("p", .package(package), .package([:])),
         ] {
@@ -96,7 +99,25 @@ struct ItemTests {
         #expect(throws: absence) { try item("a").replace(.file([]), with: .file([])) }
     }
 
-    @Test("a symlink, a FIFO and a directory with more than files are no items; too much is not read")
+    @Test(
+        "L2: a package with directories is replaced and removed whole; what cannot be written is not there afterwards")
+    func nested() throws {
+        let deep = Array(repeating: "d", count: Item.levelsMax).joined(separator: "/")
+        let package: [Path: [UInt8]] = [try #require(Path("a/b/c")): [1], try #require(Path("a.x")): [2]]
+        try item("p").create(.package(package))
+        #expect(try item("p").replace(.package([:]), with: .package([:])) == .raced)
+        #expect(try item("p").replace(.package(package), with: .package([try #require(Path("z/y")): [3]])) == .done)
+        #expect(names == ["p"])
+        for wrong in [[deep + "/x"], ["a", "a/b"]] {
+            let files = try Dictionary(uniqueKeysWithValues: wrong.map { (try #require(Path($0)), [UInt8(1)]) })
+            #expect(throws: Item.Failure.self) { try item("q").create(.package(files)) }
+        }
+        #expect(names == ["p"])
+        try item("p").remove()
+        #expect(names == [])
+    }
+
+    @Test("a symlink, a FIFO and a directory with one that is empty are no items; too much is not read")
     func refusals() throws {
         try scratch.makeDirectory("d")
         try scratch.makeDirectory("d/e")
@@ -120,16 +141,37 @@ struct ItemTests {
             ])
     }
 
+    private func lock(_ paths: [[UInt8]], isRead: Bool, except had: [[UInt8]] = []) throws -> PathLock? {
+        try PathLock.tryLock(paths.map { .init(path: $0, coversContents: true) }, isRead: isRead, except: had)
+    }
+
     @Test("a lock on a path keeps others away until it ends; readers share")
     func pathLocks() throws {
         let paths = [scratch.bytes([1]), scratch.bytes([2])]
-        var first = try PathLock.tryLock(paths, isRead: false)
+        var first = try lock(paths, isRead: false)
         #expect(first != nil)
-        #expect(try PathLock.tryLock([paths[1]], isRead: true) == nil)
-        #expect(try PathLock.tryLock([scratch.bytes([3])], isRead: false) != nil)
+        #expect(try lock([paths[1]], isRead: true) == nil)
+        #expect(try lock([scratch.bytes([3])], isRead: false) != nil)
         first = nil
-        let readers = [try PathLock.tryLock(paths, isRead: true), try PathLock.tryLock(paths, isRead: true)]
+        let readers = [try lock(paths, isRead: true), try lock(paths, isRead: true)]
         #expect(readers.allSatisfy { $0 != nil })
-        #expect(try PathLock.tryLock([paths[0]], isRead: false) == nil)
+        #expect(try lock([paths[0]], isRead: false) == nil)
+    }
+
+    @Test("a lock on a directory is one on all that is below it; what lies side by side in it is not in the way")
+    func directoryLocks() throws {
+        let above = scratch.bytes([1])
+        let (one, two) = (above + Array("/d/one".utf8), above + Array("/two".utf8))
+        for (isRead, readsBelow) in [(false, false), (false, true), (true, false), (true, true)] {
+            let whole = try lock([above], isRead: isRead)
+            #expect(whole != nil)
+            #expect((try lock([one], isRead: readsBelow) != nil) == (isRead && readsBelow))
+            #expect(try lock([above + [0x78]], isRead: false) != nil, "only its name begins like that")
+        }
+        let within = [try lock([one], isRead: false), try lock([two], isRead: false)]
+        #expect(within.allSatisfy { $0 != nil })
+        #expect(try lock([above], isRead: true) == nil)
+        #expect(try lock([above], isRead: false, except: [one]) == nil)
+        #expect(try lock([above], isRead: false, except: [one, two]) != nil)
     }
 }

@@ -54,7 +54,7 @@ settle
 grep -q '"theme": 1.50' "$alpha/our.birthdays" || fail "a member that nobody knows was lost"
 grep -q '{"name": 7}' "$alpha/our.birthdays" || fail "an entry that could not be read was lost"
 
-# One node upgrades: the list becomes one of format 2, and the old program leaves it alone, says so, and nothing is lost.
+# D13: one node upgrades: the list becomes one of format 2, and the old program leaves it alone, says so, and nothing is lost.
 on alpha 2 add "Grace Hopper" 1906-12-09 || fail "the upgrade"
 settle
 ended=0
@@ -72,11 +72,14 @@ soon "no alert tells of it" warns_of beta format.newer
 on beta 2 list | grep -q "Grace Hopper" || fail "the new program cannot read it on the other node"
 on beta 2 list | grep -q "Ada Lovelace" || fail "the upgrade lost a name"
 
-# Damage: refused with the place, kept beside, begun anew only when asked.
+# Damage (D12): refused with the place, kept beside, begun anew only when asked.
 printf 'broken' >"$alpha/other.birthdays"
 ended=0
 "$programs/birthdays" --socket "$world/alpha/control" "$alpha/other.birthdays" add A 2000-01-01 >"$world/refused" || ended=$?
 [ "$ended" = 1 ] && grep -q "at byte 0" "$world/refused" || fail "damage: ($ended) $(cat "$world/refused")"
+# D14: what is wrong, and where, also for programs that ask syncctl.
+tells alpha '"outcome":"corrupt","model":"net.syncd.birthdays"' doc check "$alpha/other.birthdays" || fail "doc check: $(cat "$world/told")"
+grep -qE '"offset":0,"detail":"[^"]' "$world/told" || fail "doc check does not say where: $(cat "$world/told")"
 "$programs/birthdays" --socket "$world/alpha/control" "$alpha/other.birthdays" reinit || fail "reinit"
 [ "$(cat "$alpha/other.birthdays.unreadable-1")" = broken ] || fail "the damaged bytes are gone"
 

@@ -1,4 +1,4 @@
-# the downgrade story: a newer format is never overwritten by who does not understand it, and both nodes say so
+# the downgrade story (row D13, VM-1): a newer format is never overwritten by who does not understand it, and both nodes say so
 new_world
 supports() {
     mkdir -p "$world/models-$1"

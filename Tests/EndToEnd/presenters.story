@@ -46,7 +46,7 @@ settle
 "$programs/birthdays" --socket "$world/beta/control" "$beta/all.birthdays" add "Lise Meitner" 1878-11-07 || fail "another name"
 soon "beta's watcher has lost the file" grep -q Lise "$world/seen-beta"
 
-# A program that is stopped keeps others waiting for ten seconds at most, and one that is gone for none.
+# C3: a program that is stopped keeps others waiting for ten seconds at most, and one that is gone for none.
 soon "a lock is left" tells beta '"locks":0' status
 kill -STOP "$watcher"
 began=$(date +%s)
@@ -58,3 +58,18 @@ kill -9 "$watcher"
 timeout 8 "$programs/birthdays" --socket "$world/beta/control" "$beta/all.birthdays" add "Jane Goodall" 1934-04-03 ||
     fail "a program that is gone keeps others waiting"
 settle
+
+# L8: who is asked to end saves first what nobody has asked for, ends by the signal, and a second signal does not wait for that.
+kill -9 "$(cat "$world/watch-alpha/pid")"
+rm -r "$world/watch-alpha"
+mv "$alpha/all.birthdays" "$alpha/our.birthdays"
+settle
+shows alpha "Rosa Parks" 1913-02-04
+watcher=$(cat "$world/watch-alpha/pid")
+soon "the watcher does not come up" grep -q Rosa "$world/seen-alpha"
+if grep -q Rosa "$alpha/our.birthdays"; then fail "it was saved before anybody asked"; fi
+kill -TERM "$watcher"
+ended=0
+wait "$watcher" || ended=$?
+[ "$ended" = 143 ] || fail "the watcher did not end by the signal ($ended): $(cat "$world/seen-alpha")"
+grep -q Rosa "$alpha/our.birthdays" || fail "who was asked to end has not saved: $(cat "$world/seen-alpha")"

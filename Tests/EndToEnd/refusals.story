@@ -22,6 +22,7 @@ says setup.exists
 expect 64 ctl alpha nonsense
 up alpha
 up beta
+# L12: a folder and a state have one daemon.
 expect 75 timeout 20 "$programs/syncd" --config "$world/alpha/syncd.conf"
 says start.in-use
 expect 2 ctl alpha status

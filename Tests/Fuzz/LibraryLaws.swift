@@ -30,7 +30,8 @@ extension Law {
         let kept = try encoded(sheet, replacing: contents)
         if decoded.outcome == .success { try demand(kept == bytes, "without a change it is saved as \(kept.text)") }
         try demand(
-            file.decode(.file(kept)) == Decoded(.success, model: sheet), "saved and loaded it is another: \(kept.text)")
+            file.decode(.file(kept)) == Decoded(.success, model: sheet, failures: decoded.failures),
+            "saved and loaded it is another: \(kept.text)")
         let new = try encoded(sheet, replacing: nil)
         try demand(file.decode(.file(new)).model == sheet, "written anew it is another: \(new.text)")
     }

@@ -2,6 +2,7 @@ import Coordination
 import Disk
 import RecordMerge
 import SyncKit
+import SyncModel
 import Synchronization
 import Testing
 
@@ -75,6 +76,68 @@ struct CoordinationTests {
         await until { await first.model?.friends.count == 2 }
         try await first.close()
         #expect(desk.names == ["list"])
+    }
+
+    @Test("C6: a package is one thing: who has it keeps others from what is in it, and who shows it hears of that")
+    func packages() async throws {
+        try desk.item("notes").create(.package([#require(Path("a")): [0x31]]))
+        let (package, inner, coordinator) = (desk["notes"], desk["notes"].appending("a"), coordinator)
+        let (other, clock) = (makeFileCoordinator(socket: nil, clock: clock), clock)
+        for (whole, part, isInTheWay) in [
+            (FileAccess.write(package), FileAccess.write(inner), true), (.write(package), .read(inner), true),
+            (.read(package), .write(inner), true), (.read(package), .read(inner), false),
+            (.write(package, .metadata), .write(inner), false), (.write(inner), .write(desk["notes2"]), false),
+        ] {
+            for (first, second) in [(whole, part), (part, whole)] {
+                // In one program, and in two, which know of each other by the kernel only.
+                for second in [(second, coordinator), (second, other)] {
+                    try await coordinator.withAccess([first]) { _ in
+                        let asking = Task {
+                            try await second.1.withAccess([second.0], for: nil, within: .zero) { _ in true }
+                        }
+                        let isGranted = (try? await asking.value) ?? false
+                        #expect(isGranted == !isInTheWay, "\(first) and \(second.0)")
+                    }
+                }
+            }
+        }
+        _ = clock
+
+        let shows = Listening(path: package)
+        let token = try await coordinator.present(shows)
+        for deed in [FileDeed.changed(inner), .deleted(inner), .moved(inner, to: package.appending("b"))] {
+            try await coordinator.withAccess([.write(inner)]) { grant in grant.note(deed) }
+        }
+        await until { await shows.news.count { $0 == .changed } == 3 }
+        #expect(await shows.news.allSatisfy { $0 == .changed || $0 == .reacquired })
+        try await coordinator.withAccess([.write(package, .deleting)]) { grant in grant.note(.deleted(package)) }
+        await until { await shows.news.contains(.deleted) }
+        await coordinator.withdraw(token)
+    }
+
+    @Test("C6: what has a file of a package for one purpose may have the whole for the same, and the other way round")
+    func onePurpose() async throws {
+        try desk.item("notes").create(.package([#require(Path("a")): [0x31]]))
+        let (package, inner, coordinator) = (desk["notes"], desk["notes"].appending("a"), coordinator)
+        for (first, second) in [(package, inner), (inner, package)] {
+            for access in [FileAccess.read(first), .write(first)] {
+                let isIn = try await coordinator.withAccess([access], for: "import", within: nil) { _ in
+                    try await coordinator.withAccess([.write(second)], for: "import", within: nil) { _ in true }
+                }
+                #expect(isIn)
+            }
+        }
+    }
+
+    private actor Listening: FilePresenter {
+        let presentedPath: DocumentPath
+        nonisolated let purpose = "listening"
+        private(set) var news: [FileNews] = []
+
+        init(path: DocumentPath) { presentedPath = path }
+
+        func prepare(for question: Question.Kind, savingFirst: Bool) async throws {}
+        func take(_ news: FileNews) { self.news.append(news) }
     }
 
     @Test("a session whose file was changed under it says so and loses neither")

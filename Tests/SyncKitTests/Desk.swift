@@ -1,4 +1,5 @@
 import Disk
+import Dispatch
 import Glibc
 import SyncKit
 import SyncModel
@@ -115,15 +116,66 @@ final class HandClock: DocumentClock {
 }
 
 /// Lets others run until it holds. Ten seconds are enough if there is a processor for the test at all, which the number of turns shows.
-func until(_ holds: @Sendable () async -> Bool) async {
-    let deadline = ContinuousClock.now + .seconds(10)
+func until(within patience: Duration = .seconds(10), _ holds: @Sendable () async -> Bool) async {
+    let deadline = ContinuousClock.now + patience
     var turns = 0
     while ContinuousClock.now < deadline || turns < 10_000 {
         if await holds() { return }
         turns += 1
         await Task.yield()
     }
-    Issue.record("it did not come true within ten seconds")
+    Issue.record("it did not come true within \(patience)")
+}
+
+/// A name that leads nowhere, or to something that is no regular file.
+extension Desk {
+    func link(_ name: String, to target: String) {
+        // Used for the time of the call only.
+        let result = unsafe symlink(target, self[name].description)
+        #expect(result == 0)
+    }
+
+    func pipe(_ name: String) {
+        // Used for the time of the call only.
+        let result = unsafe mkfifo(self[name].description, 0o600)
+        #expect(result == 0)
+    }
+}
+
+/// Where a daemon would listen: it takes whoever comes, hears the first words, and is gone.
+final class VanishingDaemon: Sendable {
+    private let listener: Int32
+    private let isLeft = Flag()
+
+    init(_ path: DocumentPath) throws {
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        // The path of a desk is short, and the zero that ends it is there from the start.
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.bytes) }
+        // `sockaddr_un` is one kind of `sockaddr`; the pointer is used for the time of the call only.
+        let result = unsafe withUnsafePointer(to: &address) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(result == 0 && listen(listener, 8) == 0)
+        DispatchQueue(label: "vanishing").async { [listener, isLeft] in
+            let client = accept(listener, nil, nil)
+            var byte: UInt8 = 0
+            // The byte is used for the time of the call only.
+            if unsafe recv(client, &byte, 1, 0) == 1 { isLeft.set() }
+            close(client)
+        }
+    }
+
+    /// Somebody has come, and was left without an answer.
+    var hasLeft: Bool { isLeft.isSet }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
 }
 
 /// S1's list of friends: names and dates.
@@ -138,4 +190,19 @@ struct FriendList: Codable, Hashable, Sendable {
 
 extension FriendList {
     static let me = FriendList(friends: [Friend(name: "Me", birth: 0.1 + 0.2)])
+}
+
+final class Flag: Sendable {
+    private let value = Mutex(false)
+
+    var isSet: Bool { value.withLock { $0 } }
+    func set() { value.withLock { $0 = true } }
+}
+
+/// Where the stack of this thread ends now, and which thread it is: two of these tell how much deeper one call was than another.
+func endOfStack() -> (thread: UInt, address: Int) {
+    var here: UInt8 = 0
+    // Only the address is looked at.
+    let address = unsafe withUnsafePointer(to: &here) { Int(bitPattern: $0) }
+    return (UInt(pthread_self()), address)
 }

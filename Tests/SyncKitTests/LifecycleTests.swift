@@ -1,9 +1,12 @@
+import ControlSocket
 import Disk
+import Dispatch
 import RecordMerge
-import SyncKit
 import SyncModel
 import Synchronization
 import Testing
+
+@testable import SyncKit
 
 /// Rows L1 to L13 of the design's sources.
 @Suite("the life of a document")
@@ -29,21 +32,21 @@ struct LifecycleTests {
         #expect(desk.names == [])
     }
 
-    @Test("L2: a file and a package come back as they were", arguments: [false, true])
+    @Test("L2: a file and a package, also with a directory in it, come back as they were", arguments: [false, true])
     func shapes(isPackage: Bool) async throws {
         let session = makeDocumentSession(
             Notes(isPackage: isPackage), at: desk["notes"], coordinator: makeFileCoordinator(socket: nil, clock: clock))
         await session.open()
-        try await session.begin(with: ["a": "1", "b": ""])
+        try await session.begin(with: ["a": "1", "b/c": ""])
         try await session.close()
         let second = makeDocumentSession(Notes(isPackage: isPackage), at: desk["notes"])
         #expect(await second.open() == .success)
-        #expect(await second.model == ["a": "1", "b": ""])
+        #expect(await second.model == ["a": "1", "b/c": ""])
         try await second.update { $0["c"] = "3" }
         try await second.close()
         let third = makeDocumentSession(Notes(isPackage: isPackage), at: desk["notes"])
         await third.open()
-        #expect(await third.model == ["a": "1", "b": "", "c": "3"])
+        #expect(await third.model == ["a": "1", "b/c": "", "c": "3"])
         #expect(desk.names == ["notes"])
     }
 
@@ -71,6 +74,42 @@ struct LifecycleTests {
             }
             #expect(calls.withLock { $0 } == [outcome])
         }
+    }
+
+    @Test("L4: an open that is given up, or whose daemon goes away under it, ends once as well")
+    func endings() async throws {
+        try desk.write("list", #"{"format": 1, "friends": []}"#)
+        let (path, coordinator) = (desk["list"], makeFileCoordinator(socket: nil, clock: clock))
+        let (release, sink) = AsyncStream.makeStream(of: Void.self)
+        let isHeld = Mutex(false)
+        let holding = Task {
+            try await coordinator.withAccess([.write(path)]) { _ in
+                isHeld.withLock { $0 = true }
+                for await _ in release {}
+            }
+        }
+        await until { isHeld.withLock { $0 } }
+        let waiting = makeDocumentSession(JSONFile<FriendList>(), at: path, coordinator: coordinator)
+        let opening = Task { await waiting.open() }
+        opening.cancel()
+        #expect(await opening.value == .notLoaded)
+        #expect(await waiting.model == nil)
+        sink.finish()
+        try await holding.value
+        #expect(await waiting.open() == .success)
+
+        let daemon = try VanishingDaemon(desk["control"])
+        let calls = Mutex(0)
+        let session = makeDocumentSession(
+            JSONFile<FriendList>(), at: path, coordinator: makeFileCoordinator(socket: desk["control"], clock: clock))
+        let outcome = await withCheckedContinuation { waiting in
+            session.open { outcome in
+                calls.withLock { $0 += 1 }
+                waiting.resume(returning: outcome)
+            }
+        }
+        #expect(daemon.hasLeft && outcome == .success && calls.withLock { $0 } == 1)
+        try await session.close()
     }
 
     @Test("L5: creating over an existing file fails without touching it")
@@ -244,11 +283,42 @@ struct LifecycleTests {
         }
         await clock.untilAsleep()
         clock.advance(500)
-        await #expect(throws: CoordinationError(.timedOut(purpose: "backup", heldMilliseconds: 500))) {
+        await #expect(
+            throws: CoordinationError(
+                .timedOut(process: ControlSocket.processID, purpose: "backup", heldMilliseconds: 500))
+        ) {
             try await waiting.value
         }
         sink.finish()
         try await holding.value
+    }
+
+    @Test("L13: a disk that does not answer ends a load and a save with timedOut, and what comes late is known again")
+    func stalledDisk() async throws {
+        try desk.write("list", #"{"format": 1, "friends": []}"#)
+        let disk = DispatchQueue(label: "disk", attributes: .concurrent)
+        let session = FileSession(
+            JSONFile<FriendList>(), at: desk["list"], deriving: [],
+            coordinator: makeFileCoordinator(socket: nil, clock: clock), purpose: nil, autosave: .never,
+            files: DocumentFiles(patience: .milliseconds(50), queue: disk), clock: clock)
+        disk.suspend()
+        #expect(await session.open() == .notLoaded)
+        #expect(await session.lastError?.kind == .timedOut)
+        #expect(await session.model == nil)
+        disk.resume()
+        #expect(await session.revert() == .success)
+
+        disk.suspend()
+        try await session.update { $0 = .me }
+        #expect(await failure { try await session.save() }?.kind == .timedOut)
+        #expect(await session.state == .savingError)
+        #expect(await session.hasUnsavedChanges)
+        #expect(desk.text("list")?.contains("Me") == false)
+        disk.resume()
+        await until { [desk] in desk.text("list")?.contains("Me") == true && desk.names == ["list"] }
+        try await session.update { $0.friends.append(Friend(name: "You", birth: 1)) }
+        try await session.close()
+        #expect(desk.text("list")?.contains("You") == true && desk.names == ["list"])
     }
 
     private func failure(_ body: () async throws -> Void) async -> DocumentError? {
@@ -286,8 +356,8 @@ private struct Notes: Document {
         if !isPackage {
             return .file(Array(model.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }.joined().utf8))
         }
-        var files: [Name: [UInt8]] = [:]
-        for (name, text) in model { files[try #require(Name(name))] = Array(text.utf8) }
+        var files: [Path: [UInt8]] = [:]
+        for (name, text) in model { files[try #require(Path(name))] = Array(text.utf8) }
         return .package(files)
     }
 }

@@ -46,7 +46,43 @@ struct LossyTests {
         }
     }
 
-    @Test("F3, F8: failures anywhere are gathered by the collector, also of single values")
+    @Test("F2: the type of an element stays strict: nothing of it is optional, and what lacks a member is no element")
+    func strict() throws {
+        let pets = try decoded(#"[{}, {"name": null}, {"name": "a"}]"#).pets
+        #expect(pets.values == [Pet(name: "a")])
+        #expect(pets.failures.map(\.index) == [0, 1])
+        #expect(JSONFile<Pet>().decode(.file(Array(#"{"format": 1}"#.utf8))).model == nil)
+    }
+
+    @Test("F9: what is good costs nothing for what may not be: no room, and without a failure nothing is gathered")
+    func unused() throws {
+        #expect(MemoryLayout<DecodeFailure>.size == MemoryLayout<Desk>.size)
+        #expect(MemoryLayout<Result<Pet, DecodeFailure>>.stride <= MemoryLayout<Pet>.stride + 8)
+        let good = JSONFile<Pets>().decode(.file(Array(#"{"format": 1, "pets": [{"name": "a"}]}"#.utf8)))
+        #expect(good.failures.isEmpty && good.model?.pets.failures.isEmpty == true)
+    }
+
+    @Test("F8: failures anywhere in a document are told of together, with their places, also by the session")
+    func gathered() async throws {
+        struct Home: Codable, Sendable { var pets: LossyArray<Pet>, owner: FailableDecodable<Int> }
+        let desk = try Desk()
+        let text = #"{"format": 1, "pets": [1, {"name": "a"}, 2], "owner": "me"}"#
+        let decoded = JSONFile<Home>().decode(.file(Array(text.utf8)))
+        let places = [["pets", "0"], ["pets", "2"], ["owner"]]
+        #expect(decoded.outcome == .success && decoded.failures.map(\.codingPath) == places)
+        #expect(decoded.failures.map(\.raw?.description) == ["1", "2", "\"me\""])
+        try desk.write("home", text)
+        let session = makeDocumentSession(
+            JSONFile<Home>(), at: desk["home"], coordinator: makeFileCoordinator(socket: nil), autosave: .never)
+        await session.open()
+        #expect(await session.failures == decoded.failures)
+        try desk.write("home", #"{"format": 1, "pets": [], "owner": 1}"#)
+        await session.revert()
+        #expect(await session.failures == [])
+        try await session.close()
+    }
+
+    @Test("F3, F8: failures of single values do not take the rest along, and are written back")
     func collector() throws {
         struct Mixed: Codable, Sendable {
             var one: FailableDecodable<Int>

@@ -1,6 +1,7 @@
 import Disk
 import RecordMerge
 import SyncKit
+import Synchronization
 import Testing
 
 /// Rows M1 to M7 of the design's sources.
@@ -33,6 +34,58 @@ struct OpenAllTests {
         #expect(Set(opened.map(\.path)).count == 50 && opened.allSatisfy { $0.result.outcome == .success })
     }
 
+    @Test("M4: of ten thousand each has one result, and of none there is none", arguments: [0, 1, 10_000])
+    func counts(count: Int) async throws {
+        try make(10)
+        let paths = (0..<count).map { desk["file_\($0 % 20)"] }
+        let opened = await openAll(JSONFile<Digit>(), at: paths, order: .completion)
+        #expect(opened.count == count && opened.count { $0.result.outcome == .success } == (count + 1) / 2)
+        #expect(await openAll(JSONFile<Digit>(), at: paths, width: 0).map(\.path) == paths.sorted())
+    }
+
+    @Test("M5: ten thousand, one after the other, need no more of the stack than ten")
+    func stack() async throws {
+        try make(10)
+        let measured = Measured()
+        for count in [10, 10_000] {
+            _ = await openAll(measured, at: (0..<count).map { desk["file_\($0 % 10)"] }, width: 1)
+            measured.next()
+        }
+        #expect(measured.depths.count == 2 && measured.depths.allSatisfy { $0 <= 64 << 10 }, "\(measured.depths)")
+    }
+
+    @Test("M6: one after the other and many at a time come to the same")
+    func widths() async throws {
+        try make(200)
+        try desk.write("file_7", "broken")
+        let one = try await openAll(JSONFile<Digit>(), in: desk.path, width: 1)
+        let many = try await openAll(JSONFile<Digit>(), in: desk.path, width: 16)
+        #expect(one.count == 200 && one.map(\.path) == many.map(\.path) && one.map(\.result) == many.map(\.result))
+    }
+
+    /// Notes how much deeper on its thread's stack it was asked to decode one document than another.
+    private final class Measured: Document {
+        private let ends = Mutex<[[UInt: ClosedRange<Int>]]>([[:]])
+
+        func next() { ends.withLock { $0.append([:]) } }
+
+        /// Of each round, in bytes.
+        var depths: [Int] {
+            ends.withLock { $0.dropLast().map { $0.values.map { $0.upperBound - $0.lowerBound }.max() ?? .max } }
+        }
+
+        func decode(_ contents: DocumentContents) -> Decoded<Int> {
+            let (thread, end) = endOfStack()
+            ends.withLock { rounds in
+                let known = rounds[rounds.count - 1][thread] ?? end...end
+                rounds[rounds.count - 1][thread] = min(known.lowerBound, end)...max(known.upperBound, end)
+            }
+            return Decoded(.success, model: 1)
+        }
+
+        func encode(_ model: Int, replacing: DocumentContents?) throws -> DocumentContents { .file([]) }
+    }
+
     @Test("M4: those that fail have a result like all others, and calls at the same time do not meet")
     func failures() async throws {
         try make(10)
@@ -47,11 +100,13 @@ struct OpenAllTests {
         }
     }
 
-    @Test("M7: dot files, links and directories are no documents")
+    @Test("M7: dot files, links, pipes and directories are no documents, whatever they are called")
     func skipped() async throws {
         try make(1)
         try desk.write(".hidden", "x")
-        try desk.item("package").create(.package([:]))
-        #expect(try await openAll(JSONFile<Digit>(), in: desk.path).count == 1)
+        try desk.item("file_3").create(.package([:]))
+        desk.link("file_4", to: "file_0")
+        desk.pipe("file_5")
+        #expect(try await openAll(JSONFile<Digit>(), in: desk.path).map(\.path) == [desk["file_0"]])
     }
 }

@@ -28,6 +28,17 @@ struct Repository {
     }
 
     func swiftFiles(under folder: String) throws -> [SourceFile] {
+        if folder == "Sources" { return try Repository.sources.get() }
+        if folder.hasPrefix("Sources/") {
+            return try Repository.sources.get().filter { $0.path.hasPrefix("\(folder)/") }
+        }
+        return try lexed(under: folder)
+    }
+
+    /// Read once for all checks: that is most of what they cost.
+    private static let sources = Result { try Repository().lexed(under: "Sources") }
+
+    private func lexed(under folder: String) throws -> [SourceFile] {
         try files(under: folder).filter { $0.hasSuffix(".swift") }.map(source)
     }
 

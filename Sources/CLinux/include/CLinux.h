@@ -60,6 +60,10 @@ int clinux_set_lease(int file, int type);
 /// a program that does not expect it.
 int clinux_set_lease_signal(int file, int signal);
 
+/// From now on SIGTERM, SIGINT and SIGHUP are each written as one byte to the pipe whose end is returned, unless they were ignored; the
+/// second of a kind ends the process as if nobody had asked. EBUSY if this was called before.
+int clinux_catch_end_signals(void);
+
 /// fcntl F_OFD_GETLK: 1 if nobody else has a record lock on any part of the file, for reading or writing, 0 if somebody has.
 int clinux_is_lockable(int file);
 

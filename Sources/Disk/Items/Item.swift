@@ -11,8 +11,8 @@ public struct Item: Sendable {
     /// What an item holds.
     public enum Contents: Hashable, Sendable {
         case file([UInt8])
-        /// The regular files of a directory, by name.
-        case package([Name: [UInt8]])
+        /// The regular files of a directory and of those within it, by where they are in it. A directory with nothing in it is no part.
+        case package([Path: [UInt8]])
 
         fileprivate var kind: FileKind {
             switch self {
@@ -70,6 +70,8 @@ public struct Item: Sendable {
     }
 
     public static let bytesMax = 256 << 20
+    /// How deep the directories of a package may lie in each other: each takes a descriptor while it is read or written.
+    public static let levelsMax = 16
     private static let triesMax = 3
 
     // MARK: Reading
@@ -89,21 +91,8 @@ public struct Item: Sendable {
     public static func regularFiles(in directory: [UInt8]) throws(Failure) -> [Name] {
         try translated { () throws(CallFailure) in
             let opened = try Folder.open(directory, flags: O_RDONLY | O_DIRECTORY)
-            return try entries(of: opened).files.filter { $0.bytes.first != UInt8(ascii: ".") }
+            return try Entries(of: opened).files.filter { $0.bytes.first != UInt8(ascii: ".") }
         }
-    }
-
-    /// In byte order; and how many other things there are. `directory` has not been listed yet.
-    private static func entries(
-        of directory: borrowing Descriptor
-    ) throws(CallFailure) -> (files: [Name], others: Int) {
-        let listing = try Listing(of: directory)
-        var files: [Name] = []
-        for index in listing.indices where listing.isDirectory(at: index) != true {
-            guard let name = Name(Array(listing.name(at: index))) else { continue }
-            if try listing.status(at: index, in: directory).kind == .file { files.append(name) }
-        }
-        return (files, listing.indices.count - files.count)
     }
 
     private func parent() throws(CallFailure) -> Descriptor {
@@ -149,21 +138,34 @@ public struct Item: Sendable {
     private static func readPackage(
         _ directory: consuming Descriptor, _ bytesMax: Int
     ) throws(CallFailure) -> Reading {
-        var files: [Name: [UInt8]] = [:]
+        var files: [Path: [UInt8]] = [:]
         var room = bytesMax
-        let (names, others) = try entries(of: directory)
-        // What could not be written back is not read.
-        guard others == 0 else { throw CallFailure(.unsupported) }
-        for name in names {
-            switch try readFile(CName(name.bytes), in: directory, room) {
-            case .bytes(let bytes):
-                files[name] = bytes
-                room -= bytes.count
-            case .unsteady: return .unsteady
-            case .tooLarge: return .tooLarge
-            }
+        switch try readAll(of: directory, as: .root, levels: levelsMax, &files, &room) {
+        case .bytes: return .contents(.package(files))
+        case .unsteady: return .unsteady
+        case .tooLarge: return .tooLarge
         }
-        return .contents(.package(files))
+    }
+
+    /// What could not be written back is not read: neither a link nor a directory with nothing in it.
+    private static func readAll(
+        of directory: borrowing Descriptor, as place: Path, levels: Int, _ files: inout [Path: [UInt8]],
+        _ room: inout Int
+    ) throws(CallFailure) -> FileReading {
+        let entries = try Entries(of: directory)
+        guard entries.others == 0, place.isRoot || !entries.isEmpty, levels > 0 else { throw CallFailure(.unsupported) }
+        for name in entries.files {
+            let reading = try readFile(CName(name.bytes), in: directory, room)
+            guard case .bytes(let bytes) = reading else { return reading }
+            files[place.appending(name)] = bytes
+            room -= bytes.count
+        }
+        for name in entries.directories {
+            let child = try directory.openChild(CName(name.bytes), .list)
+            let reading = try readAll(of: child, as: place.appending(name), levels: levels - 1, &files, &room)
+            guard case .bytes = reading else { return reading }
+        }
+        return .bytes([])
     }
 
     // MARK: Writing
@@ -259,16 +261,36 @@ public struct Item: Sendable {
             case .package(let files):
                 try parent.makeDirectory(CName(temporary.bytes), mode: isPrivate ? 0o700 : 0o755)
                 let directory = try parent.openChild(CName(temporary.bytes), .list)
-                for (name, bytes) in files.sorted(by: { $0.key < $1.key }) {
-                    try Item.write(bytes, name, mode: 0o644, in: directory)
-                }
-                try directory.sync()
+                let parts = files.sorted { $0.key < $1.key }.map { (names: $0.key.names[...], bytes: $0.value) }
+                try Item.write(parts[...], in: directory, levels: Item.levelsMax)
             }
         } catch {
             Item.discard(temporary, in: parent)
             throw error
         }
         return temporary
+    }
+
+    /// In the order of their paths, so that what is in one directory comes together.
+    private static func write(
+        _ files: ArraySlice<(names: ArraySlice<Name>, bytes: [UInt8])>, in directory: borrowing Descriptor, levels: Int
+    ) throws(CallFailure) {
+        guard levels > 0 else { throw CallFailure(.unsupported) }
+        var rest = files
+        while let (names, bytes) = rest.first, let name = names.first {
+            if names.count == 1 {
+                try write(bytes, name, mode: 0o644, in: directory)
+                rest = rest.dropFirst()
+            } else {
+                let inside = rest.prefix { $0.names.first == name }
+                rest = rest.dropFirst(inside.count)
+                try directory.makeDirectory(CName(name.bytes), mode: 0o755)
+                let child = try directory.openChild(CName(name.bytes), .list)
+                let parts = inside.map { (names: $0.names.dropFirst(), bytes: $0.bytes) }
+                try write(parts[...], in: child, levels: levels - 1)
+            }
+        }
+        try directory.sync()
     }
 
     private static func write(
@@ -294,8 +316,12 @@ public struct Item: Sendable {
             guard try parent.status(of: CName(name.bytes)).kind == .directory else {
                 return try parent.removeFile(CName(name.bytes))
             }
-            let directory = try parent.openChild(CName(name.bytes), .list)
-            for file in try entries(of: directory).files { try directory.removeFile(CName(file.bytes)) }
+            do {
+                let directory = try parent.openChild(CName(name.bytes), .list)
+                let entries = try Entries(of: directory)
+                for file in entries.files { try directory.removeFile(CName(file.bytes)) }
+                for child in entries.directories { discard(child, in: directory) }
+            }
             try parent.removeDirectory(CName(name.bytes))
         } catch {
             return
@@ -315,3 +341,35 @@ public struct Item: Sendable {
 
 /// The target's own, within a type that has another of this name.
 private typealias CallFailure = Failure
+
+/// What is in a directory that has not been listed yet, in byte order.
+private struct Entries {
+    var files: [Name] = []
+    var directories: [Name] = []
+    /// Neither the one nor the other.
+    var others = 0
+
+    init(of directory: borrowing Descriptor) throws(Failure) {
+        let listing = try Listing(of: directory)
+        for index in listing.indices {
+            switch try Entries.kind(of: listing, at: index, in: directory) {
+            case .file: if let name = Name(Array(listing.name(at: index))) { files.append(name) }
+            case .directory: if let name = Name(Array(listing.name(at: index))) { directories.append(name) }
+            case .symlink, .special: others += 1
+            }
+        }
+    }
+
+    var isEmpty: Bool { files.isEmpty && directories.isEmpty }
+
+    private static func kind(
+        of listing: borrowing Listing, at index: Int, in directory: borrowing Descriptor
+    ) throws(Failure) -> FileKind {
+        if listing.isDirectory(at: index) == true { return .directory }
+        return try listing.status(at: index, in: directory).kind
+    }
+}
+
+extension Path {
+    fileprivate var names: [Name] { (parents.filter { !$0.isRoot } + [self]).compactMap(\.name) }
+}

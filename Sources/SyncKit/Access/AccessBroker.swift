@@ -25,6 +25,7 @@ struct HeldPaths: Hashable, Sendable {
     struct Item: Hashable, Sendable {
         var path: [UInt8]
         let kind: Access.Kind
+        let coversContents: Bool
     }
 
     /// Empty: it stands for itself.
@@ -34,12 +35,17 @@ struct HeldPaths: Hashable, Sendable {
 
     var paths: [[UInt8]] { items.map(\.path) }
 
-    /// Without what an access of the same purpose has already, for who knows of no purposes: it would wait for itself.
-    func without(_ others: some Sequence<HeldPaths>) -> HeldPaths {
+    /// What accesses of the same purpose have within these paths already.
+    private(set) var hadWithin: [[UInt8]] = []
+
+    /// Without what accesses of the same purpose have already, for who knows of no purposes: it would wait for itself.
+    func without(_ held: [UInt64: HeldPaths]) -> HeldPaths {
         guard !purpose.isEmpty else { return self }
-        let had = others.filter { $0.purpose == purpose && (!$0.isRead || isRead) }
+        let had = held.values.filter { $0.purpose == purpose }.flatMap(\.items)
         var rest = self
-        rest.items.removeAll { item in had.contains { $0.paths.contains(item.path) } }
+        // Also what it only reads so far: whoever waited for himself to be done with that would wait for ever.
+        rest.items.removeAll { item in had.contains { $0.covers(item.path) } }
+        rest.hadWithin = had.map(\.path).filter { path in rest.items.contains { $0.covers(path) } }
         return rest
     }
 
@@ -48,7 +54,13 @@ struct HeldPaths: Hashable, Sendable {
     }
 }
 
-/// What a presenter shows: a resolved path, by the bytes.
+extension HeldPaths.Item {
+    func covers(_ other: [UInt8]) -> Bool {
+        path == other || coversContents && other.starts(with: path + [UInt8(ascii: "/")])
+    }
+}
+
+/// What a presenter shows, with all that is in it: a resolved path, by the bytes.
 struct ShownPath: Sendable {
     let path: [UInt8]
     let purpose: String

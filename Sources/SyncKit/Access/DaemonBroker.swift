@@ -54,7 +54,9 @@ final class DaemonBroker: AccessBroker {
         let inside = wanted.items.filter { connected.contains($0.path) }
         guard !inside.isEmpty else { return nil }
         let request = LockRequest(
-            items: inside.map { .init(connected.argument($0.path), DaemonBroker.access($0.kind)) },
+            items: inside.map {
+                .init(connected.argument($0.path), DaemonBroker.access($0.kind), coversContents: $0.coversContents)
+            },
             isRead: wanted.isRead, mode: mode, timeoutMilliseconds: patience?.milliseconds,
             holdMilliseconds: wanted.isRead ? DaemonBroker.readMilliseconds : nil, outlivesConnection: false,
             purpose: wanted.purpose.isEmpty ? nil : wanted.purpose, holder: DaemonBroker.program,
@@ -79,12 +81,14 @@ final class DaemonBroker: AccessBroker {
     }
 
     private static func kind(of error: ControlError) -> CoordinationError.Kind {
-        switch error.code.known {
-        case .waitTimedOut: .timedOut(purpose: nil, heldMilliseconds: 0)
-        case .lockCircle: .wouldDeadlock([error.text])
-        case .lockRefused: .presenterFailed(error.text)
-        default: .refused(error.text)
+        let code = error.code.known
+        if code == .waitTimedOut {
+            let holder = error.holder
+            return .timedOut(
+                process: holder?.process, purpose: holder?.purpose, heldMilliseconds: holder?.heldMilliseconds ?? 0)
         }
+        if code == .lockCircle { return .wouldDeadlock([error.text]) }
+        return code == .lockRefused ? .presenterFailed(error.text) : .refused(error.text)
     }
 
     private static func access(_ kind: Access.Kind) -> LockRequest.Access {
@@ -141,7 +145,7 @@ final class DaemonBroker: AccessBroker {
         }
         for (id, shown) in new {
             let request = PresentRequest(
-                path: connected.argument(shown.path.path), coversContents: false, purpose: shown.path.purpose)
+                path: connected.argument(shown.path.path), coversContents: true, purpose: shown.path.purpose)
             connected.connection.follow(.present(request)) { [weak self, weak channel = connected.connection] item in
                 guard let channel, let line = try? PresenterLine(json: item) else { return }
                 self?.take(line, for: id, DaemonFolder(connection: channel, folder: connected.folder))

@@ -19,8 +19,12 @@ struct DaemonFolder: Sendable {
     /// Where something is after what it is or lies in has been moved.
     func place(_ old: [UInt8], following from: [UInt8], to target: [UInt8]) -> [UInt8] {
         let before = place(from)
-        guard old.starts(with: before) else { return old }
+        guard old == before || DaemonFolder.isBelow(old, before) else { return old }
         return place(target) + old.dropFirst(before.count)
+    }
+
+    private static func isBelow(_ path: [UInt8], _ above: [UInt8]) -> Bool {
+        path.starts(with: above + [UInt8(ascii: "/")])
     }
 
     func deed(_ deed: FileDeed) -> DoneDeed? {
@@ -36,13 +40,15 @@ struct DaemonFolder: Sendable {
         }
     }
 
-    /// `shown` is where the presenter's file is by now.
+    /// `shown` is where the presenter's file is by now. What is within it is a part of it.
     func news(_ news: PresenterLine.News, _ shown: [UInt8]) -> FileNews {
         switch news {
         case .reacquired: .reacquired
         case .changed: .changed
-        case .deleted: .deleted
-        case .moved: .moved(to: DocumentPath(shown))
+        case .deleted(let path): DaemonFolder.isBelow(place(path), shown) ? .changed : .deleted
+        case .moved(_, let target):
+            shown == place(target) || DaemonFolder.isBelow(shown, place(target))
+                ? .moved(to: DocumentPath(shown)) : .changed
         case .skipped: .skipped
         case .warned(_, let about, let code, let isOpen):
             .warned(FileWarning(code: code.text, about: DocumentPath(place(about)), isOpen: isOpen))

@@ -1,6 +1,6 @@
 public import Coordination
 
-/// What a program wants to do with a file or a directory.
+/// What a program wants to do with a file, or with a directory and all that is in it: a package is one thing.
 public struct FileAccess: Hashable, Sendable {
     public typealias Writing = Access.Writing
 
@@ -13,6 +13,9 @@ public struct FileAccess: Hashable, Sendable {
         case .write: false
         }
     }
+
+    /// Times and rights of a directory are not those of what is in it.
+    var coversContents: Bool { kind != .write(.metadata) }
 
     /// Whoever shows the file saves it first, unless it is to be taken as it is.
     public static func read(_ path: DocumentPath, savingFirst: Bool = true) -> FileAccess {
@@ -93,8 +96,8 @@ public struct FileWarning: Hashable, Sendable {
 /// Why an access was not granted.
 public struct CoordinationError: Error, Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
-        /// What the holder does, as far as it said, and for how long.
-        case timedOut(purpose: String?, heldMilliseconds: UInt64)
+        /// Which process has it, what for, as far as it said, and for how long. Without a daemon the process is known only if it is this one.
+        case timedOut(process: Int?, purpose: String?, heldMilliseconds: UInt64)
         case wouldDeadlock([String])
         case presenterFailed(String)
         case tooMany

@@ -10,7 +10,8 @@ struct PathBroker: AccessBroker {
     /// Locks of the kernel ask nobody.
     func present(_ shown: ShownPath, hear: @escaping @Sendable (ShownWord) -> Void) async -> (any ShownAccess)? { nil }
 
-    private static var pauseMax: UInt64 { 32 }
+    /// Whoever holds it may be killed, and is not to be waited for longer than this.
+    private static var pauseMax: UInt64 { 8 }
 
     func hold(_ wanted: HeldPaths, within patience: Duration?) async throws -> (any HeldAccess)? {
         let ends = patience.map { clock.milliseconds + $0.milliseconds }
@@ -18,7 +19,9 @@ struct PathBroker: AccessBroker {
         while true {
             if let lock = try PathBroker.lock(wanted) { return HeldPath(lock: lock) }
             let now = clock.milliseconds
-            if let ends, ends <= now { throw CoordinationError(.timedOut(purpose: nil, heldMilliseconds: 0)) }
+            if let ends, ends <= now {
+                throw CoordinationError(.timedOut(process: nil, purpose: nil, heldMilliseconds: 0))
+            }
             try await clock.sleep(until: min(now + pause, ends ?? .max))
             pause = min(pause * 2, PathBroker.pauseMax)
         }
@@ -26,7 +29,9 @@ struct PathBroker: AccessBroker {
 
     private static func lock(_ wanted: HeldPaths) throws -> PathLock? {
         do throws(Item.Failure) {
-            return try PathLock.tryLock(wanted.paths, isRead: wanted.isRead)
+            return try PathLock.tryLock(
+                wanted.items.map { .init(path: $0.path, coversContents: $0.coversContents) }, isRead: wanted.isRead,
+                except: wanted.hadWithin)
         } catch {
             throw CoordinationError(.refused("locks between processes: \(error.error)"))
         }

@@ -1,4 +1,5 @@
 import ControlProtocol
+import ControlSocket
 import Coordination
 import Disk
 import SyncModel
@@ -42,7 +43,9 @@ final class ProcessCoordinator: FileCoordinator {
         _ body: @Sendable (FileGrant) async throws -> Result
     ) async throws -> Result {
         let begun = clock.milliseconds
-        let wanted = try accesses.map { Access(try ProcessCoordinator.place($0.path), $0.kind) }
+        let wanted = try accesses.map { access in
+            Access(try ProcessCoordinator.place(access.path), access.kind, coversContents: access.coversContents)
+        }
         let id = newID()
         let request = ClaimRequest(
             id: id, client: 0, purpose: purpose, accesses: wanted, patienceMilliseconds: patience?.milliseconds)
@@ -50,7 +53,10 @@ final class ProcessCoordinator: FileCoordinator {
         let left = patience.map { $0 - .milliseconds(clock.milliseconds - begun) }
         let all = HeldPaths(
             purpose: purpose ?? "",
-            items: zip(granted.paths, accesses).map { .init(path: [UInt8(ascii: "/")] + $0.bytes, kind: $1.kind) },
+            items: zip(granted.paths, accesses).map { path, access in
+                .init(
+                    path: [UInt8(ascii: "/")] + path.bytes, kind: access.kind, coversContents: access.coversContents)
+            },
             isRead: accesses.allSatisfy(\.isRead))
         var deeds: [FileDeed] = []
         defer { end(id, deeds) }
@@ -79,7 +85,7 @@ final class ProcessCoordinator: FileCoordinator {
         var (all, held): (HeldPaths, [any HeldAccess]) = (all, [])
         do {
             for broker in brokers {
-                let wanted = broker.knowsPurposes ? all : state.withLock { all.without($0.held.values) }
+                let wanted = broker.knowsPurposes ? all : state.withLock { all.without($0.held) }
                 guard !wanted.items.isEmpty, let access = try await broker.hold(wanted, within: patience) else {
                     continue
                 }
@@ -90,7 +96,7 @@ final class ProcessCoordinator: FileCoordinator {
             for access in held { access.release([]) }
             throw error
         }
-        state.withLock { $0.held[id] = all.without($0.held.values) }
+        state.withLock { $0.held[id] = all.without($0.held) }
         return (held, all)
     }
 
@@ -145,7 +151,7 @@ final class ProcessCoordinator: FileCoordinator {
             }
         }
         let purpose = presenter.purpose
-        step(.register(Presenter(id: id, client: 0, purpose: purpose, path: place)))
+        step(.register(Presenter(id: id, client: 0, purpose: purpose, path: place, coversContents: true)))
         let shown = ShownPath(path: [UInt8(ascii: "/")] + place.bytes, purpose: purpose)
         for broker in brokers {
             guard let access = await broker.present(shown, hear: { [weak self] in self?.hear($0, of: id, purpose) })
@@ -179,7 +185,8 @@ final class ProcessCoordinator: FileCoordinator {
                 return []
             }
             // Registered anew it is elsewhere; what it owes an answer to was about the old place.
-            return step(.register(Presenter(id: id, client: 0, purpose: purpose, path: place)), &state)
+            let moved = Presenter(id: id, client: 0, purpose: purpose, path: place, coversContents: true)
+            return step(.register(moved), &state)
         }
         for wake in woken { wake() }
         switch word {
@@ -287,13 +294,18 @@ final class ProcessCoordinator: FileCoordinator {
         }
     }
 
-    /// `shown` is where the presenter's file is by now: what was moved may be a directory above it.
+    /// `shown` is where the presenter's file is by now: what was moved may be a directory above it, and what is within it is a part of it.
     private static func news(_ news: News, _ shown: Path?) -> FileNews {
         switch news {
         case .reacquired: .reacquired
         case .changed: .changed
-        case .moved(_, let target): .moved(to: DocumentPath([UInt8(ascii: "/")] + (shown ?? target).bytes))
-        case .deleted: .deleted
+        case .moved(_, let target):
+            if let shown, shown != target, !shown.isBelow(target) {
+                .changed
+            } else {
+                .moved(to: DocumentPath([UInt8(ascii: "/")] + (shown ?? target).bytes))
+            }
+        case .deleted(let path): if let shown, path.isBelow(shown) { .changed } else { .deleted }
         case .skipped: .skipped
         case .warned(let warning):
             .warned(
@@ -305,7 +317,9 @@ final class ProcessCoordinator: FileCoordinator {
 
     private static func error(_ refusal: ClaimRefusal) -> any Error {
         switch refusal {
-        case .timedOut(_, let purpose, let held): CoordinationError(.timedOut(purpose: purpose, heldMilliseconds: held))
+        case .timedOut(_, let purpose, let held):
+            CoordinationError(
+                .timedOut(process: ControlSocket.processID, purpose: purpose, heldMilliseconds: held))
         case .wouldDeadlock(let circle): CoordinationError(.wouldDeadlock(circle))
         case .presenterFailed(let reason): CoordinationError(.presenterFailed(reason))
         case .withdrawn: CancellationError()

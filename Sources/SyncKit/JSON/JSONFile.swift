@@ -42,10 +42,12 @@ public struct JSONFile<Model: Codable & Sendable>: Document {
     }
 
     private func decode(_ document: JSONDocument, of format: UInt32) -> Decoded<Model> {
-        let source = DecodingSource(document, userInfo: userInfo(format))
+        let collector = DecodeErrorCollector()
+        let source = DecodingSource(document, userInfo: [.documentFormat: format, .decodeErrors: collector])
         do {
             let model = try Model(from: source.root)
-            return Decoded(format < writes ? .olderVersion(found: format) : .success, model: model)
+            return Decoded(
+                format < writes ? .olderVersion(found: format) : .success, model: model, failures: collector.failures)
         } catch let error as DecodingError {
             let (path, text) = error.details
             let place = document.place(at: JSONPointer(tokens: path.map { Array($0.utf8) }))
@@ -53,10 +55,6 @@ public struct JSONFile<Model: Codable & Sendable>: Document {
         } catch {
             return corrupt("\(error)", at: 0)
         }
-    }
-
-    private func userInfo(_ format: UInt32) -> [CodingUserInfoKey: Any] {
-        [.documentFormat: format, .decodeErrors: DecodeErrorCollector()]
     }
 
     private func corrupt(_ reason: String, at offset: Int, _ path: [String] = []) -> Decoded<Model> {
@@ -95,7 +93,7 @@ public struct JSONFile<Model: Codable & Sendable>: Document {
         do {
             let basis = try JSONDocument(parsing: bytes)
             guard case .success(let format) = self.format(of: basis), reads.contains(format) else { return nil }
-            let source = DecodingSource(basis, userInfo: userInfo(format), notesAsked: format != writes)
+            let source = DecodingSource(basis, userInfo: [.documentFormat: format], notesAsked: format != writes)
             return (source, try Model(from: source.root), format)
         } catch {
             return nil

@@ -1,21 +1,35 @@
 public import RecordMerge
 import Synchronization
 
-/// What could not be decoded, with all that is needed to look at it and to write it back.
-public struct DecodeFailure: Error, Hashable, Sendable {
+/// What could not be decoded, with all that is needed to look at it and to write it back. No larger than a pointer, so that in a list the
+/// elements that are good pay nothing for those that may not be.
+public struct DecodeFailure: Error, Sendable {
+    private final class Details: Sendable {
+        let codingPath: [String]
+        let index: Int?
+        let reason: String
+        let raw: JSONText?
+
+        init(_ codingPath: [String], _ index: Int?, _ reason: String, _ raw: JSONText?) {
+            self.codingPath = codingPath
+            self.index = index
+            self.reason = reason
+            self.raw = raw
+        }
+    }
+
+    private let details: Details
+
     /// The way to the value.
-    public let codingPath: [String]
+    public var codingPath: [String] { details.codingPath }
     /// Its place in the list.
-    public let index: Int?
-    public let reason: String
+    public var index: Int? { details.index }
+    public var reason: String { details.reason }
     /// As it was written, every byte. Nil if the decoder is not one of this library.
-    public let raw: JSONText?
+    public var raw: JSONText? { details.raw }
 
     public init(codingPath: [String], index: Int?, reason: String, raw: JSONText?) {
-        self.codingPath = codingPath
-        self.index = index
-        self.reason = reason
-        self.raw = raw
+        details = Details(codingPath, index, reason, raw)
     }
 
     init(_ error: any Error, at decoder: any Decoder) {
@@ -29,6 +43,20 @@ public struct DecodeFailure: Error, Hashable, Sendable {
         self.init(
             codingPath: decoder.codingPath.map(\.stringValue), index: last?.intValue, reason: text,
             raw: (decoder as? TreeDecoder)?.raw)
+    }
+}
+
+extension DecodeFailure: Hashable {
+    public static func == (left: DecodeFailure, right: DecodeFailure) -> Bool {
+        left.codingPath == right.codingPath && left.index == right.index && left.reason == right.reason
+            && left.raw == right.raw
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(codingPath)
+        hasher.combine(index)
+        hasher.combine(reason)
+        hasher.combine(raw)
     }
 }
 

@@ -12,6 +12,8 @@ public protocol DocumentSession<Model>: Actor {
     var lastError: DocumentError? { get }
     /// Nil until something was loaded or created.
     var model: Model? { get }
+    /// What of the file could not be decoded while the rest could. It stays as it is, also through a save.
+    var failures: [DecodeFailure] { get }
     var hasUnsavedChanges: Bool { get }
     /// What syncd has to say about the file and is not over: another version of it beside it, a format it does not understand.
     var warnings: [FileWarning] { get }
@@ -93,13 +95,13 @@ public struct Autosave: Hashable, Sendable {
 
 /// Touches nothing on the disk. A session of a `purpose` may be used within an access for the same purpose, which then holds the file from
 /// before it is opened until after it is saved; otherwise each session has one of its own. Data is derived in the order of `derived`, each
-/// from what those before it have left.
+/// from what those before it have left. A disk that does not answer within `diskPatience` is given up: the load or the save ends in `timedOut`.
 public func makeDocumentSession<Model: Sendable>(
     _ document: some Document<Model>, at path: DocumentPath, deriving derived: [DerivedData<Model>] = [],
     coordinator: any FileCoordinator = makeFileCoordinator(), purpose: String? = nil, autosave: Autosave = Autosave(),
-    clock: any DocumentClock = makeSystemClock()
+    diskPatience: Duration = .seconds(60), clock: any DocumentClock = makeSystemClock()
 ) -> any DocumentSession<Model> {
     FileSession(
         document, at: path, deriving: derived, coordinator: coordinator, purpose: purpose, autosave: autosave,
-        clock: clock)
+        files: DocumentFiles(patience: diskPatience), clock: clock)
 }

@@ -14,6 +14,7 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
     private(set) var outcome = LoadOutcome.notLoaded
     private(set) var lastError: DocumentError?
     private(set) var model: Model?
+    private(set) var failures: [DecodeFailure] = []
     private(set) var warnings: [FileWarning] = []
 
     nonisolated let purpose: String
@@ -22,9 +23,12 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
     private let coordinator: any FileCoordinator
     private let clock: any DocumentClock
     private let autosave: Autosave
+    private let files: DocumentFiles
 
     /// What is in the file, as it was read or written last.
     private var basis: DocumentContents?
+    /// What was given to a disk that did not answer in time: it may be in the file now, or soon.
+    private var unsettled: DocumentContents?
     private var token: PresenterToken?
     private var undoing: [Model] = []
     private var redoing: [Model] = []
@@ -47,13 +51,15 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
 
     init(
         _ document: Kind, at path: DocumentPath, deriving derived: [DerivedData<Model>],
-        coordinator: any FileCoordinator, purpose: String?, autosave: Autosave, clock: any DocumentClock
+        coordinator: any FileCoordinator, purpose: String?, autosave: Autosave, files: DocumentFiles,
+        clock: any DocumentClock
     ) {
         self.document = document
         self.derived = derived
         self.path = path
         self.coordinator = coordinator
         self.autosave = autosave
+        self.files = files
         self.clock = clock
         self.purpose = purpose ?? "document \(SessionNumber.next())"
     }
@@ -86,13 +92,13 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
             let contents = try await persistently {
                 try await coordinator.withAccess([.read(path)], for: purpose, within: nil) { _ in
                     try await self.attach()
-                    return try await DocumentFiles.contents(at: self.path)
+                    return try await self.files.contents(at: self.path)
                 }
             }
             take(contents)
         } catch {
             let failure = DocumentError(error)
-            outcome = if case .unreadable(let found) = failure.kind { found } else { .accessDenied }
+            outcome = failure.outcome
             fail(with: failure)
         }
         return outcome
@@ -116,6 +122,7 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         undoing = []
         redoing = []
         markClean()
+        failures = []
         guard let contents else {
             outcome = .noSuchFile
             model = nil
@@ -125,6 +132,7 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         let decoded = document.decode(contents)
         outcome = decoded.outcome
         model = decoded.model
+        failures = decoded.failures
         lastError = decoded.model == nil ? DocumentError(unreadable: decoded) : nil
         state = decoded.model != nil || outcome == .zeroLength ? .normal : .editingDisabled
         tellReaders()
@@ -137,6 +145,7 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
     private func fail(with error: DocumentError) {
         lastError = error
         model = nil
+        failures = []
         basis = nil
         state = .editingDisabled
     }
@@ -274,7 +283,8 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
                 switch failure.kind {
                 case .changedMeanwhile: .inConflict
                 case .exists where operation == .creating: before
-                default: .savingError
+                case .exists, .unreadable, .protected, .cannotEncode, .closed, .coordination, .system, .timedOut:
+                    .savingError
                 }
             throw failure
         }
@@ -291,13 +301,25 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         }
     }
 
+    /// A disk that did not answer in time may have got what it was given all the same: then that is what is expected.
     private func put(_ contents: DocumentContents, in old: DocumentContents?) async throws {
-        let path = path
+        do {
+            try await place(contents, in: old)
+        } catch let error as DocumentError {
+            if error.kind == .timedOut { unsettled = contents }
+            guard let late = unsettled, error.kind == .exists || error.kind == .changedMeanwhile else { throw error }
+            try await place(contents, in: late)
+        }
+        unsettled = nil
+    }
+
+    private func place(_ contents: DocumentContents, in old: DocumentContents?) async throws {
+        let (path, files) = (path, files)
         try await coordinator.withAccess([.write(path)], for: purpose, within: nil) { grant in
             if let old {
-                try await DocumentFiles.replace(old, with: contents, at: path)
+                try await files.replace(old, with: contents, at: path)
             } else {
-                try await DocumentFiles.create(contents, at: path)
+                try await files.create(contents, at: path)
             }
             grant.note(.changed(path))
         }
@@ -325,7 +347,7 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         for number in 1...1_000 {
             let beside = DocumentPath(path.bytes + Array(".unreadable-\(number)".utf8))
             do {
-                return try await DocumentFiles.create(old, at: beside)
+                return try await files.create(old, at: beside)
             } catch {
                 guard error.kind == .exists else { throw error }
             }
@@ -448,7 +470,7 @@ extension FileSession: FilePresenter {
     private func contentsNow() async -> DocumentContents? {
         do {
             return try await coordinator.withAccess([.read(path, savingFirst: false)], for: purpose, within: nil) { _ in
-                try await DocumentFiles.contents(at: self.path)
+                try await self.files.contents(at: self.path)
             }
         } catch is CoordinationError {
             // Somebody was in the way. What has changed is still to be seen.
@@ -474,7 +496,11 @@ extension FileSession: FilePresenter {
             session.isLookWanted = false
             guard session.token != nil else { return }
             guard let found = await session.contentsNow(), found != session.basis else { return }
-            if session.hasUnsavedChanges {
+            if found == session.unsettled {
+                // Late, but what this session wrote.
+                session.basis = found
+                session.unsettled = nil
+            } else if session.hasUnsavedChanges {
                 session.state = .inConflict
             } else {
                 let before = session.model

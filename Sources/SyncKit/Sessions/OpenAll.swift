@@ -45,7 +45,7 @@ public func openAll<Model: Sendable>(
     _ document: some Document<Model>, in directory: DocumentPath, order: OpeningOrder = .sorted, width: Int = 16,
     coordinator: any FileCoordinator = makeFileCoordinator()
 ) async throws -> [OpenedDocument<Model>] {
-    let names = try await DocumentFiles.names(in: directory)
+    let names = try await DocumentFiles().names(in: directory)
     let paths = names.map { DocumentPath(directory.bytes + [UInt8(ascii: "/")] + $0.bytes) }
     return await openAll(document, at: paths, order: order, width: width, coordinator: coordinator)
 }
@@ -54,18 +54,13 @@ private func opened<Model: Sendable>(
     _ document: some Document<Model>, at path: DocumentPath, _ coordinator: any FileCoordinator
 ) async -> OpenedDocument<Model> {
     do {
-        let contents = try await coordinator.withAccess([.read(path)]) { _ in try await DocumentFiles.contents(at: path)
+        let contents = try await coordinator.withAccess([.read(path)]) { _ in
+            try await DocumentFiles().contents(at: path)
         }
         guard let contents else { return OpenedDocument(path: path, result: Decoded(.noSuchFile)) }
         return OpenedDocument(path: path, result: document.decode(contents))
     } catch {
         let problem = DocumentError(error)
-        let outcome: LoadOutcome =
-            switch problem.kind {
-            case .unreadable(let found): found
-            case .timedOut: .notLoaded
-            case .protected, .exists, .changedMeanwhile, .cannotEncode, .closed, .coordination, .system: .accessDenied
-            }
-        return OpenedDocument(path: path, result: Decoded(outcome, problem: problem))
+        return OpenedDocument(path: path, result: Decoded(problem.outcome, problem: problem))
     }
 }

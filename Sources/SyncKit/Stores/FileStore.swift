@@ -14,7 +14,7 @@ struct FileStore<Value: Codable & Sendable>: Store {
     func value(for key: String) async throws -> Value? {
         let path = try path(of: key)
         return try await coordinator.withAccess([.read(path)]) { _ in
-            guard let contents = try await DocumentFiles.contents(at: path) else { return nil }
+            guard let contents = try await DocumentFiles().contents(at: path) else { return nil }
             let decoded = file.decode(contents)
             guard let model = decoded.model else { throw DocumentError(unreadable: decoded) }
             return model
@@ -23,23 +23,27 @@ struct FileStore<Value: Codable & Sendable>: Store {
 
     func set(_ value: Value?, for key: String) async throws {
         let path = try path(of: key)
-        try await coordinator.withAccess([.write(path, value == nil ? .deleting : .update)]) { _ in
-            let old = try await DocumentFiles.contents(at: path)
+        try await coordinator.withAccess([.write(path, value == nil ? .deleting : .update)]) { grant in
+            let old = try await DocumentFiles().contents(at: path)
             if let old, let value {
                 let decoded = file.decode(old)
                 guard decoded.model != nil else { throw DocumentError(protected: decoded.outcome) }
                 let new = try file.encode(value, replacing: old)
-                if new != old { try await DocumentFiles.replace(old, with: new, at: path) }
+                guard new != old else { return }
+                try await DocumentFiles().replace(old, with: new, at: path)
+                grant.note(.changed(path))
             } else if let value {
-                try await DocumentFiles.create(try file.encode(value, replacing: nil), at: path)
+                try await DocumentFiles().create(try file.encode(value, replacing: nil), at: path)
+                grant.note(.changed(path))
             } else if old != nil {
-                try await DocumentFiles.remove(at: path)
+                try await DocumentFiles().remove(at: path)
+                grant.note(.deleted(path))
             }
         }
     }
 
     func keys() async throws -> [String] {
-        try await DocumentFiles.names(in: directory).compactMap { name in
+        try await DocumentFiles().names(in: directory).compactMap { name in
             let text = String(decoding: name.bytes, as: UTF8.self)
             return text.hasSuffix(FileStore.ending) ? String(text.dropLast(FileStore.ending.count)) : nil
         }

@@ -1,0 +1,23 @@
+import Disk
+import Dispatch
+
+/// From now on what is open is saved and closed when the process is asked to end (SIGTERM, SIGINT, SIGHUP); then it ends by that signal. `tell`
+/// hears what could not be saved, and when it returns the process ends. A second signal ends it at once. To be called once, by the program
+/// itself: a library that is used by others leaves signals alone. False if somebody has done so already.
+@discardableResult public func closeOpenDocumentsAtEnd(
+    telling tell: @escaping @Sendable ([UnsavedDocument]) async -> Void = { _ in }
+) -> Bool {
+    do throws(Item.Failure) {
+        let signals = try EndSignals()
+        DispatchQueue(label: "net.syncd.end").async {
+            let number = signals.wait()
+            Task {
+                await tell(await closeOpenDocuments())
+                EndSignals.obey(number)
+            }
+        }
+        return true
+    } catch {
+        return false
+    }
+}
