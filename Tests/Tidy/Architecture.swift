@@ -43,7 +43,7 @@ enum Architecture {
             outside: ["Glibc"]),
         .init(
             "kitbench", .executable, imports: ["SyncKit", "Coordination", "Disk", "RecordMerge", "SyncModel"],
-            outside: ["Glibc"]),
+            outside: ["Glibc", "Synchronization"]),
         .init("birthdays", .executable, imports: ["SyncKit", "RecordMerge"], outside: ["Glibc"]),
         .init("rigdisk", .executable, imports: ["SyncModel"], outside: ["Glibc"]),
         .init(
