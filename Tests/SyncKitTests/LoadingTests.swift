@@ -119,6 +119,17 @@ struct LoadingTests {
     func legacy() async throws {
         #expect(await (try open(#"{"friends": []}"#)).outcome == .unknownVersion(found: [UInt8(ascii: "0")]))
         #expect(await (try open(#"{"friends": []}"#, reads: 0...1)).outcome == .olderVersion(found: 0))
+        // Written out it is no number that anybody has given to a format.
+        let outcome = await (try open(#"{"format": 0, "friends": []}"#, reads: 0...1)).outcome
+        #expect(outcome == .unknownVersion(found: [UInt8(ascii: "0")]))
+    }
+
+    @Test("D15: what is no object is corrupt for that reason, and is not taken for a file of an unknown format")
+    func noObject() async throws {
+        for text in ["[1]", "5", "null", #""x""#] {
+            let outcome = await (try open(text, reads: 0...1)).outcome
+            #expect(outcome == .corrupt(reason: "the document is no object", offset: 0), "\(text)")
+        }
     }
 
     @Test("D10: an older file keeps its bytes until the first save, which makes it one of today")
