@@ -10,7 +10,7 @@ ctl alpha lock "$alpha/d" -- sh -c 'exit 7' || ended=$?
 [ "$ended" = 7 ] || fail "the exit code of the command is $ended"
 [ "$(ctl alpha --json locks)" = '{"locks":[]}' ] || fail "a lock outlived its command: $(ctl alpha --json locks)"
 
-# Ten on one node add one each under a lock, and none is lost.
+# C1: ten on one node add one each under a lock, and none is lost.
 for turn in 1 2 3 4 5 6 7 8 9 10; do
     ctl alpha lock "$alpha/d/count" -- sh -c "n=\$(cat '$alpha/d/count'); sleep 0.05; echo \$((n + 1)) >'$alpha/d/count'" \
         2>"$world/lock-$turn" &

@@ -11,7 +11,7 @@ struct PathBroker: AccessBroker {
     func present(_ shown: ShownPath, hear: @escaping @Sendable (ShownWord) -> Void) async -> (any ShownAccess)? { nil }
 
     /// Whoever holds it may be killed, and is not to be waited for longer than this.
-    private static var pauseMax: UInt64 { 8 }
+    private static var pauseMax: UInt64 { 4 }
 
     func hold(_ wanted: HeldPaths, within patience: Duration?) async throws -> (any HeldAccess)? {
         let ends = patience.map { clock.milliseconds + $0.milliseconds }
