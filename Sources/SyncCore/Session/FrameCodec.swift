@@ -65,7 +65,7 @@ public enum FrameCodec {
         case .hello, .log, .acknowledge, .rows, .rowsEnd, .want, .wantChanged, .chunkList, .changedList, .wantChunks,
             .gone,
             .later, .rolledBack, .expand, .expansion, .ping, .pong, .records, .setsTaken, .formats, .setsShown,
-            .setsBase, .claim, .claimAnswer, .releaseClaim, .pausing, .halt, .unknown:
+            .setsBase, .claim, .claimAnswer, .releaseClaim, .pausing, .holding, .halt, .unknown:
             0
         }
     }
