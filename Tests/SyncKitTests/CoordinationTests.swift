@@ -115,7 +115,9 @@ struct CoordinationTests {
         await coordinator.withdraw(token)
     }
 
-    @Test("C6: what has a file of a package for one purpose may have the whole for the same, and the other way round")
+    @Test(
+        "C6: what has a file of a package for one purpose may have the whole for the same, and the other way round",
+        .timeLimit(.minutes(1)))
     func onePurpose() async throws {
         try desk.item("notes").create(.package([#require(Path("a")): [0x31]]))
         let (package, inner, coordinator) = (desk["notes"], desk["notes"].appending("a"), coordinator)
