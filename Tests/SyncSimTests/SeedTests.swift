@@ -69,6 +69,8 @@ struct SeedTests {
             65_455,
             // What a person had set aside, or a restored version had taken the place of, was not synced, and a power cut emptied it.
             11_693,
+            // What a person wanted set aside could not be synced: it stays where it is, and is written anew there.
+            6278,
             // (The judge was wrong.) An empty file that a program gives its name to, where a power cut has left one, is written.
             15_574,
         ])

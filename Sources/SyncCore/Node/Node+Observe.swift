@@ -1019,7 +1019,8 @@ extension Node {
         let isMadeAnew =
             row.condition == .missing && stat.kind != .directory && row.disk?.stat.identity != stat.identity
         if let disk = row.disk, disk.entry == entry, !isMadeAnew {
-            row.disk?.isUnwritten = disk.isUnwritten(as: stat)
+            let hasFailed = watch.unwritten.removeValue(forKey: row.path) == stat.identity
+            row.disk?.isUnwritten = hasFailed || disk.isUnwritten(as: stat)
             row.disk?.stat = stat
             row.disk?.isRacy = isRacy
             if row.condition == .missing { revived(&row) }

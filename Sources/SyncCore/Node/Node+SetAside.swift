@@ -14,12 +14,12 @@ extension Node {
         let intent = Intent(
             stage: nextStage(), path: path, action: .remove, expected: disk.stat, displaced: .version(version))
         let (here, there) = (Place.tree(path), version.place)
-        // Whoever wrote it may not have synced it, and it may be the only one.
+        // Whoever wrote it may not have synced it, and it may be the only one. (Before it goes: in the tree it can be written anew.)
         let program = DiskProgram(
-            [
-                .expect(here, disk.stat), .move(here, to: there), .expectContent(there, disk.stat), .inspect(there),
-                .syncParent(there), .syncParent(here),
-            ] + (disk.stat.kind == .file ? [.syncFile(there)] : []))
+            [.expect(here, disk.stat)] + (version.isFile ? [.syncFile(here)] : []) + [
+                .move(here, to: there), .expectContent(there, disk.stat), .inspect(there), .syncParent(there),
+                .syncParent(here),
+            ])
         apply.restoring[path] = true
         run([program], for: .settingAside(id, version, intent.stage), after: intent, into: &effects)
     }
@@ -32,11 +32,16 @@ extension Node {
         look(at: version.path)
         if let parent = version.path.parent { look(at: parent) }
         let failure = results.first?.failure
-        if let failure, failure.index < 2 {
+        let moved = version.isFile ? 3 : 2
+        if let failure, failure.index < moved {
+            if version.isFile, failure.index == 1, failure.error == .inputOutput {
+                watch.unwritten[version.path] = version.stat.identity
+                watch.toHash[version.path] = true
+            }
             return end(settingAside: intent, .refused(Node.reason(for: failure.error)), id, into: &effects)
         }
         let found = results.first?.inspected.first ?? nil
-        if failure?.index == 2 {
+        if failure?.index == moved {
             // Another save in that very moment, or nobody can tell: it is looked at once more, and goes into the tree beside.
             effects.add(.disk(newJob(.bringingBack(id, version, intent)), [DiskProgram([.inspect(version.place)])]))
             return
@@ -79,4 +84,8 @@ extension Node {
         batch.add(.dropIntent(intent))
         store(&batch, then: .answer(id, answer), into: &effects)
     }
+}
+
+extension KeptVersion {
+    fileprivate var isFile: Bool { entry.content.kind == .file }
 }
