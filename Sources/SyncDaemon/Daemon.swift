@@ -192,7 +192,8 @@ final class Daemon {
                 node: start, settings: configuration.safety.settings, limits: Limits(),
                 program: Array(Program.version.utf8),
                 nonce: Program.nonce(), powerWasLost: powerWasLost, models: models.models, formats: models.formats,
-                hasJoined: hasJoined, features: [Hello.renewsKeys, Hello.heldDeletes, Hello.node(record.id)],
+                hasJoined: hasJoined,
+                features: [Hello.renewsKeys, Hello.heldDeletes, Hello.claimPurposes, Hello.node(record.id)],
                 digest: Program.digest(of:),
                 checksum: Program.checksum(of:)))
         powerWasLost = false

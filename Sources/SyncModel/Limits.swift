@@ -45,7 +45,7 @@ public struct Limits: Sendable, Equatable {
     /// Content bytes asked for and not yet received.
     public var wantedBytesMax = 8 << 20
     /// Contents that have come and are not on the disk yet: with so much of them nothing more is asked for.
-    public var heldBytesMax: Int { 2 * wantedBytesMax }
+    public var heldBytesMax = 16 << 20
     /// Bytes handed to the link and not yet written out.
     public var outboundBytesMax = 4 << 20
     /// Versions kept in the last moments of a process that the next one looks at once more for late writers.

@@ -11,6 +11,7 @@ struct FetchTests {
     private static var limits: Limits {
         var limits = Limits()
         limits.wantedBytesMax = 1_024
+        limits.heldBytesMax = 2_048
         limits.chunking = ChunkerParameters(average: chunk)
         return limits
     }

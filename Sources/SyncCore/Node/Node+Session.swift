@@ -236,8 +236,7 @@ extension Node {
     private var hello: Hello {
         Hello(
             versionMin: Hello.protocolMin, versionMax: Hello.protocolMax,
-            features: [Hello.changedLists, Hello.claimPurposes]
-                + (keepsRecords ? [SessionState.recordsFeature, Hello.saveLocks] : [])
+            features: [Hello.changedLists] + (keepsRecords ? [SessionState.recordsFeature, Hello.saveLocks] : [])
                 + (guardsFormats ? [FormatState.support] : []) + features,
             name: record.name, program: Array(program.prefix(64)), wallMilliseconds: now.wallMilliseconds,
             ownHead: stores.durableOwnHead, known: known)
