@@ -21,6 +21,9 @@ public final class PathLock: Sendable {
         self.file = file
     }
 
+    /// Given back, and not only closed: a child of this process between its fork and its exec has the open file, too, and with it the locks.
+    deinit { file.releaseLocks() }
+
     public struct Item: Sendable {
         let path: [UInt8]
         let coversContents: Bool
@@ -38,11 +41,11 @@ public final class PathLock: Sendable {
         _ items: [Item], isRead: Bool, except had: [[UInt8]] = []
     ) throws(Disk.Item.Failure) -> PathLock? {
         do throws(Failure) {
-            let file = try open()
+            let lock = PathLock(try open())
             for range in ranges(of: items, except: had) {
-                guard try file.lock(range, isRead: isRead) else { return nil }
+                guard try lock.file.lock(range, isRead: isRead) else { return nil }
             }
-            return PathLock(file)
+            return lock
         } catch {
             throw Disk.Item.Failure(error: error.error, errno: error.errno)
         }
@@ -112,6 +115,16 @@ public final class PathLock: Sendable {
 }
 
 extension Descriptor {
+    /// Whatever is locked by this open file. That it cannot be is no reason for anything: the locks end with the file.
+    fileprivate borrowing func releaseLocks() {
+        var lock = flock()
+        lock.l_type = Int16(F_UNLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        let raw = raw
+        // The structure is used for the time of the call only.
+        _ = uninterrupted { unsafe orErrno(fcntl(raw, CLINUX_F_OFD_SETLK, &lock)) }
+    }
+
     /// False if somebody else's lock is in the way.
     fileprivate borrowing func lock(_ range: Range<UInt64>, isRead: Bool) throws(Failure) -> Bool {
         var lock = flock()
