@@ -190,11 +190,13 @@ struct Driver {
 
     mutating func receive(_ frame: Frame) { happen(.received(Driver.link, FrameCodec.encode(frame))) }
 
-    /// Connects and greets as a peer that knows this much of our log.
-    mutating func greet(known: [LogHead] = [], ownHead: LogHead = .none) {
+    /// Connects and greets as a peer that knows this much of our log, and offers this.
+    mutating func greet(known: [LogHead] = [], ownHead: LogHead = .none, features: [[UInt8]] = []) {
         happen(.connected(Driver.link))
         settle()
-        receive(.hello(Driver.hello(known: known, ownHead: ownHead)))
+        var hello = Driver.hello(known: known, ownHead: ownHead)
+        hello.features = features
+        receive(.hello(hello))
         settle()
     }
 

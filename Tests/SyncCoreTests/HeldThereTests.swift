@@ -13,12 +13,7 @@ struct HeldThereTests {
     /// With a folder of these files, and a peer that offers this.
     private static func greeted(_ features: [[UInt8]], files: SortedMap<Path, Driver.Item> = [:]) -> Driver {
         var driver = Driver.running(files: files)
-        driver.happen(.connected(Driver.link))
-        driver.settle()
-        var hello = Driver.hello()
-        hello.features = features
-        driver.receive(.hello(hello))
-        driver.settle()
+        driver.greet(features: features)
         return driver
     }
 

@@ -6,12 +6,7 @@ import Testing
 struct RenewedKeyTests {
     private static func greeted(_ features: [[UInt8]]) -> Driver {
         var driver = Driver.running(files: [:])
-        driver.happen(.connected(Driver.link))
-        driver.settle()
-        var hello = Driver.hello()
-        hello.features = features
-        driver.receive(.hello(hello))
-        driver.settle()
+        driver.greet(features: features)
         driver.happen(.command(CommandID(raw: 1), .status))
         driver.settle()
         return driver

@@ -178,20 +178,11 @@ struct CoordinationTests {
     func cancelled() async throws {
         let path = desk["list"]
         let coordinator = coordinator
-        let (release, sink) = AsyncStream.makeStream(of: Void.self)
-        let isHeld = Mutex(false)
-        let holding = Task {
-            try await coordinator.withAccess([.write(path)]) { _ in
-                isHeld.withLock { $0 = true }
-                for await _ in release {}
-            }
-        }
-        await until { isHeld.withLock { $0 } }
+        let holder = await Holder(of: path, by: coordinator)
         let waiting = Task { try await coordinator.withAccess([.write(path)]) { _ in } }
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
-        sink.finish()
-        try await holding.value
+        try await holder.letGo()
     }
 
     @Test("a session that was let go of without being closed keeps nobody waiting")

@@ -206,3 +206,27 @@ func endOfStack() -> (thread: UInt, address: Int) {
     let address = unsafe withUnsafePointer(to: &here) { Int(bitPattern: $0) }
     return (UInt(pthread_self()), address)
 }
+
+/// Somebody who has a file for himself until he is told to let go of it.
+struct Holder {
+    private let release: AsyncStream<Void>.Continuation
+    private let holding: Task<Void, any Error>
+
+    init(of path: DocumentPath, by coordinator: any FileCoordinator) async {
+        let (end, release) = AsyncStream.makeStream(of: Void.self)
+        let isHeld = Flag()
+        self.release = release
+        holding = Task {
+            try await coordinator.withAccess([.write(path)]) { _ in
+                isHeld.set()
+                for await _ in end {}
+            }
+        }
+        await until { isHeld.isSet }
+    }
+
+    func letGo() async throws {
+        release.finish()
+        try await holding.value
+    }
+}

@@ -80,22 +80,13 @@ struct LifecycleTests {
     func endings() async throws {
         try desk.write("list", #"{"format": 1, "friends": []}"#)
         let (path, coordinator) = (desk["list"], makeFileCoordinator(socket: nil, clock: clock))
-        let (release, sink) = AsyncStream.makeStream(of: Void.self)
-        let isHeld = Mutex(false)
-        let holding = Task {
-            try await coordinator.withAccess([.write(path)]) { _ in
-                isHeld.withLock { $0 = true }
-                for await _ in release {}
-            }
-        }
-        await until { isHeld.withLock { $0 } }
+        let holder = await Holder(of: path, by: coordinator)
         let waiting = makeDocumentSession(JSONFile<FriendList>(), at: path, coordinator: coordinator)
         let opening = Task { await waiting.open() }
         opening.cancel()
         #expect(await opening.value == .notLoaded)
         #expect(await waiting.model == nil)
-        sink.finish()
-        try await holding.value
+        try await holder.letGo()
         #expect(await waiting.open() == .success)
 
         let daemon = try VanishingDaemon(desk["control"])
