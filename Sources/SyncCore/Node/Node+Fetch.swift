@@ -26,8 +26,7 @@ struct FetchState: Sendable {
         var isFinishing: Entry?
         /// Bytes counted in `wantedBytes` for an answer that has not come.
         var reserved = 0
-        /// Bytes that have come and are not in the file yet, and those of them that the program under way writes.
-        var heldBytes = 0
+        /// Bytes that the program under way writes.
         var writtenBytes = 0
         /// When something of it came last, or it was asked for (monotonic milliseconds).
         var heardAt: UInt64 = 0
@@ -39,6 +38,9 @@ struct FetchState: Sendable {
         var base: ContentID?
         /// Chunks of zeros are left out, so the length has to be set in the end.
         var hasHoles = false
+
+        /// What has come and is not in the file yet.
+        var bytesAtHand: Int { pieces.reduce(writtenBytes) { $0 + $1.source.bytesAtHand } }
 
         var isComplete: Bool { isSorted && pieces.isEmpty && missing.isEmpty && asked.isEmpty }
     }
@@ -85,13 +87,7 @@ struct FetchState: Sendable {
 
     mutating func hold(_ piece: Piece, for fetch: inout Fetch) {
         fetch.pieces.append(piece)
-        fetch.heldBytes += piece.source.bytesAtHand
         heldBytes += piece.source.bytesAtHand
-    }
-
-    mutating func letGo(_ count: Int, of fetch: inout Fetch) {
-        fetch.heldBytes -= count
-        heldBytes -= count
     }
 
     static let askedPerFrameMax = 4_096
@@ -301,7 +297,7 @@ extension Node {
             return
         }
         done.isWriting = false
-        fetch.letGo(done.writtenBytes, of: &done)
+        fetch.heldBytes -= done.writtenBytes
         done.writtenBytes = 0
         if let failure = result.failure {
             // Whatever reached the file cannot be told from what did not: it is written again, to a new one.
@@ -363,7 +359,7 @@ extension Node {
 
     private mutating func drop(_ content: ContentID, discarding old: FetchState.Fetch) {
         fetch.active[content] = nil
-        fetch.heldBytes -= old.heldBytes
+        fetch.heldBytes -= old.bytesAtHand
         fetch.wantedBytes -= old.reserved
         for (index, _) in old.asked { fetch.wantedBytes -= Int(old.chunks[Int(index)].length) }
         if old.isCreated && !old.isWriting { plan.abandoned.append(old.stage) }
