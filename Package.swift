@@ -126,11 +126,15 @@ let package = Package(
             name: "SyncctlTests", dependencies: ["syncctl", "ControlProtocol", "SyncModel"], swiftSettings: rules),
         .testTarget(
             name: "SyncKitTests",
-            dependencies: ["SyncKit", "ControlSocket", "Coordination", "Disk", "RecordMerge", "SyncModel"],
+            dependencies: [
+                "SyncKit", "ControlProtocol", "ControlSocket", "Coordination", "Disk", "RecordMerge", "SyncModel",
+            ],
             swiftSettings: rules),
         .testTarget(
             name: "SyncDaemonTests",
-            dependencies: ["SyncDaemon", "ControlProtocol", "Config", "Store", "EventLoop", "SyncCore", "SyncModel"],
+            dependencies: [
+                "SyncDaemon", "ControlProtocol", "Config", "Store", "EventLoop", "RecordMerge", "SyncCore", "SyncModel",
+            ],
             swiftSettings: rules),
         .testTarget(name: "RigDiskTests", dependencies: ["rigdisk", "SyncModel"], swiftSettings: rules),
         .testTarget(name: "Tidy", dependencies: ["SyncModel"], path: "Tests/Tidy", swiftSettings: rules),

@@ -20,7 +20,9 @@ public struct Configuration: Hashable, Sendable {
 
     public struct Folder: Hashable, Sendable {
         public var path: [UInt8]
-        public var models: [UInt8] = Array("/etc/syncd/models.d".utf8)
+        public var models: [UInt8] = Folder.usualModels
+
+        public static let usualModels = Array("/etc/syncd/models.d".utf8)
     }
 
     public enum Transport: String, CaseIterable, Hashable, Sendable {

@@ -10,6 +10,10 @@ struct Place {
 
     /// Those that a node with this configuration uses.
     static func of(_ configuration: Configuration) -> [Place] {
+        // Nobody has to make the usual place of models. Who names another one means that there are some.
+        let models = configuration.folder.models
+        let isUsual = models == Configuration.Folder.usualModels
+        let remedy = "Mount what belongs there, or make it."
         var places = [
             Place(
                 key: .state, path: configuration.node.state,
@@ -17,11 +21,10 @@ struct Place {
                 isWritten: true),
             Place(
                 key: .folder, path: configuration.folder.path,
-                remedyIfMissing: "Mount what belongs there, or make it.", isWritten: true),
-            Place(key: .models, path: configuration.folder.models, remedyIfMissing: nil, isWritten: false),
+                remedyIfMissing: remedy, isWritten: true),
+            Place(key: .models, path: models, remedyIfMissing: isUsual ? nil : remedy, isWritten: false),
         ]
         if configuration.link.transport == .directory, let mailbox = configuration.link.mailbox {
-            let remedy = "Mount what belongs there, or make it."
             places.append(Place(key: .mailbox, path: mailbox, remedyIfMissing: remedy, isWritten: true))
         }
         return places

@@ -3,15 +3,17 @@ public import SyncModel
 /// A wish to have items for oneself, or among readers. All of its accesses are granted together or not at all.
 public struct ClaimRequest: Hashable, Sendable {
     /// Given by whoever asks, and never twice.
-    public let id: UInt64
+    public let id: ClaimID
     /// Whose connection ends it.
-    public let client: UInt64
+    public let client: ClientID
     /// On which node it is asked for. What one node does for itself alone does not concern the other, and which of its claims exclude
     /// each other the other node sees to itself.
     public let node: Author
     public let isShared: Bool
     /// Claims of one purpose never wait for each other. Without one a claim stands for itself.
     public let purpose: String?
+    /// For people, where there is no purpose.
+    public let name: String?
     public var accesses: [Access]
     /// Given up after so long.
     public let patienceMilliseconds: UInt64?
@@ -19,14 +21,15 @@ public struct ClaimRequest: Hashable, Sendable {
     public let holdMilliseconds: UInt64?
 
     public init(
-        id: UInt64, client: UInt64, node: Author = .own, isShared: Bool = true, purpose: String? = nil,
-        accesses: [Access], patienceMilliseconds: UInt64? = nil, holdMilliseconds: UInt64? = nil
+        id: ClaimID, client: ClientID, node: Author = .own, isShared: Bool = true, purpose: String? = nil,
+        name: String? = nil, accesses: [Access], patienceMilliseconds: UInt64? = nil, holdMilliseconds: UInt64? = nil
     ) {
         self.id = id
         self.client = client
         self.node = node
         self.isShared = isShared
         self.purpose = purpose
+        self.name = name
         self.accesses = accesses
         self.patienceMilliseconds = patienceMilliseconds
         self.holdMilliseconds = holdMilliseconds
@@ -44,14 +47,14 @@ public struct ClaimRequest: Hashable, Sendable {
 /// Who waits and is waited for: everything of one purpose is one.
 enum Agent: Hashable {
     case purpose(String, of: Author)
-    case claim(UInt64)
-    case presenter(UInt64)
+    case claim(ClaimID)
+    case presenter(PresenterID)
 }
 
 /// Why a claim was not granted, or a grant was taken away.
 public enum ClaimRefusal: Error, Hashable, Sendable {
     /// Its own time was over; who is in its way, and since when.
-    case timedOut(holder: UInt64?, purpose: String?, heldMilliseconds: UInt64)
+    case timedOut(holder: ClientID?, purpose: String?, heldMilliseconds: UInt64)
     /// Granting nobody would have ended it: the purposes that waited for each other in a circle.
     case wouldDeadlock([String])
     /// Somebody who shows the item could not save it or let go of it.
@@ -62,7 +65,7 @@ public enum ClaimRefusal: Error, Hashable, Sendable {
 
 /// The right to do what was asked, until it is given back.
 public struct Grant: Hashable, Sendable {
-    public let claim: UInt64
+    public let claim: ClaimID
     /// Where the items are now: they may have been renamed meanwhile.
     public let paths: [Path]
     /// Higher than that of every grant before it.

@@ -14,9 +14,9 @@ struct ClaimEntry: Sendable {
     var phase = Phase.waiting
     var fence: UInt64 = 0
     /// Who was asked to let go of the item for it.
-    var asked: [UInt64] = []
+    var asked: [PresenterID] = []
     /// Questions without an answer.
-    var pending: [UInt64] = []
+    var pending: [QuestionID] = []
     /// Held for as long as it may be: whoever comes takes it away.
     var isOverdue = false
 
@@ -31,7 +31,7 @@ struct ClaimEntry: Sendable {
 struct PendingQuestion: Sendable {
     let question: Question
     /// Of the claim it was asked for.
-    let number: UInt64
+    let turn: Turn
     var dueAt: UInt64
     var isExtended = false
 }

@@ -14,8 +14,8 @@ extension Coordinator {
     }
 
     /// Agents, each of which waits for the next, and the last for the first.
-    private func circle(through number: UInt64) -> [Agent]? {
-        guard let entry = entries[number], !entry.isHeld, mayBeAwaited(entry) else { return nil }
+    private func circle(through turn: Turn) -> [Agent]? {
+        guard let entry = entries[turn], !entry.isHeld, mayBeAwaited(entry) else { return nil }
         let start = entry.request.agent
         var open = [(agent: start, depth: 0)]
         var seen: [Agent] = []
@@ -38,8 +38,8 @@ extension Coordinator {
 
     private func awaited(by agent: Agent) -> [Agent] {
         var result: [Agent] = []
-        for (number, entry) in entries where !entry.isHeld && entry.request.agent == agent {
-            result += blockers(of: number).compactMap { entries[$0]?.request.agent }
+        for (turn, entry) in entries where !entry.isHeld && entry.request.agent == agent {
+            result += blockers(of: turn).compactMap { entries[$0]?.request.agent }
             // (Who is only told that somebody reads has nothing to do for that, and need not wait for anything.)
             result += entry.pending.compactMap { questions[$0]?.question }
                 .filter { $0.savesFirst || $0.kind != .letRead }
@@ -48,18 +48,20 @@ extension Coordinator {
         return result
     }
 
-    private func youngest(of circle: [Agent]) -> UInt64? {
+    private func youngest(of circle: [Agent]) -> Turn? {
         entries.last {
             !$0.value.isHeld && $0.value.request.node == .own && circle.contains($0.value.request.agent)
         }?.key
     }
+
+    private func name(of claim: ClaimID) -> String? { turns[claim].flatMap { entries[$0]?.request.name } }
 
     private func names(of circle: [Agent]) -> [String] {
         circle.map { agent in
             switch agent {
             case .purpose(let name, of: .own): name
             case .purpose(let name, of: .peer): "\(name) on the other node"
-            case .claim(let id): "claim \(id)"
+            case .claim(let id): name(of: id) ?? "claim \(id)"
             case .presenter(let id): "presenter \(id)"
             }
         }

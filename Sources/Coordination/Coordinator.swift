@@ -14,11 +14,11 @@ public struct Coordinator: Sendable {
         /// Granted already, whoever it excludes: it has begun before this coordinator knew of anybody.
         case occupy(ClaimRequest)
         /// Given back, or no longer wanted.
-        case end(claim: UInt64, [Deed])
+        case end(claim: ClaimID, [Deed])
         case register(Presenter)
-        case withdraw(presenter: UInt64)
-        case answer(question: UInt64, PresenterAnswer)
-        case gone(client: UInt64)
+        case withdraw(presenter: PresenterID)
+        case answer(question: QuestionID, PresenterAnswer)
+        case gone(client: ClientID)
         /// Something changed without a claim, or by somebody this coordinator does not know.
         case happened(Deed)
         case warned(Warning)
@@ -27,27 +27,27 @@ public struct Coordinator: Sendable {
 
     public enum Effect: Hashable, Sendable {
         case granted(Grant)
-        case refused(claim: UInt64, ClaimRefusal)
+        case refused(claim: ClaimID, ClaimRefusal)
         /// It was held for longer than it may be, and somebody waits.
-        case revoked(claim: UInt64)
+        case revoked(claim: ClaimID)
         case ask(Question)
-        case tell(presenter: UInt64, News)
+        case tell(presenter: PresenterID, News)
     }
 
-    /// By their number in the order of arrival.
-    var entries = SortedMap<UInt64, ClaimEntry>()
-    private var numbers = SortedMap<UInt64, UInt64>()
-    private var places = Meetings()
-    var presenters = SortedMap<UInt64, Presenter>()
-    private var shown = Meetings()
-    var questions = SortedMap<UInt64, PendingQuestion>()
+    /// In the order of arrival.
+    var entries = SortedMap<Turn, ClaimEntry>()
+    var turns = SortedMap<ClaimID, Turn>()
+    private var places = Meetings<Turn>()
+    var presenters = SortedMap<PresenterID, Presenter>()
+    private var shown = Meetings<PresenterID>()
+    var questions = SortedMap<QuestionID, PendingQuestion>()
     /// Claims that may be granted by what has happened.
-    private var toLookAt = SortedMap<UInt64, Bool>()
+    private var toLookAt = SortedMap<Turn, Bool>()
     /// Claims that have begun to wait for somebody.
-    var suspects: [UInt64] = []
+    var suspects: [Turn] = []
     private var due = SortedMap<Due, Bool>()
-    private var lastNumber: UInt64 = 0
-    private var lastQuestion: UInt64 = 0
+    private var lastTurn = Turn(0)
+    private var lastQuestion = QuestionID(0)
     private var lastFence: UInt64
     private var now: UInt64 = 0
     private let asks: Asks
@@ -114,50 +114,51 @@ public struct Coordinator: Sendable {
     }
 
     public func isHeldAgainst(_ request: ClaimRequest) -> Bool {
-        places.candidates(request.accesses).contains { number in
-            entries[number].map { $0.isHeld && $0.request.excludes(request) } ?? false
+        places.candidates(request.accesses).contains { turn in
+            entries[turn].map { $0.isHeld && $0.request.excludes(request) } ?? false
         }
     }
 
-    private func isAwaited(_ request: ClaimRequest) -> Bool {
+    /// Somebody has it, or has asked for it before.
+    public func isAwaited(_ request: ClaimRequest) -> Bool {
         places.candidates(request.accesses).contains { entries[$0]?.request.excludes(request) == true }
     }
 
     /// The question is open, and was put to this one.
-    public func isAsked(_ presenter: UInt64, _ question: UInt64) -> Bool {
+    public func isAsked(_ presenter: PresenterID, _ question: QuestionID) -> Bool {
         questions[question]?.question.presenter == presenter
     }
 
     /// Where what it shows is by now; nil once it is withdrawn.
-    public func place(ofPresenter id: UInt64) -> Path? { presenters[id]?.path }
+    public func place(ofPresenter id: PresenterID) -> Path? { presenters[id]?.path }
 
     // MARK: Claims
 
     private mutating func add(_ request: ClaimRequest, into effects: inout [Effect]) {
-        guard let number = enter(request, into: &effects) else { return }
-        if let patience = request.patienceMilliseconds { due[Due(at: now + patience, .patience, number)] = true }
-        toLookAt[number] = true
-        suspects.append(number)
+        guard let turn = enter(request, into: &effects) else { return }
+        if let patience = request.patienceMilliseconds { due[Due(at: now + patience, .patience(turn))] = true }
+        toLookAt[turn] = true
+        suspects.append(turn)
     }
 
     private mutating func occupy(_ request: ClaimRequest, into effects: inout [Effect]) {
-        if let number = enter(request, into: &effects) { grant(number, into: &effects) }
+        if let turn = enter(request, into: &effects) { grant(turn, into: &effects) }
     }
 
-    private mutating func enter(_ request: ClaimRequest, into effects: inout [Effect]) -> UInt64? {
-        guard entries.count < Coordinator.claimsMax, !request.accesses.isEmpty, numbers[request.id] == nil else {
+    private mutating func enter(_ request: ClaimRequest, into effects: inout [Effect]) -> Turn? {
+        guard entries.count < Coordinator.claimsMax, !request.accesses.isEmpty, turns[request.id] == nil else {
             effects.append(.refused(claim: request.id, .tooMany))
             return nil
         }
-        lastNumber += 1
-        entries[lastNumber] = ClaimEntry(request: request, arrivedAt: now)
-        numbers[request.id] = lastNumber
-        for access in request.accesses { places.add(lastNumber, at: access.path) }
-        return lastNumber
+        lastTurn = lastTurn.next
+        entries[lastTurn] = ClaimEntry(request: request, arrivedAt: now)
+        turns[request.id] = lastTurn
+        for access in request.accesses { places.add(lastTurn, at: access.path) }
+        return lastTurn
     }
 
-    private mutating func end(_ claim: UInt64, _ deeds: [Deed], into effects: inout [Effect]) {
-        guard let number = numbers[claim], let entry = remove(number) else { return }
+    private mutating func end(_ claim: ClaimID, _ deeds: [Deed], into effects: inout [Effect]) {
+        guard let turn = turns[claim], let entry = remove(turn) else { return }
         guard entry.isHeld else {
             effects.append(.refused(claim: claim, .withdrawn))
             return release(entry, into: &effects)
@@ -174,29 +175,29 @@ public struct Coordinator: Sendable {
     }
 
     /// With the questions that were asked for it. Who waited for it is looked at again.
-    private mutating func remove(_ number: UInt64) -> ClaimEntry? {
-        guard let entry = entries.removeValue(forKey: number) else { return nil }
-        numbers[entry.request.id] = nil
-        toLookAt[number] = nil
-        for access in entry.request.accesses { places.remove(number, from: access.path) }
+    private mutating func remove(_ turn: Turn) -> ClaimEntry? {
+        guard let entry = entries.removeValue(forKey: turn) else { return nil }
+        turns[entry.request.id] = nil
+        toLookAt[turn] = nil
+        for access in entry.request.accesses { places.remove(turn, from: access.path) }
         for question in entry.pending { drop(question: question) }
         if let patience = entry.request.patienceMilliseconds {
-            due[Due(at: entry.arrivedAt + patience, .patience, number)] = nil
+            due[Due(at: entry.arrivedAt + patience, .patience(turn))] = nil
         }
-        if let ends = entry.holdEnds { due[Due(at: ends, .hold, number)] = nil }
+        if let ends = entry.holdEnds { due[Due(at: ends, .hold(turn))] = nil }
         for other in places.candidates(entry.request.accesses) { toLookAt[other] = true }
         return entry
     }
 
-    mutating func refuse(_ number: UInt64, _ reason: ClaimRefusal, into effects: inout [Effect]) {
-        guard let entry = remove(number) else { return }
+    mutating func refuse(_ turn: Turn, _ reason: ClaimRefusal, into effects: inout [Effect]) {
+        guard let entry = remove(turn) else { return }
         effects.append(.refused(claim: entry.request.id, reason))
         release(entry, into: &effects)
     }
 
-    private mutating func forget(_ client: UInt64, into effects: inout [Effect]) {
-        for (number, entry) in entries where entry.request.client == client {
-            if let entry = remove(number) { release(entry, into: &effects) }
+    private mutating func forget(_ client: ClientID, into effects: inout [Effect]) {
+        for (turn, entry) in entries where entry.request.client == client {
+            if let entry = remove(turn) { release(entry, into: &effects) }
         }
         for (id, presenter) in presenters where presenter.client == client { withdraw(id) }
     }
@@ -233,19 +234,19 @@ public struct Coordinator: Sendable {
             shown.remove(id, from: old)
             shown.add(id, at: new)
         }
-        for number in places.candidates(whole) {
-            guard var entry = entries[number], entry.phase == .waiting else { continue }
+        for turn in places.candidates(whole) {
+            guard var entry = entries[turn], entry.phase == .waiting else { continue }
             for index in entry.request.accesses.indices {
                 let access = entry.request.accesses[index]
                 if case .write(.replacing) = access.kind { continue }
                 guard let new = access.path.following(path, to: target) else { continue }
                 entry.request.accesses[index].path = new
-                places.remove(number, from: access.path)
-                places.add(number, at: new)
+                places.remove(turn, from: access.path)
+                places.add(turn, at: new)
             }
-            entries[number] = entry
-            toLookAt[number] = true
-            suspects.append(number)
+            entries[turn] = entry
+            toLookAt[turn] = true
+            suspects.append(turn)
         }
     }
 
@@ -259,35 +260,35 @@ public struct Coordinator: Sendable {
     }
 
     /// What it was asked counts as answered.
-    private mutating func withdraw(_ id: UInt64) {
+    private mutating func withdraw(_ id: PresenterID) {
         guard let presenter = presenters.removeValue(forKey: id) else { return }
         shown.remove(id, from: presenter.path)
         for (question, pending) in questions where pending.question.presenter == id { drop(question: question) }
     }
 
-    private mutating func take(_ answer: PresenterAnswer, to id: UInt64, into effects: inout [Effect]) {
+    private mutating func take(_ answer: PresenterAnswer, to id: QuestionID, into effects: inout [Effect]) {
         guard var pending = questions[id] else { return }
         switch answer {
         case .ready:
             drop(question: id)
         case .busy:
             guard !pending.isExtended else { return }
-            due[Due(at: pending.dueAt, .answer, id)] = nil
+            due[Due(at: pending.dueAt, .answer(id))] = nil
             pending.isExtended = true
             pending.dueAt += Coordinator.answerMilliseconds
             questions[id] = pending
-            due[Due(at: pending.dueAt, .answer, id)] = true
+            due[Due(at: pending.dueAt, .answer(id))] = true
         case .failed(let reason):
-            refuse(pending.number, .presenterFailed(reason), into: &effects)
+            refuse(pending.turn, .presenterFailed(reason), into: &effects)
         }
     }
 
-    private mutating func drop(question id: UInt64) {
+    private mutating func drop(question id: QuestionID) {
         guard let pending = questions.removeValue(forKey: id) else { return }
-        due[Due(at: pending.dueAt, .answer, id)] = nil
-        guard entries[pending.number] != nil else { return }
-        entries[pending.number]?.pending.removeAll { $0 == id }
-        toLookAt[pending.number] = true
+        due[Due(at: pending.dueAt, .answer(id))] = nil
+        guard entries[pending.turn] != nil else { return }
+        entries[pending.turn]?.pending.removeAll { $0 == id }
+        toLookAt[pending.turn] = true
     }
 
     // MARK: Time
@@ -295,26 +296,26 @@ public struct Coordinator: Sendable {
     private mutating func endOverdue(into effects: inout [Effect]) {
         while let first = due.first?.key, first.at <= now {
             due[first] = nil
-            switch first.kind {
-            case .answer:
-                guard let presenter = questions[first.number]?.question.presenter else { continue }
-                drop(question: first.number)
+            switch first.end {
+            case .answer(let question):
+                guard let presenter = questions[question]?.question.presenter else { continue }
+                drop(question: question)
                 effects.append(.tell(presenter: presenter, .skipped(fence: lastFence + 1)))
-            case .patience:
-                guard let entry = entries[first.number], !entry.isHeld else { continue }
-                refuse(first.number, timeout(of: entry), into: &effects)
-            case .hold:
+            case .patience(let turn):
+                guard let entry = entries[turn], !entry.isHeld else { continue }
+                refuse(turn, timeout(of: entry), into: &effects)
+            case .hold(let turn):
                 // Nobody may wait for it yet: whoever comes looks at this.
-                entries[first.number]?.isOverdue = true
-                guard let entry = entries[first.number] else { continue }
+                entries[turn]?.isOverdue = true
+                guard let entry = entries[turn] else { continue }
                 for other in places.candidates(entry.request.accesses) { toLookAt[other] = true }
             }
         }
     }
 
     private func timeout(of entry: ClaimEntry) -> ClaimRefusal {
-        for number in places.candidates(entry.request.accesses) {
-            guard let other = entries[number], other.phase != .waiting, other.request.excludes(entry.request) else {
+        for turn in places.candidates(entry.request.accesses) {
+            guard let other = entries[turn], other.phase != .waiting, other.request.excludes(entry.request) else {
                 continue
             }
             let since = if case .held(let since) = other.phase { since } else { other.arrivedAt }
@@ -329,22 +330,22 @@ public struct Coordinator: Sendable {
     // MARK: Granting
 
     private mutating func pump(into effects: inout [Effect]) {
-        while let (number, _) = toLookAt.popFirst() {
-            guard let entry = entries[number], !entry.isHeld else { continue }
+        while let (turn, _) = toLookAt.popFirst() {
+            guard let entry = entries[turn], !entry.isHeld else { continue }
             if entry.phase == .waiting {
-                guard isNext(number, entry, into: &effects) else { continue }
-                entries[number]?.phase = .preparing
-                ask(for: number, into: &effects)
+                guard isNext(turn, entry, into: &effects) else { continue }
+                entries[turn]?.phase = .preparing
+                ask(for: turn, into: &effects)
             }
-            grantIfReady(number, into: &effects)
+            grantIfReady(turn, into: &effects)
         }
     }
 
     /// Nobody is in its way. Who is, and has had his time, is no longer.
-    private mutating func isNext(_ number: UInt64, _ entry: ClaimEntry, into effects: inout [Effect]) -> Bool {
+    private mutating func isNext(_ turn: Turn, _ entry: ClaimEntry, into effects: inout [Effect]) -> Bool {
         let mine = jumps(entry)
         var isFree = true
-        for other in places.candidates(entry.request.accesses) where blocks(other, number, jumping: mine) {
+        for other in places.candidates(entry.request.accesses) where blocks(other, turn, jumping: mine) {
             if entries[other]?.isOverdue == true, let holder = remove(other) {
                 effects.append(.revoked(claim: holder.request.id))
                 release(holder, into: &effects)
@@ -356,29 +357,29 @@ public struct Coordinator: Sendable {
     }
 
     /// The claims that are in the way of one that is not held.
-    func blockers(of number: UInt64) -> [UInt64] {
-        guard let entry = entries[number] else { return [] }
+    func blockers(of turn: Turn) -> [Turn] {
+        guard let entry = entries[turn] else { return [] }
         let mine = jumps(entry)
-        return places.candidates(entry.request.accesses).filter { blocks($0, number, jumping: mine) }
+        return places.candidates(entry.request.accesses).filter { blocks($0, turn, jumping: mine) }
     }
 
-    private func blocks(_ other: UInt64, _ number: UInt64, jumping asking: [UInt64]) -> Bool {
-        guard let first = entries[other], let entry = entries[number], first.request.excludes(entry.request) else {
+    private func blocks(_ other: Turn, _ turn: Turn, jumping asking: [Turn]) -> Bool {
+        guard let first = entries[other], let entry = entries[turn], first.request.excludes(entry.request) else {
             return false
         }
         switch first.phase {
         case .held: return true
         case .preparing: return entry.phase == .waiting && !asking.contains(other)
         case .waiting:
-            return entry.phase == .waiting && other < number && asking.isEmpty && !waits(first, for: entry.request)
+            return entry.phase == .waiting && other < turn && asking.isEmpty && !waits(first, for: entry.request)
         }
     }
 
     /// It cannot be granted before what the same purpose holds is given back, and that may need this first.
     private func waits(_ first: ClaimEntry, for request: ClaimRequest) -> Bool {
         guard request.purpose != nil else { return false }
-        return places.candidates(first.request.accesses).contains { number in
-            guard let holder = entries[number], holder.isHeld, holder.request.agent == request.agent else {
+        return places.candidates(first.request.accesses).contains { turn in
+            guard let holder = entries[turn], holder.isHeld, holder.request.agent == request.agent else {
                 return false
             }
             return holder.request.excludes(first.request)
@@ -386,7 +387,7 @@ public struct Coordinator: Sendable {
     }
 
     /// The claims that have asked whoever made this one to save what it is about.
-    private func jumps(_ entry: ClaimEntry) -> [UInt64] {
+    private func jumps(_ entry: ClaimEntry) -> [Turn] {
         guard !questions.isEmpty else { return [] }
         let request = entry.request
         return questions.values.filter { pending in
@@ -394,29 +395,29 @@ public struct Coordinator: Sendable {
                 presenter.client == request.client, presenter.purpose == request.purpose
             else { return false }
             return request.accesses.allSatisfy { presenter.shows($0.path) }
-        }.map(\.number)
+        }.map(\.turn)
     }
 
-    private mutating func ask(for number: UInt64, into effects: inout [Effect]) {
-        guard let request = entries[number]?.request else { return }
+    private mutating func ask(for turn: Turn, into effects: inout [Effect]) {
+        guard let request = entries[turn]?.request else { return }
         for id in shown.candidates(request.accesses) where isAsked(id, by: request) {
             guard let presenter = presenters[id], let concern = Concern(of: presenter, by: request) else { continue }
-            lastQuestion += 1
+            lastQuestion = lastQuestion.next
             let question = Question(
                 id: lastQuestion, presenter: id, path: concern.path, kind: concern.kind,
                 savesFirst: concern.savesFirst)
             let dueAt = now + Coordinator.answerMilliseconds
-            questions[lastQuestion] = PendingQuestion(question: question, number: number, dueAt: dueAt)
-            due[Due(at: dueAt, .answer, lastQuestion)] = true
-            entries[number]?.asked.append(id)
-            entries[number]?.pending.append(lastQuestion)
+            questions[lastQuestion] = PendingQuestion(question: question, turn: turn, dueAt: dueAt)
+            due[Due(at: dueAt, .answer(lastQuestion))] = true
+            entries[turn]?.asked.append(id)
+            entries[turn]?.pending.append(lastQuestion)
             effects.append(.ask(question))
             letIn(presenter)
         }
-        if entries[number]?.pending.isEmpty == false { suspects.append(number) }
+        if entries[turn]?.pending.isEmpty == false { suspects.append(turn) }
     }
 
-    private func isAsked(_ id: UInt64, by request: ClaimRequest) -> Bool {
+    private func isAsked(_ id: PresenterID, by request: ClaimRequest) -> Bool {
         guard request.node == .own, let presenter = presenters[id], isOther(presenter, than: request) else {
             return false
         }
@@ -441,47 +442,47 @@ public struct Coordinator: Sendable {
     /// What it has claimed already may be what it is asked to save.
     private mutating func letIn(_ presenter: Presenter) {
         let shows = Access(presenter.path, .write(.update), coversContents: presenter.coversContents)
-        for number in places.candidates([shows]) where entries[number]?.request.client == presenter.client {
-            toLookAt[number] = true
+        for turn in places.candidates([shows]) where entries[turn]?.request.client == presenter.client {
+            toLookAt[turn] = true
         }
     }
 
-    private mutating func grantIfReady(_ number: UInt64, into effects: inout [Effect]) {
+    private mutating func grantIfReady(_ turn: Turn, into effects: inout [Effect]) {
         // Somebody who was asked to save may have been let in meanwhile.
-        guard let entry = entries[number], entry.pending.isEmpty, blockers(of: number).isEmpty else { return }
-        grant(number, into: &effects)
+        guard let entry = entries[turn], entry.pending.isEmpty, blockers(of: turn).isEmpty else { return }
+        grant(turn, into: &effects)
     }
 
-    private mutating func grant(_ number: UInt64, into effects: inout [Effect]) {
-        guard var entry = entries[number] else { return }
+    private mutating func grant(_ turn: Turn, into effects: inout [Effect]) {
+        guard var entry = entries[turn] else { return }
         lastFence += 1
         entry.phase = .held(since: now)
         entry.fence = lastFence
-        entries[number] = entry
-        if let ends = entry.holdEnds { due[Due(at: ends, .hold, number)] = true }
+        entries[turn] = entry
+        if let ends = entry.holdEnds { due[Due(at: ends, .hold(turn))] = true }
         let paths = entry.request.accesses.map(\.path)
         effects.append(.granted(Grant(claim: entry.request.id, paths: paths, fence: lastFence)))
-        for other in places.candidates(entry.request.accesses) where other != number { toLookAt[other] = true }
+        for other in places.candidates(entry.request.accesses) where other != turn { toLookAt[other] = true }
     }
 }
 
 /// When something ends by itself, and what.
 private struct Due: Comparable, Sendable {
-    enum Kind: Int, Sendable { case answer, patience, hold }
+    enum End: Comparable, Sendable {
+        case answer(QuestionID)
+        case patience(Turn)
+        case hold(Turn)
+    }
 
     let at: UInt64
-    let kind: Kind
-    let number: UInt64
+    let end: End
 
-    init(at: UInt64, _ kind: Kind, _ number: UInt64) {
+    init(at: UInt64, _ end: End) {
         self.at = at
-        self.kind = kind
-        self.number = number
+        self.end = end
     }
 
-    static func < (left: Due, right: Due) -> Bool {
-        (left.at, left.kind.rawValue, left.number) < (right.at, right.kind.rawValue, right.number)
-    }
+    static func < (left: Due, right: Due) -> Bool { (left.at, left.end) < (right.at, right.end) }
 }
 
 extension Deed {

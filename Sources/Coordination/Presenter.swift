@@ -2,14 +2,14 @@ public import SyncModel
 
 /// A program that shows an item, or a directory and what is in it, and wants to be heard before others touch it.
 public struct Presenter: Hashable, Sendable {
-    public let id: UInt64
-    public let client: UInt64
+    public let id: PresenterID
+    public let client: ClientID
     /// Claims of the same purpose do not concern it.
     public let purpose: String?
     public internal(set) var path: Path
     public let coversContents: Bool
 
-    public init(id: UInt64, client: UInt64, purpose: String? = nil, path: Path, coversContents: Bool = false) {
+    public init(id: PresenterID, client: ClientID, purpose: String? = nil, path: Path, coversContents: Bool = false) {
         self.id = id
         self.client = client
         self.purpose = purpose
@@ -20,7 +20,7 @@ public struct Presenter: Hashable, Sendable {
     var agent: Agent { purpose.map { .purpose($0, of: .own) } ?? .presenter(id) }
 
     /// Shown there itself, or within what it shows.
-    func shows(_ item: Path) -> Bool { path == item || coversContents && item.isBelow(path) }
+    public func shows(_ item: Path) -> Bool { path == item || coversContents && item.isBelow(path) }
 
     func isConcerned(by access: Access) -> Bool { shows(access.path) || access.meets(path) }
 }
@@ -34,8 +34,8 @@ public struct Question: Hashable, Sendable {
         case letDelete
     }
 
-    public let id: UInt64
-    public let presenter: UInt64
+    public let id: QuestionID
+    public let presenter: PresenterID
     public let path: Path
     public let kind: Kind
     /// Unsaved changes are to be written before the answer. A claim for that is granted ahead of the one that asks.

@@ -47,7 +47,7 @@ extension Folder {
 
     /// What is hashed is what is written. A reflink would not be: pieces begin anywhere, blocks do not.
     func copy(
-        _ source: Place, _ offset: UInt64, _ length: UInt64, to target: Place, at: UInt64, _ digest: Digest
+        _ source: Place, _ offset: UInt64, _ length: UInt64, to target: Place, at: UInt64, _ digest: Digest?
     ) throws(Failure) {
         let from = try openForReading(source)
         let to = try openForWriting(target)
@@ -60,14 +60,15 @@ extension Folder {
             let wanted = Int(min(length - done, UInt64(buffer.count)))
             if buffer.count > wanted { buffer.removeLast(buffer.count - wanted) }
             let count = try from.descriptor.fill(&buffer, at: offset + done)
-            try to.descriptor.write(buffer[..<count], at: at + done)
-            hasher.update(buffer[..<count])
+            let isHole = digest == nil && buffer[..<count].allSatisfy { $0 == 0 }
+            if !isHole { try to.descriptor.write(buffer[..<count], at: at + done) }
+            if digest != nil { hasher.update(buffer[..<count]) }
             done += UInt64(count)
             if count < wanted { break }
         }
         to.descriptor.startWriting(at: at, count: done)
-        let copied = Digest(sha256: hasher.finish())
-        if done < length || copied != digest { throw Failure(.mismatch) }
+        if done < length { throw Failure(.mismatch) }
+        if let digest, Digest(sha256: hasher.finish()) != digest { throw Failure(.mismatch) }
     }
 
     func truncate(_ place: Place, to size: UInt64) throws(Failure) {

@@ -8,14 +8,16 @@ struct AlertBook {
         let key: AlertKey
         var firstMilliseconds: Int64
         var lastMilliseconds: Int64
+        /// How often it was met.
         var count: Int
-        var isAcknowledged: Bool
-        /// Who wrote what it is about, where that matters.
-        var writer: Author?
-        /// What is wrong with a record; not written down, because whatever raises it again knows it.
-        var violation: Violation?
+        /// How much of it a person has said to have seen; nil if none.
+        var acknowledgedSize: Int?
+        /// The violation is not written down: whatever raises it again knows it.
+        var facts = AlertFacts()
         /// The time at which it was over.
         var clearedMilliseconds: Int64?
+
+        var isAcknowledged: Bool { acknowledgedSize != nil }
 
         /// The same for the same condition, on every run.
         var id: String { AlertBook.id(of: key) }
@@ -29,8 +31,15 @@ struct AlertBook {
     static let clearedMax = 200
 
     static func id(of key: AlertKey) -> String {
-        let format: [UInt8] = key.format.map { Array("\0\($0.found ?? 0) \($0.supported) \($0.node)".utf8) } ?? []
-        let digest = SHA256.digest(of: Array(key.code.rawValue.utf8) + [0] + key.subject + format)
+        let format =
+            switch key.format?.measure {
+            case .supports(let range)?: "\0\(key.format?.found ?? 0) \(range) "
+            case .keeps(let version)?:
+                "\0\(key.format?.found.map { "\($0)" } ?? "none") \(version.map { "\($0)" } ?? "unknown") kept "
+            case nil: ""
+            }
+        let node = key.format.map { "\($0.node)" } ?? ""
+        let digest = SHA256.digest(of: Array(key.code.rawValue.utf8) + [0] + key.subject + Array((format + node).utf8))
         return "a" + digest.hex(digits: 10)
     }
 
@@ -38,23 +47,28 @@ struct AlertBook {
 
     func item(_ id: String) -> Item? { items.map(\.value).first { $0.id == id } }
 
-    /// True if it was not open before.
-    mutating func raise(
-        _ key: AlertKey, since: Int64, now: Int64, writer: Author? = nil, violation: Violation? = nil
-    ) -> Bool {
+    enum News: Hashable {
+        case isNew
+        /// A person had seen it, and it is about more by now.
+        case hasGrown
+        case isKnown
+    }
+
+    /// What people are to be told of it.
+    mutating func raise(_ key: AlertKey, since: Int64, now: Int64, _ facts: AlertFacts = AlertFacts()) -> News {
         isChanged = true
         if var item = items[key], item.clearedMilliseconds == nil {
+            let hasGrown = item.acknowledgedSize.map { $0 < facts.size } ?? false
             item.lastMilliseconds = now
             item.count += 1
-            item.violation = violation ?? item.violation
+            item.facts = facts.over(item.facts)
+            if hasGrown { item.acknowledgedSize = nil }
             items[key] = item
-            return false
+            return hasGrown ? .hasGrown : .isKnown
         }
         let count = (items[key]?.count ?? 0) + 1
-        items[key] = Item(
-            key: key, firstMilliseconds: since, lastMilliseconds: now, count: count, isAcknowledged: false,
-            writer: writer, violation: violation)
-        return true
+        items[key] = Item(key: key, firstMilliseconds: since, lastMilliseconds: now, count: count, facts: facts)
+        return .isNew
     }
 
     /// True if it was open.
@@ -70,7 +84,7 @@ struct AlertBook {
     mutating func acknowledge(_ id: String) -> Bool {
         guard var item = item(id), item.clearedMilliseconds == nil else { return false }
         isChanged = true
-        item.isAcknowledged = true
+        item.acknowledgedSize = item.facts.size
         items[item.key] = item
         return true
     }
@@ -85,10 +99,13 @@ struct AlertBook {
 
 // MARK: On disk
 
-/// Version 2, numbers big-endian: `1 version · 4 n, n × item`; an item is
+/// Version 3, numbers big-endian: `1 version · 4 n, n × item`; an item is
 /// `4 length, code · 4 length, subject · 8 first · 8 last · 8 count · 1 acknowledged · 1 is over · 8 over at · 1 writer (0 none,
-/// 1 this node, 2 the other) · 1 is about a format`, and of a format `1 node · 1 has found · 4 found · 4 lowest · 4 highest`.
-/// Version 1 ended after "over at".
+/// 1 this node, 2 the other) · 1 is about a format · format · 4 length, detail · 8 size · 8 size that was acknowledged · 4 length, copy`
+/// (of no length where there is none), and a format
+/// `1 node · 1 has found · 4 found · 4 lowest · 4 highest · 1 measure`: 0 the two are what is understood, 1 the lowest is the version
+/// that is kept, 2 a version that nobody knows is.
+/// Version 2 ended with the format, which had no measure; version 1 after "over at".
 /// A code this program does not know is left out: it was raised by another version, and what it tells of is raised again.
 extension AlertBook {
     mutating func encoded() -> [UInt8] {
@@ -105,32 +122,49 @@ extension AlertBook {
             writer.put(item.isAcknowledged)
             writer.put(item.clearedMilliseconds != nil)
             writer.put(item.clearedMilliseconds ?? 0)
-            writer.put(item.writer.map { $0.rawValue + 1 } ?? 0)
+            writer.put(item.facts.writer.map { $0.rawValue + 1 } ?? 0)
             AlertBook.put(item.key.format, into: &writer)
+            writer.putCounted(Array(item.facts.detail.utf8.prefix(AlertBook.detailBytesMax)))
+            writer.put(Int64(item.facts.size))
+            writer.put(Int64(item.acknowledgedSize ?? 0))
+            writer.putCounted(item.facts.copy?.bytes ?? [])
         }
         return writer.bytes
     }
 
-    private static let version: UInt8 = 2
+    private static let version: UInt8 = 3
+    private static let detailBytesMax = 4_096
 
     private static func put(_ format: FormatFinding?, into writer: inout ByteWriter) {
         writer.put(format != nil)
         guard let format else { return }
         writer.put(format.node.rawValue)
         writer.put(format.found != nil)
-        for number in [format.found ?? 0, format.supported.lowerBound, format.supported.upperBound] {
-            writer.put(number)
-        }
+        let (low, high, measure): (UInt32, UInt32, UInt8) =
+            switch format.measure {
+            case .supports(let range): (range.lowerBound, range.upperBound, 0)
+            case .keeps(let version?): (version, version, 1)
+            case .keeps(nil): (0, 0, 2)
+            }
+        for number in [format.found ?? 0, low, high] { writer.put(number) }
+        writer.put(measure)
     }
 
     /// Nil if it cannot be read; a nil in it if there is none.
-    private static func format(from reader: inout ByteReader) -> FormatFinding?? {
+    private static func format(from reader: inout ByteReader, _ version: UInt8) -> FormatFinding?? {
         guard let isThere = reader.bool() else { return nil }
         guard isThere else { return .some(nil) }
         guard let node = reader.byte().flatMap({ Author(rawValue: $0) }), let hasFound = reader.bool(),
             let found = reader.uint32(), let low = reader.uint32(), let high = reader.uint32(), low <= high
         else { return nil }
-        return FormatFinding(found: hasFound ? found : nil, supported: low...high, node: node)
+        let number = hasFound ? found : nil
+        guard version > 2 else { return FormatFinding(found: number, supported: low...high, node: node) }
+        switch reader.byte() {
+        case 0: return FormatFinding(found: number, supported: low...high, node: node)
+        case 1: return FormatFinding(found: number, kept: low, node: node)
+        case 2: return FormatFinding(found: number, kept: nil, node: node)
+        default: return nil
+        }
     }
 
     /// What cannot be read counts as nothing: alerts are raised again by what they tell of.
@@ -149,16 +183,30 @@ extension AlertBook {
             let first = reader.int64(), let last = reader.int64(), let count = reader.int64(),
             let isAcknowledged = reader.byte(), let isOver = reader.byte(), let over = reader.int64()
         else { return nil }
-        var (writer, format): (UInt8, FormatFinding?) = (0, nil)
+        var format: FormatFinding?
+        var facts = AlertFacts()
         if version > 1 {
-            guard let byte = reader.byte(), let read = AlertBook.format(from: &reader) else { return nil }
-            (writer, format) = (byte, read)
+            guard let byte = reader.byte(), let read = AlertBook.format(from: &reader, version) else { return nil }
+            facts.writer = byte == 0 ? nil : Author(rawValue: byte - 1)
+            format = read
+        }
+        var acknowledgedSize: Int?
+        if isAcknowledged != 0 { acknowledgedSize = 1 }
+        if version > 2 {
+            guard let detail = reader.counted(max: detailBytesMax), let size = reader.int64(),
+                let seen = reader.int64(),
+                let copy = reader.counted(max: Limits.pathBytesMax)
+            else { return nil }
+            facts.detail = String(decoding: detail, as: UTF8.self)
+            facts.size = Int(clamping: max(1, size))
+            facts.copy = copy.isEmpty ? nil : Path(copy)
+            if isAcknowledged != 0 { acknowledgedSize = Int(clamping: seen) }
         }
         let known = MessageCode(rawValue: String(decoding: code, as: UTF8.self))
         let key = AlertKey(code: known ?? .stateDamaged, subject: subject, format: format)
         let item = Item(
             key: key, firstMilliseconds: first, lastMilliseconds: last, count: Int(clamping: max(1, count)),
-            isAcknowledged: isAcknowledged != 0, writer: writer == 0 ? nil : Author(rawValue: writer - 1),
+            acknowledgedSize: acknowledgedSize, facts: facts,
             clearedMilliseconds: isOver != 0 ? over : nil)
         return (known == nil ? nil : key, item)
     }

@@ -1,6 +1,8 @@
 import Config
 import ControlProtocol
+import Coordination
 import EventLoop
+import SyncCore
 import SyncModel
 
 /// The control socket: who may speak, and what they ask, line by line. What is asked is answered by `Daemon+Requests`.
@@ -14,8 +16,8 @@ final class ControlServer {
 
     private let loop: Loop
     private var listener: Listener?
-    private var clients: [UInt64: ControlClient] = [:]
-    private var lastClient: UInt64 = 0
+    private var clients: [ClientID: ControlClient] = [:]
+    private var lastClient = ClientID(0)
     private let rights: (PeerCredentials) -> Right
     private let answer: (ControlCall, ControlClient) -> Void
 
@@ -38,7 +40,7 @@ final class ControlServer {
         guard clients.count < ControlServer.clientsMax, let credentials = stream.peerCredentials() else {
             return stream.close()
         }
-        lastClient += 1
+        lastClient = lastClient.next
         let id = lastClient
         let client = ControlClient(id: id, stream: stream, right: rights(credentials), user: credentials.user)
         clients[id] = client
@@ -96,7 +98,7 @@ struct Doorman {
 
 /// One connection to the control socket.
 final class ControlClient {
-    let id: UInt64
+    let id: ClientID
     let right: ControlServer.Right
     let user: UInt32
     private let stream: Stream
@@ -112,7 +114,7 @@ final class ControlClient {
     /// Whoever has more to say waits.
     var isBehind: Bool { stream.pendingBytes > ControlClient.pendingBytesMax / 16 }
 
-    init(id: UInt64, stream: Stream, right: ControlServer.Right, user: UInt32) {
+    init(id: ClientID, stream: Stream, right: ControlServer.Right, user: UInt32) {
         self.id = id
         self.stream = stream
         self.right = right
@@ -130,7 +132,7 @@ final class ControlClient {
     }
 
     /// Locks that end with this connection, and by which of `endings`.
-    var endingsOfLocks: [UInt64: UInt64] = [:]
+    var endingsOfLocks: [Claim.ID: UInt64] = [:]
 
     /// Runs when the client goes away, or at once if it has gone; unless `forgetEnding` takes it back before.
     @discardableResult

@@ -47,23 +47,27 @@ extension Daemon {
         .rateLimit, .deleteFuseFiles, .deleteFusePercent, .keepVersionsDays, .keepVersionsSize, .reserve, .hook,
     ]
 
+    /// Why nobody is connected.
+    var absence: String { pin == nil ? "this node is not paired yet" : "the other node is away" }
+
     // MARK: Doctor
 
     func doctor(_ asker: Asker) {
         host.ask(.status) { [unowned self] answer in
             var findings = [finding(rootIs: host.rootState), watchFinding, spaceFinding]
             if case .status(let status) = answer {
+                let absent = pin == nil ? MessageCode.pairingNone : .peerAway
                 findings.append(
                     .init(
                         check: "peer", grade: status.isConnected ? .ok : .warning,
-                        text: status.isConnected ? "the other node is connected" : "the other node is away",
-                        cure: status.isConnected ? nil : MessageCode.peerAway.kind.cure))
+                        text: status.isConnected ? "the other node is connected" : absence,
+                        cure: status.isConnected ? nil : absent.kind.cure))
             }
             for item in alerts.open where item.key.code.severity != .info {
                 findings.append(
                     .init(
                         check: item.key.code.rawValue, grade: item.key.code.severity == .serious ? .problem : .warning,
-                        text: item.key.code.kind.meaning, cure: item.key.code.kind.cure))
+                        text: alertDocument(item).text, cure: alertDocument(item).cure))
             }
             asker.finish(DoctorDocument(findings: findings))
         }
@@ -114,7 +118,7 @@ extension Daemon {
             guard let given = Verifier.Budget(text) else {
                 let text =
                     "\"\(Path.escape(Array(text.utf8)))\" is no budget: write a time such as 10min or a rate such as 20MiB/s"
-                return asker.refuse(ControlError(.requestInvalid, text: text))
+                return asker.refuse(ControlError(.requestRefused, text: text))
             }
             budget = given
         }

@@ -5,11 +5,11 @@ import SyncModel
 /// Conflicts of files: a conflict is open as long as its copy lies in the folder, whoever moves it away.
 extension Daemon {
     func conflicts(all: Bool, _ page: Page, _ asker: Asker) {
-        contests { [unowned self] contests in
+        contests(all: all) { [unowned self] contests in
             host.conflicts(all: all) { [unowned self] found in
                 tell(of: found) { [unowned self] files in
                     let (shown, next) = Daemon.cut(
-                        contests.map(document).filter { all || $0.isOpen } + files, page, id: \.id)
+                        contests.map { document($0) }.filter { all || $0.isOpen } + files, page, id: \.id)
                     asker.finish(ConflictsDocument(conflicts: shown, next: next))
                 }
             }
@@ -19,10 +19,24 @@ extension Daemon {
     func showConflict(_ id: String, _ asker: Asker) {
         if Daemon.isContest(id) { return showContest(id, asker) }
         find(id, asker) { [unowned self] conflict in
-            tell(of: [conflict]) { documents in
+            tell(of: [conflict]) { [unowned self] documents in
                 guard let document = documents.first else { return asker.refuse(ControlError(.requestNotFound)) }
-                asker.finish(document)
+                finish(document, of: conflict, asker)
             }
+        }
+    }
+
+    /// With what short versions say.
+    private func finish(_ document: ConflictDocument, of conflict: NodeHost.Conflict, _ asker: Asker) {
+        let places = document.versions.map { version in
+            version.isCurrent ? conflict.original.map { .tree($0.path) } ?? conflict.place : conflict.place
+        }
+        host.contents(of: places, bytesMax: Daemon.textBytesMax + 1) { outcomes in
+            var document = document
+            for (index, outcome) in outcomes.enumerated() {
+                if case .bytes(let bytes) = outcome { document.versions[index].text = Daemon.text(of: bytes) }
+            }
+            asker.finish(document)
         }
     }
 
@@ -32,15 +46,22 @@ extension Daemon {
             then(
                 conflicts.indices.compactMap { index in
                     ConflictReading.document(
-                        conflicts[index], isDowngrade: isDowngrade(conflicts[index].copy), current: digests[2 * index],
+                        conflicts[index], isDowngrade: isDowngrade(conflicts[index]), current: digests[2 * index],
                         copy: digests[2 * index + 1],
                         node: record.name, peer: record.peerName)
                 })
         }
     }
 
-    private func isDowngrade(_ copy: Path) -> Bool {
-        alerts.items.contains(key: AlertKey(code: .formatDowngradeHeld, subject: copy.bytes))
+    /// Of a copy that is not in the folder any more the alert tells, as long as it is remembered.
+    private func isDowngrade(_ conflict: NodeHost.Conflict) -> Bool {
+        if let isDowngrade = conflict.isDowngrade { return isDowngrade }
+        guard let parts = ConflictName.parts(of: conflict.copy) else { return false }
+        let author: Author = parts.node == ConflictName.safeName(of: record.name) ? .own : .peer
+        return alerts.items.contains { item in
+            item.key.code == .formatDowngradeHeld && item.key.subject == parts.original.bytes
+                && item.key.format?.node == author
+        }
     }
 
     private func find(_ id: String, _ asker: Asker, then: @escaping (NodeHost.Conflict) -> Void) {
@@ -89,7 +110,7 @@ extension Daemon {
             return asker.refuse(ControlError(.requestNotFound))
         }
         host.ask(.setAside(conflict.copy)) { [unowned self] answer in
-            if case .refused(let code) = answer { return asker.refuse(ControlError(code)) }
+            if case .refused(let code) = answer { return asker.refuse(Daemon.error(refusing: code)) }
             host.ask(.history(conflict.copy)) { [unowned self] answer in
                 guard case .history(let versions) = answer, let copy = versions.first else {
                     return asker.refuse(ControlError(.nodeHalted))
@@ -103,7 +124,7 @@ extension Daemon {
         host.ask(.restore(copy.id, to: original)) { [unowned self] answer in
             guard case .refused(let code) = answer else { return asker.finish(DoneDocument()) }
             // Nothing was decided: the conflict is to be seen again.
-            host.ask(.restore(copy.id, to: nil)) { _ in asker.refuse(ControlError(code)) }
+            host.ask(.restore(copy.id, to: nil)) { _ in asker.refuse(Daemon.error(refusing: code)) }
         }
     }
 

@@ -6,21 +6,28 @@ import SyncModel
 
 /// Conflicts of records: what lost its place in the folder, and what people decide about it.
 extension Daemon {
-    func contests(then: @escaping ([Contest]) -> Void) {
+    /// With `all` also those that were discarded and can be restored.
+    func contests(all: Bool, then: @escaping ([Contest]) -> Void) {
         guard !models.models.isEmpty else { return then([]) }
-        host.ask(.contests) { answer in
-            if case .contests(let contests) = answer { then(contests) } else { then([]) }
+        host.ask(.contests) { [unowned self] answer in
+            guard case .contests(let contests) = answer else { return then([]) }
+            guard all else { return then(contests) }
+            host.ask(.discardedContests) { answer in
+                if case .contests(let discarded) = answer { then(contests + discarded) } else { then(contests) }
+            }
         }
     }
 
-    func document(_ contest: Contest) -> ConflictDocument {
-        let versions = contest.versions.map { version in
+    /// With `texts` also what short versions say.
+    func document(_ contest: Contest, texts: Bool = false) -> ConflictDocument {
+        let versions = contest.versions.enumerated().map { index, version in
             ConflictDocument.Version(
                 id: version.isCurrent ? ConflictReading.currentID : "\(version.record)",
                 node: version.author == .own ? record.name : record.peerName,
                 timeMilliseconds: version.wallMilliseconds, sha256: Program.digest(of: version.bytes).hex(digits: 64),
                 isCurrent: version.isCurrent, record: "\(version.record)",
-                path: version.isCurrent ? version.path?.bytes : version.kept?.quarantinePath, size: version.bytes.count)
+                path: version.isCurrent ? version.path?.bytes : version.kept?.quarantinePath, size: version.bytes.count,
+                text: texts && index < Daemon.textsMax ? Daemon.text(of: version.bytes) : nil)
         }
         let lost = contest.versions.first { $0.record == contest.group }
         return ConflictDocument(
@@ -35,11 +42,20 @@ extension Daemon {
     }
 
     func showContest(_ id: String, _ asker: Asker) {
-        findContest(id, asker) { [unowned self] in asker.finish(document($0)) }
+        findContest(id, asker) { [unowned self] in asker.finish(document($0, texts: true)) }
     }
 
+    /// Of a version that a person can take in at a glance; nil for what is long or no text.
+    static func text(of bytes: [UInt8]) -> String? {
+        guard bytes.count <= Daemon.textBytesMax, !bytes.contains(0) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    static let textBytesMax = 8 << 10
+    private static let textsMax = 16
+
     private func findContest(_ id: String, _ asker: Asker, then: @escaping (Contest) -> Void) {
-        contests { contests in
+        contests(all: true) { contests in
             guard let contest = contests.first(where: { Daemon.contestID(of: $0.group) == id }) else {
                 return asker.refuse(ControlError(.requestNotFound, text: "there is no conflict \(id)"))
             }
@@ -66,12 +82,13 @@ extension Daemon {
             case nil: tell(.settleContest(choice, contest.group), asker)
             case ConflictReading.currentID?: tell(.settleContest(.discard, contest.group), asker)
             case let version?:
-                guard contest.versions.contains(where: { "\($0.record)" == version }) else {
+                guard let chosen = contest.versions.first(where: { !$0.isCurrent && "\($0.record)" == version }) else {
                     let names = contest.versions.map { $0.isCurrent ? ConflictReading.currentID : "\($0.record)" }
                     let text = "this conflict has the versions \(names.joined(separator: ", ")), not \"\(version)\""
                     return asker.refuse(ControlError(.requestNotFound, text: text))
                 }
-                tell(.settleContest(choice, contest.group), asker)
+                // Of a group only the one whose trouble it is can be put in the place; of two names either.
+                tell(.settleContest(choice, contest.code == .conflictIdentity ? chosen.record : contest.group), asker)
             }
         }
     }
@@ -104,12 +121,14 @@ extension Daemon {
 
 extension Contest {
     fileprivate var kind: ConflictDocument.Kind {
-        code == .conflictDeletedWhileEdited ? .deletedEdit : .slot
+        if code == .conflictIdentity { return .identity }
+        return code == .conflictDeletedWhileEdited ? .deletedEdit : .slot
     }
 
     /// The reason as one word.
     fileprivate var word: String {
-        switch reason {
+        if code == .conflictIdentity { return "sameIdentity" }
+        return switch reason {
         case .lostSlot?: "lostSlot"
         case .missing?: "missing"
         case .gone?, nil: "gone"

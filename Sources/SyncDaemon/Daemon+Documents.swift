@@ -3,6 +3,7 @@ import Config
 import ControlProtocol
 import Crypto
 import EventLoop
+import RecordMerge
 import Store
 import SyncCore
 import SyncModel
@@ -89,7 +90,12 @@ extension Daemon {
     }
 
     func alertDocument(_ item: AlertBook.Item) -> AlertDocument {
-        AlertReading.document(item, node: record.name, peer: record.peerName)
+        var document = AlertReading.document(item, node: record.name, peer: record.peerName)
+        if item.key.code == .schemaInvalid, let refusal = models.refusals.first(where: { $0.file == item.key.subject })
+        {
+            document.text = refusal.text
+        }
+        return document
     }
 
     func showAlert(_ id: String, _ asker: Asker) {
@@ -113,29 +119,34 @@ extension Daemon {
 
     func explain(_ subject: PathArgument, _ asker: Asker) {
         if let item = alerts.item(String(decoding: subject.typed, as: UTF8.self)) {
-            var document = ExplainDocument(code: item.key.code)
-            document.kind = .alert
-            document.subject = item.key.subject
-            return asker.finish(document)
+            return asker.finish(AlertReading.explanation(alertDocument(item), item.key.code))
         }
         if let id = recordID(subject.typed) { return explain(id, asker) }
         guard let path = path(of: subject) else { return asker.refuse(ControlError(.requestOutside)) }
         host.row(at: path) { [unowned self] row in
-            host.look(at: path) { [unowned self] found in
-                let isDirectory = if case .found(let stat)? = found { stat.kind == .directory } else { false }
-                let reading = PathReading(
-                    path: path, row: row, found: found,
-                    rule: host.ruleLeavingOut(path, isDirectory: isDirectory), node: record.name,
-                    peer: record.peerName)
-                guard let document = reading.document(code: row.flatMap { host.reasonNotInSync($0) }) else {
-                    let text =
-                        "\"\(path)\" is no message code and no alert, nothing lies there in the folder, and this node has "
-                        + "never seen anything there"
-                    return asker.refuse(ControlError(.requestNotFound, text: text))
-                }
-                asker.finish(document)
+            host.row(at: ConflictName.parts(of: path)?.original ?? path) { [unowned self] original in
+                host.look(at: path) { [unowned self] found in explain(path, row, original, found, asker) }
             }
         }
+    }
+
+    private func explain(
+        _ path: Path, _ row: Row?, _ original: Row?, _ found: Inspection.Result?, _ asker: Asker
+    ) {
+        let isDirectory = if case .found(let stat)? = found { stat.kind == .directory } else { false }
+        let reading = PathReading(
+            path: path, row: row, original: original, found: found,
+            rule: host.ruleLeavingOut(path, isDirectory: isDirectory), format: models.formats.reader(of: path),
+            peerFormats: record.peerFormats,
+            alerts: alerts.open.filter { $0.key.subject == path.bytes }.map { ($0.key.code, alertDocument($0)) },
+            node: record.name, peer: record.peerName)
+        guard let document = reading.document(code: row.flatMap { host.reasonNotInSync($0) }) else {
+            let text =
+                "\"\(path)\" is no message code and no alert, nothing lies there in the folder, and this node has "
+                + "never seen anything there"
+            return asker.refuse(ControlError(.requestNotFound, text: text))
+        }
+        asker.finish(document)
     }
 
     // MARK: The program

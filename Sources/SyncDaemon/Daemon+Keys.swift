@@ -1,5 +1,6 @@
 import Config
 import ControlProtocol
+import Coordination
 import Crypto
 import EventLoop
 import Store
@@ -75,7 +76,7 @@ extension Daemon {
         }
     }
 
-    private func settleRenewal(of id: UInt64, _ result: Result<[UInt8], ControlError>) {
+    private func settleRenewal(of id: ClientID, _ result: Result<[UInt8], ControlError>) {
         renewalWaiters.removeValue(forKey: id)?(result)
     }
 

@@ -18,7 +18,7 @@ extension Daemon {
             return asker.refuse(ControlError(.requestRefused, text: text))
         }
         guard Daemon.isPurpose(request.purpose) else { return asker.refuse(Daemon.noPurpose) }
-        lastLock += 1
+        lastLock = lastLock.next
         let id = lastLock
         let claim = Claim(
             id: id, client: request.outlivesConnection ? 0 : asker.client.id,
@@ -28,7 +28,7 @@ extension Daemon {
             process: UInt32(clamping: request.process))
         let ending = asker.client.whenOver { [unowned self] in
             holders[id] = nil
-            host.ask(.endClaims([id], [])) { _ in }
+            afterSaves { [host] in host.ask(.endClaims([id], [])) { _ in } }
         }
         host.ask(.claim(claim, timeoutMilliseconds: request.timeoutMilliseconds)) { [unowned self] answer in
             switch answer {
@@ -86,14 +86,19 @@ extension Daemon {
 
     /// A program that holds many locks over one connection gives them back one by one. Nobody else's is touched.
     func release(_ lock: String, _ done: [DoneDeed], _ asker: Asker) {
-        guard let id = lock.hasPrefix("l") ? UInt64(lock.dropFirst()) : nil,
+        guard let id = lock.hasPrefix("l") ? UInt64(lock.dropFirst()).map(Claim.ID.init) : nil,
             let ending = asker.client.endingsOfLocks.removeValue(forKey: id)
         else {
             return asker.refuse(ControlError(.requestNotFound, text: "this connection holds no lock \(lock)"))
         }
         asker.client.forgetEnding(ending)
         holders[id] = nil
-        tell(.endClaims([id], done.compactMap(deed)), asker)
+        afterSaves { [unowned self] in tell(.endClaims([id], done.compactMap(deed)), asker) }
+    }
+
+    /// What was saved of records under a lock is one save, so the core has to be told of all of it before the lock ends.
+    private func afterSaves(_ body: @escaping () -> Void) {
+        if models.models.isEmpty { body() } else { host.catchUp(then: body) }
     }
 
     /// What was done outside of the folder is nobody's business here.
@@ -107,7 +112,7 @@ extension Daemon {
     }
 
     /// Held for longer than was agreed, while somebody waits.
-    func revoke(_ id: UInt64) {
+    func revoke(_ id: Claim.ID) {
         guard let asker = holders.removeValue(forKey: id) else { return }
         if let ending = asker.client.endingsOfLocks.removeValue(forKey: id) { asker.client.forgetEnding(ending) }
         asker.item(RevokedDocument(lock: "l\(id)"))
@@ -127,7 +132,7 @@ extension Daemon {
                 return asker.refuse(ControlError(.requestNotFound, text: text))
             }
             for claim in mine { standingLocks.remove(claim.id) }
-            tell(.endClaims(mine.map(\.id), []), asker)
+            afterSaves { [unowned self] in tell(.endClaims(mine.map(\.id), []), asker) }
         }
     }
 

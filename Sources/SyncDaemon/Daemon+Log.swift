@@ -16,14 +16,30 @@ extension Daemon {
         let showsPeer = wanted != record.name
         host.ownLog(last: showsOwn ? count : 0) { [unowned self] own in
             host.peerLog(last: showsPeer ? count : 0) { [unowned self] peer in
-                let lines = (own.map(logLine) + peer.map(logLine)).sorted { Daemon.isEarlier($0, $1) }
-                tell(lines.suffix(count ?? lines.count), asker) { [unowned self] in
-                    guard follows else { return asker.finish(DoneDocument()) }
-                    feed.followLog(asker.client.id) { if wanted == nil || $0.node == wanted { asker.item($0) } }
-                    asker.client.whenOver { [feed] in feed.unfollowLog(asker.client.id) }
+                let all =
+                    own.map { (logLine($0), Daemon.save(in: $0)) } + peer.map { (logLine($0), Daemon.save(in: $0)) }
+                let lines = all.sorted { Daemon.isEarlier($0.0, $1.0) }.suffix(count ?? all.count)
+                host.savedSets(SavedSets(wanted: Set(lines.compactMap(\.1)))) { [unowned self] sets in
+                    let told = lines.map { line, save in
+                        save.flatMap { sets.found[$0] }.map { line.saved(in: $0) } ?? line
+                    }
+                    tell(told[...], asker) { [unowned self] in
+                        guard follows else { return asker.finish(DoneDocument()) }
+                        feed.followLog(asker.client.id) { if wanted == nil || $0.node == wanted { asker.item($0) } }
+                        asker.client.whenOver { [feed] in feed.unfollowLog(asker.client.id) }
+                    }
                 }
             }
         }
+    }
+
+    private static func save(in record: LogRecord) -> SavedSets.Save? {
+        guard case .put(let path, let revision) = record.change else { return nil }
+        return SavedSets.Save(.own, path, revision.entry.content, record.time)
+    }
+
+    private static func save(in entry: PeerEntry) -> SavedSets.Save? {
+        SavedSets.Save(.peer, entry.path, entry.revision.entry.content, entry.revision.origin.time)
     }
 
     private static func isEarlier(_ left: LogLine, _ right: LogLine) -> Bool {
@@ -47,13 +63,23 @@ extension Daemon {
     private static let behindPauseMilliseconds: UInt64 = 5
 
     func verifyLog(_ asker: Asker) {
-        let (name, id) = (record.name, record.id)
-        host.ownLog(last: nil) { records in
-            let broken = LogCheck.firstBreak(in: records, of: id)
-            let text = broken.map { "the chain breaks at \($0.epoch.raw)/\($0.seq)" } ?? "the chain is whole"
-            asker.finish(
-                LogVerifyDocument(logs: [.init(node: name, records: records.count, isIntact: broken == nil, text: text)]
-                ))
+        host.ownLog(last: nil) { [unowned self] records in
+            host.checkSets { [unowned self] own, peer in
+                let broken = LogCheck.firstBreak(in: records, of: record.id)
+                let text = broken.map { "the chain breaks at \($0.epoch.raw)/\($0.seq)" } ?? "the chain is whole"
+                var logs = [
+                    LogVerifyDocument.Log(
+                        node: record.name, records: records.count, changeSets: own.count,
+                        isIntact: broken == nil && own.isIntact, text: "\(text); \(own.text)")
+                ]
+                if !record.peerName.isEmpty {
+                    logs.append(
+                        LogVerifyDocument.Log(
+                            node: record.peerName, records: 0, changeSets: peer.count, isIntact: peer.isIntact,
+                            text: "of its entries only the latest about each path is kept; \(peer.text)"))
+                }
+                asker.finish(LogVerifyDocument(logs: logs))
+            }
         }
     }
 
@@ -127,5 +153,14 @@ extension Daemon {
         case .file: "file"
         case .symlink: "symlink"
         }
+    }
+}
+
+extension LogLine {
+    fileprivate func saved(in set: SavedSets.Found) -> LogLine {
+        var line = self
+        line.ops = set.operations
+        line.changeSet = set.line
+        return line
     }
 }

@@ -9,8 +9,18 @@ extension Daemon {
         guard !files.isEmpty else { return scanRecords(asker) }
         let paths = files.compactMap { path(of: $0) }
         guard paths.count == files.count else { return asker.refuse(ControlError(.requestOutside)) }
-        host.contents(of: paths, bytesMax: Limits.jsonBytesMax) { [unowned self] outcomes in
-            asker.finish(DocumentChecks(files: zip(paths, outcomes).map { check($0, $1) }))
+        host.contents(of: paths, bytesNeeded: bytesNeeded) { [unowned self] read in
+            asker.finish(DocumentChecks(files: zip(paths, read).map { check($0, $1.outcome, size: $1.size) }))
+        }
+    }
+
+    /// What the daemon itself would read of it.
+    private var bytesNeeded: @Sendable (Path, UInt64) -> Int {
+        let (formats, models) = (models.formats, models.models)
+        return { path, size in
+            let isOfRecords = models.contains { !$0.model.entities(claiming: path).isEmpty }
+            let rule = isOfRecords ? nil : formats.reader(of: path)
+            return rule?.bytesNeeded(of: size) ?? Int(min(size, UInt64(Limits.jsonBytesMax)))
         }
     }
 
@@ -27,13 +37,17 @@ extension Daemon {
         models.models.first { !$0.model.entities(claiming: path).isEmpty }?.model
     }
 
-    private func check(_ path: Path, _ outcome: ReadOutcome) -> DocumentChecks.File {
+    private func check(_ path: Path, _ outcome: ReadOutcome, size: UInt64) -> DocumentChecks.File {
         guard let model = model(of: path) else {
             guard let rule = models.formats.reader(of: path) else {
                 let isThere = ![.failed(.notFound), .failed(.notDirectory)].contains(outcome)
-                return .init(path: path.bytes, outcome: isThere ? .unguarded : .noSuchFile)
+                var file = DocumentChecks.File(path: path.bytes, outcome: isThere ? .unguarded : .noSuchFile)
+                if models.heldFiles.claims(path, as: [.records, .subtree, .format]) {
+                    file.detail = "a model file with a fault is about it (\(MessageCode.schemaInvalid.rawValue))"
+                }
+                return file
             }
-            return check(path, outcome, by: rule)
+            return check(path, outcome, size: size, by: rule)
         }
         let name = String(decoding: model.name, as: UTF8.self)
         switch outcome {
@@ -43,8 +57,10 @@ extension Daemon {
         case .failed(.mismatch): return .init(path: path.bytes, outcome: .changedDuringRead, model: name)
         case .failed(let error):
             return .init(path: path.bytes, outcome: .corrupt, model: name, detail: "it cannot be read: \(error)")
-        case .poisoned: return .init(path: path.bytes, outcome: .corrupt, model: name)
-        case .bytes(let bytes): return check(path, bytes, model, name)
+        case .poisoned: return .init(path: path.bytes, outcome: .corrupt, model: name, detail: Daemon.poisonText)
+        case .bytes(let bytes):
+            return host.parse(bytes) { check(path, bytes, model, name) }
+                ?? .init(path: path.bytes, outcome: .corrupt, model: name, detail: Daemon.poisonText)
         }
     }
 
@@ -65,15 +81,19 @@ extension Daemon {
         return file
     }
 
-    private func check(_ path: Path, _ outcome: ReadOutcome, by rule: FormatRule) -> DocumentChecks.File {
+    private static let poisonText = "parsing it ends the program"
+
+    private func check(
+        _ path: Path, _ outcome: ReadOutcome, size: UInt64, by rule: FormatRule
+    ) -> DocumentChecks.File {
         var file = DocumentChecks.File(path: path.bytes, outcome: .success, model: Path.escape(rule.model))
         file.supported = .array([JSON.count(Int(rule.supports.lowerBound)), JSON.count(Int(rule.supports.upperBound))])
-        if case .bytes(let bytes) = outcome,
-            case .version(let number) = rule.header(of: bytes, size: UInt64(bytes.count))
-        {
-            file.found = .count(Int(number))
-        }
-        switch Daemon.loaded(outcome, by: rule) {
+        let header: FormatHeader? =
+            if case .bytes(let bytes) = outcome { host.parse(bytes) { rule.header(of: bytes, size: size) } } else {
+                nil
+            }
+        if case .version(let number)? = header { file.found = .count(Int(number)) }
+        switch Daemon.loaded(outcome, header, by: rule) {
         case .notLoaded, .success: break
         case .noSuchFile: file.outcome = .noSuchFile
         case .zeroLength: file.outcome = .zeroLength
@@ -88,14 +108,14 @@ extension Daemon {
         return file
     }
 
-    private static func loaded(_ outcome: ReadOutcome, by rule: FormatRule) -> LoadOutcome {
+    private static func loaded(_ outcome: ReadOutcome, _ header: FormatHeader?, by rule: FormatRule) -> LoadOutcome {
         switch outcome {
-        case .bytes(let bytes): rule.outcome(of: rule.header(of: bytes, size: UInt64(bytes.count)))
+        case .bytes: header.map { rule.outcome(of: $0) } ?? .corrupt(reason: poisonText, offset: 0)
         case .failed(.notFound), .failed(.notDirectory): .noSuchFile
         case .failed(.permission): .accessDenied
         case .failed(.mismatch): .changedDuringRead
         case .failed(let error): .corrupt(reason: "it cannot be read: \(error)", offset: 0)
-        case .poisoned: .corrupt(reason: "parsing it ends the program", offset: 0)
+        case .poisoned: .corrupt(reason: poisonText, offset: 0)
         }
     }
 
@@ -123,16 +143,24 @@ extension Daemon {
             let text = "no model of this node is about \"\(path)\""
             return asker.refuse(ControlError(.requestNotFound, text: text))
         }
-        host.contents(of: [path], bytesMax: Limits.jsonBytesMax) { outcomes in
-            guard case .bytes(let bytes)? = outcomes.first else {
+        host.contents(of: [path], bytesNeeded: bytesNeeded) { [unowned self] read in
+            guard case .bytes(let bytes)? = read.first?.outcome else {
                 return asker.refuse(ControlError(.requestNotFound, text: "\"\(path)\" cannot be read"))
             }
-            do throws(DocumentFault) {
-                let document = try RecordDocument(parsing: bytes, at: path, model: model)
-                asker.finish(RecordsDocument(path: path.bytes, model: model.name, document))
-            } catch {
-                asker.refuse(ControlError(.formatCorrupt, text: error.description))
+            switch host.parse(bytes, { Daemon.records(of: bytes, at: path, model) }) {
+            case .success(let document)?: asker.finish(document)
+            case .failure(let fault)?: asker.refuse(ControlError(.formatCorrupt, text: fault.description))
+            case nil: asker.refuse(ControlError(.itemPoisoned, text: "\"\(path)\": \(Daemon.poisonText)"))
             }
+        }
+    }
+
+    private static func records(
+        of bytes: [UInt8], at path: Path, _ model: Model
+    ) -> Result<RecordsDocument, DocumentFault> {
+        Result { () throws(DocumentFault) in
+            RecordsDocument(
+                path: path.bytes, model: model.name, try RecordDocument(parsing: bytes, at: path, model: model))
         }
     }
 }

@@ -12,7 +12,7 @@ extension Daemon {
         guard presenters.count < Coordinator.presentersMax else {
             return asker.refuse(ControlError(.requestRefused, text: "too many programs show files"))
         }
-        lastPresenter += 1
+        lastPresenter = lastPresenter.next
         let id = lastPresenter
         let ending = asker.client.whenOver { [unowned self] in withdraw(presenter: id) }
         presenters[id] = Shown(asker: asker, ending: ending)
@@ -24,7 +24,8 @@ extension Daemon {
     }
 
     func withdraw(_ name: String, _ asker: Asker) {
-        guard let id = name.hasPrefix("p") ? UInt64(name.dropFirst()) : nil, let shown = presenters[id],
+        guard let id = name.hasPrefix("p") ? UInt64(name.dropFirst()).map(PresenterID.init) : nil,
+            let shown = presenters[id],
             shown.asker.client.id == asker.client.id
         else {
             return asker.refuse(ControlError(.requestNotFound, text: "this connection has no presenter \(name)"))
@@ -35,14 +36,14 @@ extension Daemon {
         asker.finish(DoneDocument())
     }
 
-    private func withdraw(presenter id: UInt64) {
+    private func withdraw(presenter id: PresenterID) {
         presenters[id] = nil
         host.ask(.withdrawPresenter(id)) { _ in }
     }
 
     /// An answer that comes too late is no mistake of whoever gives it.
     func answer(_ name: String, _ reply: PresenterReply, _ asker: Asker) {
-        guard let (question, presenter) = Daemon.numbers(in: name),
+        guard let (question, presenter) = Daemon.ids(in: name),
             presenters[presenter]?.asker.client.id == asker.client.id
         else {
             return asker.refuse(ControlError(.requestNotFound, text: "this connection was not asked \(name)"))
@@ -53,12 +54,12 @@ extension Daemon {
     /// A question is called after whom it was put to.
     private static func name(of question: Question) -> String { "q\(question.id)-p\(question.presenter)" }
 
-    private static func numbers(in name: String) -> (question: UInt64, presenter: UInt64)? {
+    private static func ids(in name: String) -> (question: QuestionID, presenter: PresenterID)? {
         let parts = name.split(separator: "-")
         guard parts.count == 2, parts[0].hasPrefix("q"), parts[1].hasPrefix("p"),
             let question = UInt64(parts[0].dropFirst()), let presenter = UInt64(parts[1].dropFirst())
         else { return nil }
-        return (question, presenter)
+        return (QuestionID(question), PresenterID(presenter))
     }
 
     /// Another node begins, which knows of no locks and of nobody: who had any is told by the end of the connection.

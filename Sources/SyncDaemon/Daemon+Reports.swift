@@ -1,4 +1,6 @@
+import Config
 import ControlProtocol
+import Disk
 import EventLoop
 import Store
 import SyncCore
@@ -8,25 +10,43 @@ import SyncModel
 extension Daemon {
     func take(_ report: Report) {
         switch report {
-        case .raised(let alert):
-            raise(alert.key, since: alert.sinceMilliseconds, writer: alert.writer, violation: alert.violation)
+        case .raised(let alert), .raisedAgain(let alert):
+            raise(alert.key, since: alert.sinceMilliseconds, facts(of: alert))
         case .cleared(let key): clear(key)
         case .note(let note):
             journal.tell(note.code, note.subject)
             feed.tell(.note(at: Clock.wallMilliseconds(), code: note.code, subject: note.subject))
+            if note.code == .initialMerged { endRebuilding() }
         case .peerIs(let node): learn(peerIs: node)
         }
     }
 
-    func raise(_ code: MessageCode) { raise(AlertKey(code: code)) }
+    func raise(_ code: MessageCode, detail: String = "") {
+        raise(AlertKey(code: code), AlertFacts(detail: detail))
+    }
 
-    func raise(_ key: AlertKey, since: Int64? = nil, writer: Author? = nil, violation: Violation? = nil) {
+    /// People are told of what is new, and of what has grown since they said that they had seen it. The rest is written down with the
+    /// next of these, or at the end.
+    func raise(_ key: AlertKey, since: Int64? = nil, _ facts: AlertFacts = AlertFacts()) {
         let now = Clock.wallMilliseconds()
-        guard alerts.raise(key, since: since ?? now, now: now, writer: writer, violation: violation) else { return }
-        journal.tell(key.code, key.subject, detail: violation.map(AlertReading.text) ?? "")
+        let news = alerts.raise(key, since: since ?? now, now: now, facts)
+        guard news != .isKnown, let item = alerts.items[key] else { return }
+        let document = alertDocument(item)
+        journal.tell(document, hasGrown: news == .hasGrown)
         feed.tell(.alertRaised(at: now, code: key.code, subject: key.subject))
-        alerts.items[key].map { runHook(alertDocument($0)) }
+        runHook(document)
         saveAlerts()
+    }
+
+    /// How full a disk is only the shell can tell.
+    private func facts(of alert: Alert) -> AlertFacts {
+        var facts = alert.facts
+        if alert.key.code == .diskFull, let space = host.space {
+            let reserve = configuration.safety.reserve.bytes(of: space.totalBytes)
+            facts.detail =
+                "\(space.freeBytes >> 20) MiB are free where the folder lies, and \(reserve >> 20) MiB of it are kept in reserve."
+        }
+        return facts
     }
 
     func clear(_ key: AlertKey) {
@@ -38,8 +58,13 @@ extension Daemon {
     }
 
     func noteWatchLimit(_ isLimited: Bool) {
-        if isLimited { raise(.watchLimit) } else { clear(AlertKey(code: .watchLimit)) }
+        guard isLimited else { return clear(AlertKey(code: .watchLimit)) }
+        let limit = System.contents(of: Array(Daemon.watchLimitFile.utf8), limit: 64) ?? []
+        let number = String(decoding: limit.prefix { $0 != 0x0A }, as: UTF8.self)
+        raise(.watchLimit, detail: "fs.inotify.max_user_watches is \(number.isEmpty ? "not known" : number).")
     }
+
+    private static let watchLimitFile = "/proc/sys/fs/inotify/max_user_watches"
 
     // MARK: Over a restart
 
@@ -78,10 +103,19 @@ extension Daemon {
 
     /// Once the node knows its folder: what the last process had open and this one does not raise is over.
     func settleAlerts(_ status: Status) {
+        if status.initialImportDone { endRebuilding() }
         let raised = Set(status.alerts.map(\.key))
-        for item in alerts.open where !raised.contains(item.key) && !Daemon.shellCodes.contains(item.key.code) {
-            clear(item.key)
-        }
+        for item in alerts.open where !raised.contains(item.key) && !isOfShell(item.key) { clear(item.key) }
+    }
+
+    /// The list that was damaged has been built anew from both folders.
+    private func endRebuilding() {
+        for item in alerts.open where item.key.code == .stateDamaged { clear(item.key) }
+    }
+
+    private func isOfShell(_ key: AlertKey) -> Bool {
+        let isLaterFile = key.code == .schemaNewer && models.later.contains { $0.file == key.subject }
+        return isLaterFile || Daemon.shellCodes.contains(key.code)
     }
 
     /// Raised and cleared here, not by the core.
@@ -125,7 +159,7 @@ extension Daemon {
         feed.tell(
             .importFinished(
                 at: Clock.wallMilliseconds(), from: record.peerName, firstSeq: done.firstSeq, lastSeq: done.lastSeq,
-                applied: done.applied, held: done.held, repaired: 0, quarantined: done.quarantined,
+                applied: done.applied, held: done.held, repaired: done.repaired, quarantined: done.quarantined,
                 milliseconds: done.milliseconds))
     }
 }

@@ -97,6 +97,7 @@ extension Daemon {
         var latest: Status?
         var listener: UInt64?
         var ending: UInt64?
+        var isLate = false
         // The first of the three that can end it ends it: what is waited for, the time, the client.
         let end = { [board] in
             listener.map(board.remove)
@@ -106,15 +107,22 @@ extension Daemon {
         }
         listener = board.add { [unowned self] status in
             latest = status
-            guard Daemon.holds(condition, status) else { return true }
+            guard Daemon.holds(condition, status) else {
+                guard isLate else { return true }
+                end()
+                asker.refuse(ControlError(.waitTimedOut, text: reason(status, condition)))
+                return false
+            }
             end()
             statusDocument(status) { asker.finish($0) }
             return false
         }
         if let timeout {
-            timer.start(afterMilliseconds: timeout) {
+            timer.start(afterMilliseconds: timeout) { [unowned self] in
+                // Who gives no time is told how things stand, all the same.
+                guard let latest else { return isLate = true }
                 end()
-                asker.refuse(ControlError(.waitTimedOut, text: Daemon.reason(latest, condition)))
+                asker.refuse(ControlError(.waitTimedOut, text: reason(latest, condition)))
             }
         }
         ending = asker.client.whenOver(end)
@@ -129,9 +137,8 @@ extension Daemon {
     }
 
     /// Why what was waited for has not come, in words.
-    private static func reason(_ status: Status?, _ condition: WaitCondition) -> String {
-        guard let status else { return "the node has not answered in time" }
-        if condition != .connected, !status.isConnected { return "the other node is away" }
+    private func reason(_ status: Status, _ condition: WaitCondition) -> String {
+        if condition != .connected, !status.isConnected { return absence }
         if condition == .connected { return "the other node has not been reached" }
         if status.state == .paused { return "this node is paused: syncctl resume goes on" }
         if status.peerIsPaused { return "the other node is paused: syncctl resume there goes on" }
@@ -197,11 +204,25 @@ extension Daemon {
     func tell(_ command: Command, _ asker: Asker) {
         host.ask(command) { answer in
             switch answer {
-            case .refused(let code): asker.refuse(ControlError(code))
+            case .refused(let code): asker.refuse(Daemon.error(refusing: code))
             case .done, .status, .history, .contests, .records, .explanation, .scan, .claims, .claimRefused:
                 asker.finish(DoneDocument())
             }
         }
+    }
+
+    /// What stands for itself where something waits is said in other words to somebody who has asked for something.
+    static func error(refusing code: MessageCode) -> ControlError {
+        if code == .lockHeld {
+            return ControlError(
+                code, text: "a program has a lock on this file, or has asked for one; nothing was changed",
+                cure: "syncctl locks lists who holds what; ask again when it has been given back")
+        }
+        if code == .lockRefused {
+            return ControlError(
+                code, text: "a program that shows this file could not save it or let go of it; nothing was changed")
+        }
+        return ControlError(code)
     }
 
     private func rescan(_ argument: PathArgument?, _ asker: Asker) {

@@ -1,5 +1,6 @@
 import Config
 import ControlProtocol
+import Coordination
 import EventLoop
 import Store
 import SyncCore
@@ -34,7 +35,7 @@ final class Daemon {
     /// A step of a renewal is being written down.
     var isMakingKey = false
     /// Who waits for the end of a renewal.
-    var renewalWaiters: [UInt64: (Result<[UInt8], ControlError>) -> Void] = [:]
+    var renewalWaiters: [ClientID: (Result<[UInt8], ControlError>) -> Void] = [:]
     var peer: KnownPeer
     var pin: [UInt8]? { peer.pin }
     var hasJoined: Bool
@@ -58,7 +59,7 @@ final class Daemon {
     var connection = Connection()
     var progress = ProgressTracker()
     /// Who waits for a pairing to be completed.
-    var inviteWaiters: [UInt64: (Result<Paired, PairingError>) -> Void] = [:]
+    var inviteWaiters: [ClientID: (Result<Paired, PairingError>) -> Void] = [:]
     let inviteTimer: Timer
     /// What `--log-level` says, or a person has said without a time.
     var usualLevel: Journal.Level
@@ -74,14 +75,14 @@ final class Daemon {
     /// As they were when the process was started: nothing outside of the folder and the state is opened later.
     let models: ModelShelf
     /// The number of the last lock that was asked for. It begins with the time, so that no process gives one twice.
-    var lastLock = UInt64(clamping: Clock.wallMilliseconds()) << 16
+    var lastLock = Claim.ID(UInt64(clamping: Clock.wallMilliseconds()) << 16)
     /// Those that are held until `unlock`.
-    var standingLocks: Set<UInt64> = []
+    var standingLocks: Set<Claim.ID> = []
     /// Those that end with a connection.
-    var holders: [UInt64: Asker] = [:]
+    var holders: [Claim.ID: Asker] = [:]
     /// Programs that show files, by the number the node knows them by.
-    var presenters: [UInt64: Shown] = [:]
-    var lastPresenter: UInt64 = 0
+    var presenters: [PresenterID: Shown] = [:]
+    var lastPresenter = PresenterID(0)
     private(set) var exit = Refusal.Exit.stopped
     /// The process goes on after this with everything opened anew.
     private(set) var isStartingOver = false
@@ -126,7 +127,7 @@ final class Daemon {
         formerPeers = opened.formerPeers
         powerWasLost = opened.powerWasLost
         alerts = AlertBook()
-        models = ModelShelf(directory: configuration.folder.models)
+        models = ModelShelf(directory: configuration.folder.models, last: opened.modelMemory)
         imports = ImportWatch(head: opened.record.importedHead.position)
         board = StatusBoard(loop: loop) { [host] in host.ask(.status, then: $0) }
         hook = try HookRunner(loop: loop, journal: journal)
@@ -169,6 +170,7 @@ final class Daemon {
         try listenToSignals()
         loadAlerts()
         tellOfModels()
+        rememberModels(opened.modelMemory)
         if let name = opened.setAside { raise(AlertKey(code: .stateDamaged, subject: name)) }
         host.quarantined { [unowned self] in quarantine.formUnion($0) }
         pat()
@@ -191,8 +193,8 @@ final class Daemon {
             Start(
                 node: start, settings: configuration.safety.settings, limits: Limits(),
                 program: Array(Program.version.utf8),
-                nonce: Program.nonce(), powerWasLost: powerWasLost, models: models.models, formats: models.formats,
-                hasJoined: hasJoined,
+                nonce: Program.nonce(), powerWasLost: powerWasLost, models: models.models, heldFiles: models.heldFiles,
+                formats: models.formats, hasJoined: hasJoined,
                 features: [Hello.renewsKeys, Hello.heldDeletes, Hello.claimPurposes, Hello.node(record.id)],
                 digest: Program.digest(of:),
                 checksum: Program.checksum(of:)))
@@ -202,15 +204,31 @@ final class Daemon {
         board.add { [unowned self] status in announce(status) }
     }
 
-    /// A model with a fault is not used: its files are files like any others, and people are told.
+    /// A model with a fault is not used: its files stay as they are, and people are told.
     private func tellOfModels() {
+        for later in models.later {
+            let faults = later.faults.joined(separator: "; ")
+            let key = AlertKey(code: .schemaNewer, subject: later.file)
+            raise(key, AlertFacts(detail: "This file needs a later syncd to be understood: \(faults)."))
+        }
         let refused = models.refusals
         for refusal in refused {
             for fault in refusal.faults { journal.problem(.schemaInvalid, "a model is not used: \(fault)") }
+            journal.problem(.schemaInvalid, "\(Path.escape(refusal.file)): \(refusal.consequence)")
             raise(AlertKey(code: .schemaInvalid, subject: refusal.file))
         }
         for item in alerts.open where item.key.code == .schemaInvalid {
             if !refused.contains(where: { $0.file == item.key.subject }) { clear(item.key) }
+        }
+    }
+
+    /// Before anything is done by them: the next process may find one of them broken.
+    private func rememberModels(_ last: ModelMemory) {
+        guard models.memory != last else { return }
+        do throws(StoreError) {
+            try store.setValue(Opening.Fact.models, models.memory.encoded)
+        } catch {
+            journal.problem(.diskError, "what the models are about cannot be written down: \(error)")
         }
     }
 

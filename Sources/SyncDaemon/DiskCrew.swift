@@ -123,9 +123,29 @@ final class DiskCrew {
         return isSynced && bytes <= bytesOfSmallFileMax
     }
 
-    func contents(of paths: [Path], bytesMax: Int, then: @escaping ([ReadOutcome]) -> Void) {
+    func contents(
+        of paths: [Path], bytesNeeded: @escaping @Sendable (Path, UInt64) -> Int,
+        then: @escaping ([(outcome: ReadOutcome, size: UInt64)]) -> Void
+    ) {
         let folder = folder
-        let requests = paths.map { ReadRequest(place: .tree($0), expected: nil, offset: 0, length: bytesMax) }
+        pool.run(
+            {
+                zip(paths, folder.inspect(paths).results).map { path, found in
+                    switch found {
+                    case .absent: return (.failed(.notFound), 0)
+                    case .failed(let error): return (.failed(error), 0)
+                    case .found(let stat):
+                        let request = ReadRequest(
+                            place: .tree(path), expected: stat, offset: 0, length: bytesNeeded(path, stat.size))
+                        return (folder.read([request]).first ?? .failed(.notFound), stat.size)
+                    }
+                }
+            }, then: then)
+    }
+
+    func contents(of places: [Place], bytesMax: Int, then: @escaping ([ReadOutcome]) -> Void) {
+        let folder = folder
+        let requests = places.map { ReadRequest(place: $0, expected: nil, offset: 0, length: bytesMax) }
         pool.run({ folder.read(requests) }, then: then)
     }
 

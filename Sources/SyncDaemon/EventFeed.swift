@@ -1,13 +1,14 @@
 import ControlProtocol
+import Coordination
 import SyncModel
 
 /// What happens, for `syncctl events`: the latest are kept, and whoever follows is told each.
 final class EventFeed {
     private var recent = Deque<EventLine>()
-    private var followers: [UInt64: (EventLine) -> Void] = [:]
+    private var followers: [ClientID: (EventLine) -> Void] = [:]
 
     /// Own log entries as they are written, for `syncctl log --follow`.
-    private var logFollowers: [UInt64: (LogLine) -> Void] = [:]
+    private var logFollowers: [ClientID: (LogLine) -> Void] = [:]
 
     private static let recentMax = 1_000
 
@@ -23,11 +24,11 @@ final class EventFeed {
 
     var isFollowed: Bool { !logFollowers.isEmpty }
 
-    func followLog(_ id: UInt64, _ body: @escaping (LogLine) -> Void) { logFollowers[id] = body }
-    func unfollowLog(_ id: UInt64) { logFollowers[id] = nil }
+    func followLog(_ id: ClientID, _ body: @escaping (LogLine) -> Void) { logFollowers[id] = body }
+    func unfollowLog(_ id: ClientID) { logFollowers[id] = nil }
 
     var latest: [EventLine] { Array(recent) }
 
-    func follow(_ id: UInt64, _ body: @escaping (EventLine) -> Void) { followers[id] = body }
-    func unfollow(_ id: UInt64) { followers[id] = nil }
+    func follow(_ id: ClientID, _ body: @escaping (EventLine) -> Void) { followers[id] = body }
+    func unfollow(_ id: ClientID) { followers[id] = nil }
 }

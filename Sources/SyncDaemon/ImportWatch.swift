@@ -17,12 +17,15 @@ struct ImportWatch {
         let lastSeq: UInt64
         let applied: Int
         let held: Int
+        let repaired: Int
         let quarantined: Int
         let milliseconds: Int
     }
 
     private(set) var head: LogPosition
     private(set) var running: Running?
+    /// What repair had done by the end of the last import. (Change sets come before the entries that go with them.)
+    private var repairs = RepairCount()
 
     /// `head` is the last entry of the other node that had come before.
     init(head: LogPosition) {
@@ -60,15 +63,16 @@ struct ImportWatch {
 
     /// Nil while something is still on its way into the folder.
     mutating func finish(_ status: Status, atMilliseconds now: UInt64) -> Finished? {
-        guard let running, status.toApply == 0 || status.state == .waiting || status.state == .halted else {
-            return nil
-        }
+        let isShown = status.toApply == 0 && status.recordsAreMatched
+        guard let running, isShown || status.state == .waiting || status.state == .halted else { return nil }
         self.running = nil
+        let news = status.importRepairs - repairs
+        repairs = status.importRepairs
         let entries = running.lastSeq >= running.firstSeq ? running.lastSeq - running.firstSeq + 1 : 0
         let held = status.toApply
         return Finished(
             firstSeq: running.firstSeq, lastSeq: running.lastSeq, applied: max(0, Int(clamping: entries) - held),
-            held: held, quarantined: running.quarantined,
+            held: held, repaired: news.repaired, quarantined: running.quarantined + news.quarantined,
             milliseconds: Int(clamping: now - running.sinceMilliseconds))
     }
 }

@@ -1,3 +1,4 @@
+import ControlProtocol
 import SyncModel
 
 /// What syncd says on stderr: one message a line, with its stable code, in words for people. When the service manager
@@ -24,12 +25,21 @@ final class Journal {
     }
 
     /// A message of the registry: what happened, to what, and what is safe and to do.
-    func tell(_ code: MessageCode, _ subject: [UInt8] = [], detail: String = "") {
-        guard level >= Journal.level(of: code.severity) else { return }
+    func tell(_ code: MessageCode, _ subject: [UInt8] = []) {
+        tell(code.rawValue, subject, code.severity, text: code.kind.meaning, cure: code.kind.cure)
+    }
+
+    /// What `syncctl alerts show` says of it.
+    func tell(_ alert: AlertDocument, hasGrown: Bool = false) {
+        let text = hasGrown ? "There is more of it since it was acknowledged. \(alert.text)" : alert.text
+        tell(alert.code.text, alert.subject, alert.severity, text: text, cure: alert.cure)
+    }
+
+    private func tell(_ code: String, _ subject: [UInt8], _ severity: Severity, text: String, cure: String) {
+        guard level >= Journal.level(of: severity) else { return }
         let about = subject.isEmpty ? "" : " \"\(Path.escape(subject))\""
-        let more = detail.isEmpty ? "" : " (\(Path.escape(Array(detail.utf8))))"
-        let cure = code.severity == .info ? "" : " \(code.kind.cure)"
-        line("\(code.rawValue)\(about)\(more): \(code.kind.meaning)\(cure)", priority: Journal.priority(code.severity))
+        let rest = severity == .info ? "" : " \(cure)"
+        line("\(code)\(about): \(text)\(rest)", priority: Journal.priority(severity))
     }
 
     /// That a condition of the registry is over.

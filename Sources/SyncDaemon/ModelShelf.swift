@@ -6,33 +6,53 @@ import SyncModel
 struct ModelShelf {
     private(set) var models: [InstalledModel] = []
     private(set) var formats = FormatRules()
-    /// By file: what is wrong with it. None of such a file is used.
-    private(set) var refusals: [(file: [UInt8], faults: [String])] = []
+    /// None of such a file is used.
+    private(set) var refusals: [Refusal] = []
+    /// For the time when one of them has a fault.
+    private(set) var memory = ModelMemory()
+    private let last: ModelMemory
+    /// Rules of a later program, by file: what they name is guarded, and cannot be read.
+    private(set) var later: [(file: [UInt8], faults: [String])] = []
 
-    /// A directory that is not there holds no models.
-    init(directory: [UInt8]) {
+    /// A model file with faults.
+    struct Refusal {
+        let file: [UInt8]
+        /// Each names the file, and the place in it.
+        let faults: [String]
+        /// What it is about, as far as it can be read, and what it was about when it was last used.
+        let scope: ModelScope
+    }
+
+    /// `last` is the memory of the process before. A directory that is not there holds no models.
+    init(directory: [UInt8], last: ModelMemory) {
+        self.last = last
         for name in System.names(in: directory).sorted(by: { $0.lexicographicallyPrecedes($1) })
         where name.suffix(ModelShelf.ending.count).elementsEqual(ModelShelf.ending) && name.first != UInt8(ascii: ".") {
             read(directory + [UInt8(ascii: "/")] + name)
         }
     }
 
+    /// Nobody knows how the files that those are about are to be merged.
+    var heldFiles: HeldFiles { HeldFiles(refusals.map(\.scope)) }
+
     private mutating func read(_ file: [UInt8]) {
-        guard models.count < Limits.modelsMax else {
-            return refuse(file, "there are more than \(Limits.modelsMax) models")
-        }
         guard let bytes = System.contents(of: file, limit: ModelShelf.bytesMax) else {
-            return refuse(file, "it cannot be read, or is larger than \(ModelShelf.bytesMax >> 20) MiB")
+            return refuse(file, [], "it cannot be read, or is larger than \(ModelShelf.bytesMax >> 20) MiB")
+        }
+        guard models.count < Limits.modelsMax else {
+            return refuse(file, bytes, "there are more than \(Limits.modelsMax) models")
         }
         if ModelShelf.isAboutFormatsOnly(bytes) { return readFormats(bytes, file) }
         do throws(ModelRefusal) {
             let model = try Model(parsing: bytes, file: Path.escape(file))
-            guard let rival = models.first(where: { $0.model.meets(model) }) else {
-                return models.append(InstalledModel(model, digest: Program.digest(of: bytes)))
+            if let rival = models.first(where: { $0.model.meets(model) }) {
+                return refuse(
+                    file, bytes, "the model \"\(Path.escape(rival.model.name))\" is about the same files")
             }
-            refuse(file, "the model \"\(Path.escape(rival.model.name))\" is about the same files")
+            models.append(InstalledModel(model, digest: Program.digest(of: bytes)))
+            memory.note(file, ModelScope(reading: bytes))
         } catch {
-            refusals.append((file, error.faults.map(\.description)))
+            refuse(file, bytes, error)
         }
     }
 
@@ -49,25 +69,62 @@ struct ModelShelf {
 
     private mutating func readFormats(_ bytes: [UInt8], _ file: [UInt8]) {
         do throws(ModelRefusal) {
-            let rules = try FormatRules(parsing: bytes, file: Path.escape(file)).rules
-            guard formats.rules.count + rules.count <= Limits.formatsMax else {
-                return refuse(file, "there are more than \(Limits.formatsMax) format rules")
+            let (rules, unknown) = try FormatRules.reading(bytes, file: Path.escape(file))
+            guard formats.rules.count + rules.rules.count <= Limits.formatsMax else {
+                return refuse(file, bytes, "there are more than \(Limits.formatsMax) format rules")
             }
-            if let double = rules.first(where: { formats.has($0) }) {
-                return refuse(file, "the format \"\(Path.escape(double.name))\" of this model has a rule already")
+            if let double = rules.rules.first(where: { formats.has($0) }) {
+                return refuse(
+                    file, bytes, "the format \"\(Path.escape(double.name))\" of this model has a rule already")
             }
-            formats.add(rules)
+            formats.add(rules.rules)
+            memory.note(file, ModelScope(reading: bytes))
+            if !unknown.isEmpty { later.append((file, unknown.map(\.description))) }
         } catch {
-            refusals.append((file, error.faults.map(\.description)))
+            refuse(file, bytes, error)
         }
     }
 
-    private mutating func refuse(_ file: [UInt8], _ reason: String) {
-        refusals.append((file, ["\(Path.escape(file)): \(reason)"]))
+    private mutating func refuse(_ file: [UInt8], _ bytes: [UInt8], _ reason: String) {
+        refuse(file, bytes, faults: ["\(Path.escape(file)): \(reason)"])
+    }
+
+    private mutating func refuse(_ file: [UInt8], _ bytes: [UInt8], _ refusal: ModelRefusal) {
+        refuse(file, bytes, faults: refusal.faults.map(\.description))
+    }
+
+    private mutating func refuse(_ file: [UInt8], _ bytes: [UInt8], faults: [String]) {
+        var scope = ModelScope(reading: bytes)
+        if let known = last[file] {
+            scope.add(known)
+            memory.note(file, known)
+        }
+        refusals.append(Refusal(file: file, faults: faults, scope: scope))
     }
 
     private static let ending = Array(".json".utf8)
-    private static let bytesMax = 4 << 20
+    static let bytesMax = 4 << 20
+}
+
+extension ModelShelf.Refusal {
+    /// For people: what is wrong, and which files wait for it.
+    var text: String { "A model file is not used: \(faults.joined(separator: "; ")). \(consequence)" }
+
+    var consequence: String {
+        if scope.isEmpty {
+            return """
+                Nothing can be read of which files it is about, and it was never in use here: no file waits for it, and \
+                all are synced like any others, whole and not record by record.
+                """
+        }
+        let files = scope.parts.prefix(Self.partsToldMax).map { "\"\($0)\"" }.joined(separator: ", ")
+        return """
+            The files it is about stay as they are on this node, and what is saved in them is not sent: \
+            \(files)\(scope.parts.count > Self.partsToldMax ? " and more" : ""). All others are synced.
+            """
+    }
+
+    private static let partsToldMax = 16
 }
 
 extension Model {

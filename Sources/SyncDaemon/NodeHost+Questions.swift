@@ -1,5 +1,6 @@
 import Disk
 import Store
+import SyncCore
 import SyncModel
 
 /// What the shell asks of store and folder beside the core; answered after everything the core has given to the store.
@@ -18,6 +19,8 @@ extension NodeHost {
         /// Where the bytes are now.
         let place: Place
         let original: Row?
+        /// The copy lost by its format. Nil where the two cannot be compared any more.
+        let isDowngrade: Bool?
 
         /// Settled are those whose copy is not in the folder any more.
         var isOpen: Bool { if case .tree = place { true } else { false } }
@@ -55,14 +58,14 @@ extension NodeHost {
         return Conflict(
             copy: copy.path, lost: disk.entry,
             milliseconds: Int64(clamping: disk.origins.content.time.wallMilliseconds), place: .tree(copy.path),
-            original: originals[original])
+            original: originals[original], isDowngrade: copy.isDowngrade(of: originals[original]))
     }
 
     private static func conflict(_ copy: KeptVersion, _ originals: [Path: Row]) -> Conflict? {
         guard let original = ConflictName.parts(of: copy.path)?.original else { return nil }
         return Conflict(
             copy: copy.path, lost: copy.entry, milliseconds: copy.keptMilliseconds, place: copy.place,
-            original: originals[original])
+            original: originals[original], isDowngrade: nil)
     }
 
     /// The latest kept version of each conflict copy that is not in the folder any more.
@@ -95,6 +98,43 @@ extension NodeHost {
                 guard case .log(let records) = try store.answer(.log(after: .none, limit: .max)) else { return [] }
                 return count.map { Array(records.suffix($0)) } ?? records
             }, then: then)
+    }
+
+    /// Page by page, so that the node's own work goes on in between.
+    func savedSets(_ sets: SavedSets, then: @escaping (SavedSets) -> Void) {
+        if sets.isEmpty { return then(sets) }
+        look(sets, .own, after: .none) { [unowned self] in look($0, .peer, after: .none, then: then) }
+    }
+
+    private func look(
+        _ sets: SavedSets, _ author: Author, after: LogPosition, then: @escaping (SavedSets) -> Void
+    ) {
+        question(
+            { (store: Store) throws(StoreError) -> (SavedSets, LogPosition?) in
+                let answer = try store.answer(.changeSets(author, after: after, limit: NodeHost.logPage))
+                guard case .changeSets(let page) = answer else { return (sets, nil) }
+                var sets = sets
+                for stored in page { sets.look(at: stored) }
+                return (sets, page.count < NodeHost.logPage ? nil : page.last?.position)
+            }) { [unowned self] sets, last in
+                guard let last else { return then(sets) }
+                look(sets, author, after: last, then: then)
+            }
+    }
+
+    /// Whether the stored change sets of both nodes can be read.
+    func checkSets(then: @escaping (_ own: SetCheck, _ peer: SetCheck) -> Void) {
+        question(
+            { (store: Store) throws(StoreError) -> [SetCheck] in
+                let chunking = Limits().chunking
+                var checks: [SetCheck] = []
+                for author in [Author.own, .peer] {
+                    let answer = try store.answer(.changeSets(author, after: .none, limit: .max))
+                    let sets = if case .changeSets(let sets) = answer { sets } else { [StoredChangeSet]() }
+                    checks.append(SetCheck(sets) { ContentHasher.chunks(of: $0, chunking).contentID })
+                }
+                return checks
+            }) { checks in then(checks[0], checks[1]) }
     }
 
     /// The other node's latest entry about each path, oldest first. What a later one has replaced is not kept here.
@@ -138,9 +178,17 @@ extension NodeHost {
     /// Reads files whole, beside the core.
     func hash(_ paths: [Path], then: @escaping ([HashOutcome]) -> Void) { crew.hash(paths, then: then) }
 
-    /// Whole files of the folder, as they are now.
-    func contents(of paths: [Path], bytesMax: Int, then: @escaping ([ReadOutcome]) -> Void) {
-        crew.contents(of: paths, bytesMax: bytesMax, then: then)
+    /// Files of the folder, as they are now: of each as much as is asked for of one of its size.
+    func contents(
+        of paths: [Path], bytesNeeded: @escaping @Sendable (Path, UInt64) -> Int,
+        then: @escaping ([(outcome: ReadOutcome, size: UInt64)]) -> Void
+    ) {
+        crew.contents(of: paths, bytesNeeded: bytesNeeded, then: then)
+    }
+
+    /// The beginnings of what lies at these places.
+    func contents(of places: [Place], bytesMax: Int, then: @escaping ([ReadOutcome]) -> Void) {
+        crew.contents(of: places, bytesMax: bytesMax, then: then)
     }
 
     /// What lies there now, beside the core.

@@ -87,6 +87,12 @@ final class NodeHost {
     /// To be called before the start.
     func watchParsing(in file: [UInt8]) { driver.parsing = ParsingWatch(file: file) }
 
+    /// Nil for what two processes have died of.
+    func parse<Found>(_ bytes: [UInt8], _ body: () -> Found) -> Found? {
+        guard let parsing = driver.parsing else { return body() }
+        return parsing.parse(bytes, body)
+    }
+
     func post(_ event: Event) { driver.post(event) }
 
     /// What the node knows now; no question to it.

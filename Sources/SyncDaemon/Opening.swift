@@ -18,6 +18,7 @@ struct Opening {
         var peer: KnownPeer
         var hasJoined: Bool
         var formerPeers: [FormerPeer]
+        let modelMemory: ModelMemory
         /// The machine went down since this node was last alive.
         let powerWasLost: Bool
         /// The state was damaged and put aside under this name.
@@ -50,11 +51,12 @@ struct Opening {
         record.name = Array(configuration.node.name.utf8)
         let hasJoined = try self.stored { () throws(StoreError) in try store.value(Fact.hasJoined) } != nil
         let formers = try self.stored { () throws(StoreError) in try store.value(Fact.formerPeers) } ?? []
+        let models = try self.stored { () throws(StoreError) in try store.value(Fact.models) } ?? []
         let powerWasLost = try noteBoot(store, &record, isFirst: stored == nil)
         return Opened(
             keys: keys, store: store, folder: folder, record: record, peer: peer,
-            hasJoined: hasJoined, formerPeers: FormerPeer.decoded(formers), powerWasLost: powerWasLost,
-            setAside: setAside)
+            hasJoined: hasJoined, formerPeers: FormerPeer.decoded(formers),
+            modelMemory: ModelMemory(encoded: models), powerWasLost: powerWasLost, setAside: setAside)
     }
 
     /// Names of the small facts that the shell keeps in the store.
@@ -74,6 +76,8 @@ struct Opening {
         /// There if this node joined the other, and not the other this one.
         static let hasJoined = "peer.joined"
         static let alerts = "alerts"
+        /// What the model files were about (`ModelMemory`).
+        static let models = "models"
     }
 
     // MARK: Key

@@ -4,6 +4,8 @@ import SyncModel
 /// Knows which input ended the process: what is parsed is named in a small file while it is, and whoever finds it named there at a
 /// start knows that the last process did not get to its end. What that has happened to twice is parsed no more.
 ///
+/// What does not come to an end is ended with the process: `ProcessorAlarm`.
+///
 /// The file is written with one call before and one after, and never synced: it has to outlive the process, not the machine.
 /// Its bytes: digest of the program's version, state of the slot (1: being parsed), digest in the slot, then suspects: deaths and digest.
 final class ParsingWatch {
@@ -18,15 +20,20 @@ final class ParsingWatch {
     /// Reads whose bytes go to a parser.
     private var expected: [JobID: Bool] = [:]  // lookup only
     private var current: Digest?
+    private let alarm: ProcessorAlarm?
 
+    /// Of processor time; the longest text that is parsed takes a thirtieth of it.
+    private static let secondsMax = 10
     private static let deathsMax: UInt8 = 2
     private static let suspectsMax = 64
     private static let slot = 32
 
     /// Nil if the file cannot be used: then nothing is remembered.
     init?(
-        file path: [UInt8], version: String = Program.version, digest: @escaping SHA256.Function = Program.digest(of:)
+        file path: [UInt8], version: String = Program.version, alarm: ProcessorAlarm? = ProcessorAlarm(),
+        digest: @escaping SHA256.Function = Program.digest(of:)
     ) {
+        self.alarm = alarm
         guard let file = MarkFile(path) else { return nil }
         self.file = file
         self.digest = digest
@@ -77,25 +84,42 @@ final class ParsingWatch {
         guard case .readFinished(let job, let outcomes) = event, expected.removeValue(forKey: job) != nil,
             case .bytes(let bytes)? = outcomes.first
         else { return event }
+        return open(bytes) ? event : .readFinished(job, [.poisoned])
+    }
+
+    /// What else than the core parses, such as `doc check`. Nil for what two processes have died of.
+    func parse<Found>(_ bytes: [UInt8], _ body: () -> Found) -> Found? {
+        guard open(bytes) else { return nil }
+        defer { end() }
+        return body()
+    }
+
+    private func open(_ bytes: [UInt8]) -> Bool {
         let digest = digest(bytes)
         if let suspect = suspects.first(where: { $0.digest == digest }), suspect.deaths >= ParsingWatch.deathsMax {
-            return .readFinished(job, [.poisoned])
+            return false
         }
         current = digest
         file.write([1] + digest.bytes, at: ParsingWatch.slot)
+        alarm?.start(seconds: ParsingWatch.secondsMax)
         #if DEBUG
             // For tests, which know of no input that really does it.
             if let text = System.environment("SYNCD_TEST_DIES_OF"), bytes.firstRange(of: Array(text.utf8)) != nil {
                 System.die()
             }
+            if let text = System.environment("SYNCD_TEST_HANGS_OF"), bytes.firstRange(of: Array(text.utf8)) != nil {
+                alarm?.start(seconds: 1)
+                System.hang()
+            }
         #endif
-        return event
+        return true
     }
 
     /// And after it.
     func end() {
         guard let done = current else { return }
         current = nil
+        alarm?.stop()
         file.write([0], at: ParsingWatch.slot)
         guard suspects.contains(where: { $0.digest == done }) else { return }
         // The process ended for another reason that time.

@@ -42,23 +42,25 @@ enum ConflictReading {
     }
 }
 
-/// Words an alert: what the registry says, and where it is about a format which version meets which programs.
+/// Words an alert: what the registry says, where it is about a format which version meets which programs, and what else is known.
 enum AlertReading {
     static func document(_ item: AlertBook.Item, node: [UInt8], peer: [UInt8]) -> AlertDocument {
         let state: AlertDocument.State =
             item.clearedMilliseconds != nil ? .cleared : item.isAcknowledged ? .acknowledged : .open
         let format = item.key.format
-        let reader = format.map { name(of: $0.node, node, peer) } ?? ""
+        let words = format.flatMap { wording(of: $0, item.facts, name(of: $0.node, node, peer)) }
         var document = AlertDocument(
             id: item.id, code: item.key.code, subject: item.key.subject, state: state,
             firstSeenMilliseconds: item.firstMilliseconds, lastSeenMilliseconds: item.lastMilliseconds,
             count: item.count, found: format?.found.map { JSON.count(Int($0)) },
-            supported: format.map {
-                .array([.count(Int($0.supported.lowerBound)), .count(Int($0.supported.upperBound))])
+            supported: format?.supported.map {
+                .array([.count(Int($0.lowerBound)), .count(Int($0.upperBound))])
             },
-            writer: item.writer.map { name(of: $0, node, peer) }, text: format.flatMap { text(of: $0, reader) },
-            cure: format.flatMap { cure(of: $0, reader) })
-        document.fault = item.violation.map { violation in
+            writer: item.facts.writer.map { name(of: $0, node, peer) },
+            text: ([words?.text ?? item.key.code.kind.meaning] + details(of: item.facts)).joined(separator: " "),
+            cure: words?.cure)
+        if case .keeps(let version?)? = format?.measure { document.kept = JSON.count(Int(version)) }
+        document.fault = item.facts.violation.map { violation in
             AlertDocument.Fault(
                 entity: "\(violation.record.entity)", property: violation.property.map { "\($0)" },
                 record: "\(violation.record)", changeSet: set(of: violation))
@@ -66,9 +68,36 @@ enum AlertReading {
         return document
     }
 
-    /// For the journal.
-    static func text(of violation: Violation) -> String {
-        "\(violation.record)\(violation.property.map { ".\($0)" } ?? ""), change set \(set(of: violation))"
+    /// For `explain`.
+    static func explanation(_ alert: AlertDocument, _ code: MessageCode) -> ExplainDocument {
+        ExplainDocument(
+            subject: alert.subject, kind: .alert, code: code, meaning: alert.text, cure: alert.cure,
+            facts: facts(of: alert))
+    }
+
+    private static func facts(of alert: AlertDocument) -> [String] {
+        let words: [(String, String?)] = [
+            ("version found: ", alert.found.map(text)), ("versions understood: ", alert.supported.map(text)),
+            ("version kept: ", alert.kept.map(text)), ("written by ", alert.writer),
+            ("first seen at ", TimeText.seconds(alert.firstSeenMilliseconds)),
+            ("last seen at ", TimeText.seconds(alert.lastSeenMilliseconds)),
+        ]
+        return words.compactMap { word, value in value.map { word + $0 } }
+    }
+
+    private static func text(_ versions: JSON) -> String {
+        guard let ends = versions.items, let low = ends.first, let high = ends.last else {
+            return String(decoding: versions.bytes, as: UTF8.self)
+        }
+        return low == high ? text(low) : "\(text(low)) to \(text(high))"
+    }
+
+    private static func details(of facts: AlertFacts) -> [String] {
+        let fault = facts.violation.map { violation in
+            let what = "\(violation.record)\(violation.property.map { ".\($0)" } ?? "")"
+            return "It is about \(Path.escape(Array(what.utf8))), change set \(set(of: violation))."
+        }
+        return [fault, facts.detail.isEmpty ? nil : facts.detail].compactMap(\.self)
     }
 
     private static func set(of violation: Violation) -> String {
@@ -80,23 +109,48 @@ enum AlertReading {
         return name.isEmpty ? "the other node" : Path.escape(name)
     }
 
-    private static func text(of format: FormatFinding, _ reader: String) -> String? {
-        guard let found = format.found else { return nil }
-        return
-            "This file is in version \(found) of its format; \(reader) understands \(range(of: format)). It is stored and "
-            + "passed on byte for byte, and \(reader) never changes, merges, moves or deletes it; other files go on."
+    private static func wording(
+        of finding: FormatFinding, _ facts: AlertFacts, _ name: String
+    ) -> (text: String, cure: String)? {
+        switch finding.measure {
+        case .supports(let range): wording(of: finding, range, name)
+        case .keeps(let version): wording(of: finding, kept: version, name, facts)
+        }
     }
 
-    private static func cure(of format: FormatFinding, _ reader: String) -> String? {
+    private static func wording(
+        of format: FormatFinding, _ supported: ClosedRange<UInt32>, _ reader: String
+    ) -> (text: String, cure: String)? {
         guard let found = format.found else { return nil }
-        return
-            "Upgrade the program and its format rules on \(reader) to some that understand version \(found); the message "
-            + "goes by itself then."
+        let (low, high) = (supported.lowerBound, supported.upperBound)
+        let range = low == high ? "version \(low)" : "versions \(low) to \(high)"
+        return (
+            "This file is in version \(found) of its format; \(reader) understands \(range). It is stored and passed on byte "
+                + "for byte, and \(reader) never changes, merges, moves or deletes it; other files go on.",
+            "Upgrade the program and its format rules on \(reader) to some that understand version \(found); the message goes "
+                + "by itself then."
+        )
     }
 
-    private static func range(of format: FormatFinding) -> String {
-        let (low, high) = (format.supported.lowerBound, format.supported.upperBound)
-        return low == high ? "version \(low)" : "versions \(low) to \(high)"
+    /// Of a downgrade.
+    private static func wording(
+        of format: FormatFinding, kept: UInt32?, _ writer: String, _ facts: AlertFacts
+    ) -> (text: String, cure: String) {
+        let saved =
+            switch format.found {
+            case nil: "left this file empty or broken"
+            case 0?: "saved this file without a version, as before there were any"
+            case let version?: "saved this file in version \(version) of its format"
+            }
+        let newer = kept.map { "version \($0)" } ?? "a version that is not known"
+        let copies = facts.size == 1 ? "a conflict copy" : "\(facts.size) conflict copies"
+        let take = facts.copy.map { "syncctl conflicts take \(ConflictReading.id(of: $0)) \(ConflictReading.copyID)" }
+        return (
+            "A program on \(writer) \(saved), where \(newer) stands. The newer content stays at the path on both nodes, and "
+                + "what was written over it is beside it as \(copies); nothing was lost.",
+            "Upgrade the program on \(writer). To keep the older content all the same, run "
+                + "\(take ?? "syncctl conflicts take ID copy")."
+        )
     }
 }
 
@@ -104,9 +158,16 @@ enum AlertReading {
 struct PathReading {
     let path: Path
     let row: Row?
+    /// Of a conflict copy what it is a copy of; the row itself otherwise.
+    let original: Row?
     /// Nil if the folder cannot be looked at.
     let found: Inspection.Result?
     let rule: IgnoreReason?
+    /// By which its header is read.
+    let format: FormatRule?
+    let peerFormats: [FormatSupport]
+    /// Those about it that are open.
+    let alerts: [(code: MessageCode, document: AlertDocument)]
     let node: [UInt8]
     let peer: [UInt8]
 
@@ -129,16 +190,23 @@ struct PathReading {
         }
         let plain =
             row.isUnsettled ? "This path is being brought up to date." : "The folder shows what is known of this path."
-        return about(code == nil ? plain : nil, code: code)
+        if let code { return about(nil, code: code) }
+        // What stands there is right, and people are told something about it.
+        guard let alert = alerts.max(by: { $0.code.severity < $1.code.severity }) else { return about(plain) }
+        return about(alert.document.text, code: alert.code, cure: alert.document.cure)
     }
 
     private var isSpecial: Bool { if case .found(let stat)? = found { stat.kind == .special } else { false } }
 
-    private func about(_ meaning: String?, code: MessageCode? = nil, facts: [String] = []) -> ExplainDocument {
+    private func about(
+        _ meaning: String?, code: MessageCode? = nil, cure: String? = nil, facts: [String] = []
+    ) -> ExplainDocument {
         ExplainDocument(
             subject: path.bytes, kind: .path, code: code, meaning: meaning ?? code?.kind.meaning ?? "",
-            cure: code?.kind.cure, facts: facts + known)
+            cure: cure ?? code?.kind.cure, facts: facts + known + told)
     }
+
+    private var told: [String] { alerts.map { "alert \($0.document.id), \($0.code): \($0.document.text)" } }
 
     private var known: [String] {
         guard let row else { return [] }
@@ -151,8 +219,32 @@ struct PathReading {
             if let to = head.movedTo { facts.append("it went to \"\(to)\"") }
         }
         if let format = row.format { facts.append("its header here: \(PathReading.describe(format.reading))") }
+        if let format { facts += support(of: format) }
         facts.append("in the folder here: \(row.disk.map { PathReading.describe($0.entry.content) } ?? "nothing")")
+        if let lost = loss(of: row) { facts.append(lost) }
         return facts
+    }
+
+    private func support(of format: FormatRule) -> [String] {
+        let theirs = peerFormats.first {
+            $0.model == format.model && $0.name == format.name && $0.rule == format.fingerprint
+        }
+        let own = PathReading.understands(Path.escape(node), format.supports)
+        let named = "the format rule \"\(Path.escape(format.name))\" of \"\(Path.escape(format.model))\" names it"
+        return [named, own, theirs.map { PathReading.understands(Path.escape(peer), $0.versions) }].compactMap(\.self)
+    }
+
+    private static func understands(_ name: String, _ versions: ClosedRange<UInt32>) -> String {
+        let (low, high) = (versions.lowerBound, versions.upperBound)
+        return "\(name) understands " + (low == high ? "version \(low)" : "versions \(low) to \(high)")
+    }
+
+    /// Why a conflict copy has not got the name.
+    private func loss(of row: Row) -> String? {
+        guard let parts = ConflictName.parts(of: path), row.disk != nil else { return nil }
+        let reason = row.isDowngrade(of: original) ? "it is older in its format" : "it is the earlier one"
+        let loser = "the version of \(Path.escape(parts.node)) lost because \(reason)"
+        return "a copy of \"\(parts.original)\": \(original?.disk == nil ? "that is gone by now" : loser)"
     }
 
     private static func describe(_ reading: FormatReading) -> String {

@@ -44,8 +44,16 @@ public enum SyncDaemon {
             }
         } catch {
             journal.refuse(error)
+            tellManager(error)
             return error.exit.rawValue
         }
+    }
+
+    /// The line of `systemctl status` says why it does not run.
+    private static func tellManager(_ refusal: Refusal) {
+        guard let code = refusal.code else { return }
+        let text = refusal.text.split(separator: "\n").joined(separator: " ")
+        ServiceNotifier()?.send("STATUS=\(code): \(text)")
     }
 
     private static func read(_ path: String, checksPlaces: Bool) throws(Refusal) -> Configuration {

@@ -236,6 +236,7 @@ extension System {
     #if DEBUG
         /// As a fault of the program would.
         static func die() -> Never { abort() }
+        static func hang() -> Never { while true { _ = getpid() } }
     #endif
 }
 

@@ -92,7 +92,7 @@ final class WaitingRoom {
         for other in [MessageCode.rootMissing, .rootReplaced] where other != code {
             _ = alerts.clear(AlertKey(code: other, subject: []), now: now)
         }
-        let isNew = alerts.raise(key, since: now, now: now)
+        let isNew = alerts.raise(key, since: now, now: now) == .isNew
         journal.tell(code)
         if isNew, let command = configuration.alerts.hook, let item = alerts.items[key] {
             hook?.run(command, with: document(item))

@@ -47,16 +47,20 @@ struct DocumentFiles {
     func replace(
         _ old: DocumentContents, with new: DocumentContents, at path: DocumentPath
     ) async throws(DocumentError) {
-        let result = try await run(path) { (item) throws(Item.Failure) in try item.replace(old, with: new) }
+        try check(await run(path) { (item) throws(Item.Failure) in try item.replace(old, with: new) }, path)
+    }
+
+    /// The same if something else than `old` is there: then it stays.
+    func remove(_ old: DocumentContents, at path: DocumentPath) async throws(DocumentError) {
+        try check(await run(path) { (item) throws(Item.Failure) in try item.remove(old) }, path)
+    }
+
+    private func check(_ result: Item.Replacement, _ path: DocumentPath) throws(DocumentError) {
         switch result {
         case .done: return
         case .raced:
             throw DocumentError(.changedMeanwhile, reason: "somebody else has changed \(path) since it was read")
         }
-    }
-
-    func remove(at path: DocumentPath) async throws(DocumentError) {
-        try await run(path) { (item) throws(Item.Failure) in try item.remove() }
     }
 
     func names(in directory: DocumentPath) async throws(DocumentError) -> [Name] {

@@ -71,12 +71,17 @@ public enum ConflictName {
     private static func tag(losing content: Content, node: [UInt8], time: HybridTime) -> [UInt8] {
         // A year of five digits would not fit.
         let stamp = CalendarTime(milliseconds: Int64(clamping: time.wallMilliseconds))
-        let safe = node.prefix(Limits.nodeNameBytesMax).map { byte -> UInt8 in
+        let safe = safeName(of: node)
+        let text = "-\(stamp.date.joined())-\(stamp.time.joined())-\(hash(of: content).hex(digits: 6))"
+        return marker + safe + Array(text.utf8)
+    }
+
+    /// As a node is called in the names of copies.
+    public static func safeName(of node: [UInt8]) -> [UInt8] {
+        node.prefix(Limits.nodeNameBytesMax).map { byte in
             let isPlain = byte >= 0x30 && byte <= 0x39 || byte >= 0x41 && byte <= 0x5A || byte >= 0x61 && byte <= 0x7A
             return isPlain || byte == 0x5F ? byte : 0x2D
         }
-        let text = "-\(stamp.date.joined())-\(stamp.time.joined())-\(hash(of: content).hex(digits: 6))"
-        return marker + safe + Array(text.utf8)
     }
 
     private static func hash(of content: Content) -> Digest {

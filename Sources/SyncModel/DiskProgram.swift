@@ -37,8 +37,9 @@ public enum DiskOperation: Hashable, Sendable {
     /// Creates an empty file that must not exist; mode 0600.
     case createFile(Place)
     case write(Place, offset: UInt64, bytes: [UInt8])
-    /// Copies a piece of a file we have (a reflink where possible). Fails with `.mismatch` unless the copied bytes hash to `digest`.
-    case copy(from: Place, offset: UInt64, length: UInt64, to: Place, at: UInt64, digest: Digest)
+    /// Copies a piece of a file we have. Fails with `.mismatch` unless the copied bytes hash to `digest`; without one they are whatever is
+    /// there, and blocks of zeros are left out.
+    case copy(from: Place, offset: UInt64, length: UInt64, to: Place, at: UInt64, digest: Digest?)
     /// Sets the length; a hole where nothing was written.
     case truncate(Place, size: UInt64)
     case createDirectory(Place, mode: UInt16)

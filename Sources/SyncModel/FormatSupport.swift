@@ -14,20 +14,38 @@ public struct FormatSupport: Hashable, Sendable {
     }
 }
 
-/// What makes an alert about the format of a file another one than the last about the same file: which version was found, what is
-/// understood, and by whom it is not.
+/// What makes an alert about the format of a file another one than the last about the same file: which version was found, what it is
+/// held against, and whose programs are behind.
 public struct FormatFinding: Hashable, Comparable, Sendable {
+    public enum Measure: Hashable, Sendable {
+        /// What the programs of the node understand.
+        case supports(ClosedRange<UInt32>)
+        /// What stays at the path; nil for a version that nobody knows.
+        case keeps(UInt32?)
+    }
+
     /// Nil where no version could be found.
     public let found: UInt32?
-    public let supported: ClosedRange<UInt32>
-    /// The node that does not understand it.
+    public let measure: Measure
+    /// The node that does not understand it; of a downgrade the one whose program wrote it.
     public let node: Author
 
     public init(found: UInt32?, supported: ClosedRange<UInt32>, node: Author) {
+        self.init(found: found, measure: .supports(supported), node: node)
+    }
+
+    /// A downgrade.
+    public init(found: UInt32?, kept: UInt32?, node: Author) {
+        self.init(found: found, measure: .keeps(kept), node: node)
+    }
+
+    private init(found: UInt32?, measure: Measure, node: Author) {
         self.found = found
-        self.supported = supported
+        self.measure = measure
         self.node = node
     }
+
+    public var supported: ClosedRange<UInt32>? { if case .supports(let range) = measure { range } else { nil } }
 
     public static func < (left: FormatFinding, right: FormatFinding) -> Bool {
         left.order.lexicographicallyPrecedes(right.order)
@@ -35,8 +53,16 @@ public struct FormatFinding: Hashable, Comparable, Sendable {
 
     private var order: [UInt64] {
         [
-            UInt64(node.rawValue), found.map { UInt64($0) + 1 } ?? 0, UInt64(supported.lowerBound),
-            UInt64(supported.upperBound),
-        ]
+            UInt64(node.rawValue), found.map { UInt64($0) + 1 } ?? 0,
+        ] + measure.order
+    }
+}
+
+extension FormatFinding.Measure {
+    fileprivate var order: [UInt64] {
+        switch self {
+        case .supports(let range): [0, UInt64(range.lowerBound), UInt64(range.upperBound)]
+        case .keeps(let version): [1, version.map { UInt64($0) } ?? .max]
+        }
     }
 }

@@ -7,7 +7,7 @@ import SyncModel
 ///
 /// Of the world: `model "…"` (the text of a model file, for both machines), `start`, `settle`, `run 5s`, `step 20`, `cut`, `part`, `one-way alpha`, `heal`, `show`, `alerts`,
 /// `notes` (what the nodes have told people since the last `notes`), `expect alpha "a/  b=2"`, and `trace`, every event and effect since the last `trace`, for whoever looks for a cause.
-/// Of a machine, after its name. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
+/// Of a machine, after its name. Its applications, from its next start on: `formats "…" faulty-model "…"`. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
 /// The node: `status history restore approve reject pause resume rescan`; programs: `lock unlock locks present withdraw answer told`.
 /// The process: `start stop kill power-cut [model] crash-at N`. The operator: `image save|restore`, `wipe-state`,
 /// `unmount mount replace-root empty-root clock +3600s disk-full disk-free fail-sync N fail-writes N fail-reads N overflow`.
@@ -46,6 +46,7 @@ package final class ScenarioRunner {
     private func install(_ bytes: [UInt8]) throws(ScenarioError) {
         do throws(ModelRefusal) {
             let model = try Model(parsing: bytes, file: "the model")
+            world.models.removeAll { $0.model.name == model.name }
             world.models.append(InstalledModel(model, digest: SHA256.digest(of: bytes)))
         } catch {
             throw ScenarioError(text: error.faults.map(\.description).joined(separator: "; "))
@@ -117,20 +118,26 @@ package final class ScenarioRunner {
     private func told(_ line: String) -> String? {
         guard let machine = Machine.names.indices.first(where: { line.contains(" \(Machine.names[$0]) > ") }),
             let report = line.split(separator: " > ", maxSplits: 1).last,
-            ["note ", "alert ", "cleared "].contains(where: { report.hasPrefix($0) })
+            ["note ", "alert ", "again ", "cleared "].contains(where: { report.hasPrefix($0) })
         else { return nil }
         return padded(machine) + (report.hasSuffix(" ") ? report.dropLast() : report)
     }
 
     private func alerts(of machine: Machine) -> [String] {
-        machine.alerts.keys.map { key in
-            "\(padded(machine.index))\(key.code)" + (key.subject.isEmpty ? "" : " \(Path.escape(key.subject))")
-                + (key.format.map { ", \(text(of: $0))" } ?? "")
+        machine.alerts.map { key, alert in
+            let facts = alert.facts
+            return "\(padded(machine.index))\(key.code)" + (key.subject.isEmpty ? "" : " \(Path.escape(key.subject))")
+                + (key.format.map { ", \(text(of: $0))" } ?? "") + (facts.size == 1 ? "" : ", \(facts.size) of it")
+                + (facts.copy.map { ", last \($0)" } ?? "") + (facts.detail.isEmpty ? "" : ": \(facts.detail)")
         }
     }
 
     private func text(of format: FormatFinding) -> String {
-        "\(format.found.map { String($0) } ?? "nothing") found, \(format.node) reads \(format.supported)"
+        let found = "\(format.found.map { String($0) } ?? "nothing") found"
+        return switch format.measure {
+        case .supports(let range): "\(found), \(format.node) reads \(range)"
+        case .keeps(let version): "\(found), by \(format.node), and \(version.map { String($0) } ?? "unknown") kept"
+        }
     }
 }
 
@@ -241,16 +248,18 @@ extension ScenarioRunner {
             try words.end()
             world.command(machine, .claim(claim, timeoutMilliseconds: nil))
             return []
-        case "unlock": command = .endClaims([UInt64(try words.number("the number of a lock"))], [])
+        case "unlock": command = .endClaims([Claim.ID(UInt64(try words.number("the number of a lock")))], [])
         case "locks": command = .listClaims
         case "present":
             let (id, path) = (UInt64(try words.number("a number")), try words.path())
-            command = .present(Presenter(id: id, client: id, path: path, coversContents: !words.isEmpty))
+            command = .present(
+                Presenter(id: PresenterID(id), client: ClientID(id), path: path, coversContents: !words.isEmpty))
             if !words.isEmpty { _ = try words.text("whole") }
-        case "withdraw": command = .withdrawPresenter(UInt64(try words.number("the number of a presenter")))
+        case "withdraw":
+            command = .withdrawPresenter(PresenterID(UInt64(try words.number("the number of a presenter"))))
         case "answer":
-            let question = UInt64(try words.number("the number of a question"))
-            let presenter = UInt64(try words.number("the number of a presenter"))
+            let question = QuestionID(UInt64(try words.number("the number of a question")))
+            let presenter = PresenterID(UInt64(try words.number("the number of a presenter")))
             let answer = try presenterAnswer(try words.text("ready, busy or failed"))
             command = .answerQuestion(question, of: presenter, answer)
         case "told":
@@ -278,7 +287,8 @@ extension ScenarioRunner {
         let client = words.isEmpty ? id : UInt64(try words.number("a client"))
         let purpose = words.isEmpty ? nil : try words.text("a purpose")
         return Claim(
-            id: id, client: client, accesses: [Access](holding: [path], isRead: isRead), purpose: purpose, mode: mode,
+            id: Claim.ID(id), client: ClientID(client), accesses: [Access](holding: [path], isRead: isRead),
+            purpose: purpose, mode: mode,
             holder: [], process: 1)
     }
 
@@ -323,6 +333,9 @@ extension ScenarioRunner {
         -> Bool
     {
         switch verb {
+        case "faulty-model":
+            // From its next start on; an empty text is none.
+            world.heldFiles[machine] = HeldFiles([ModelScope(reading: try words.bytes("the text of a model"))])
         case "formats": try installFormats(try words.bytes("the text of format rules"), on: machine)
         case "start": world.release(machine)
         case "stop":
@@ -350,6 +363,9 @@ extension ScenarioRunner {
         case "clock": world.machines[machine].clock.step(by: try words.milliseconds("how far"))
         case "disk-full": world.machines[machine].disk.faults.capacityBytes = world.machines[machine].disk.usedBytes
         case "see-writers": world.machines[machine].disk.seesWriters = true
+        case "scan-chunk":
+            // From its next start on.
+            world.plan.limits[machine].scanChunkMax = try words.number("how many entries")
         case "disk-free": world.machines[machine].disk.faults.capacityBytes = nil
         case "fail-sync": world.machines[machine].disk.faults.failedSyncs.next = try words.number("how many")
         case "fail-writes": world.machines[machine].disk.faults.writeErrors.next = try words.number("how many")

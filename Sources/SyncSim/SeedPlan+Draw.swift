@@ -60,7 +60,7 @@ extension SeedPlan {
     package init(recordsOf seed: UInt64) {
         self.init(seed: seed)
         var random = SeededRandom(seed: seed, stream: "records")
-        scene = random.pick(RecordScene.allCases)
+        scene = random.pick(Array(RecordScene.choices(for: seed)))
         // What people lose with a folder, or what their own saves fail with, is no story about records.
         leaveOut([.rootLosses, .versionRestores, .massDeletes, .fullDisks, .diskErrors, .evilPeer], &random)
         userOperations = [random.range(1...14), random.range(1...14)]

@@ -7,17 +7,27 @@ package enum Simulation {
     }
 
     package static func run(plan: SeedPlan, keepsTrace: Bool = false, budget: Budget = Budget()) -> SeedReport {
+        let world = world(of: plan, keepsTrace: keepsTrace, budget: budget)
+        world.run()
+        return world.report
+    }
+
+    /// With everybody who lives in it, and who judges it.
+    static func world(of plan: SeedPlan, keepsTrace: Bool = false, budget: Budget = Budget()) -> World {
         var budget = budget
         // On each connection both say which formats they understand.
         if plan.formatSupport != nil { budget.quietFrames += 2 }
         let world = World(plan: plan, budget: budget, keepsTrace: keepsTrace)
-        if let scene = plan.scene { return run(scene, world) }
-        if let support = plan.formatSupport { return run(support, world) }
-        for agent in Workload.agents(for: plan) { world.add(agent) }
-        for checker in Checkers.all(for: plan) { world.add(checker) }
-        if plan.hasLocks { addLocks(to: world) }
-        world.run()
-        return world.report
+        if let scene = plan.scene {
+            populate(world, with: scene)
+        } else if let support = plan.formatSupport {
+            populate(world, with: support)
+        } else {
+            for agent in Workload.agents(for: plan) { world.add(agent) }
+            for checker in Checkers.all(for: plan) { world.add(checker) }
+            if plan.hasLocks { addLocks(to: world) }
+        }
+        return world
     }
 
     /// Nothing else is judged otherwise because of locks: no file is kept by them.
@@ -28,21 +38,19 @@ package enum Simulation {
     }
 
     /// Of a world of records: who judges files by who wrote them last does not know what a merge is.
-    private static func run(_ scene: RecordScene, _ world: World) -> SeedReport {
+    private static func populate(_ world: World, with scene: RecordScene) {
         let life = RecordLife(scene)
         world.life = life
         world.install(scene.modelText)
         for machine in 0..<2 { world.add(RecordUser(world.plan, life, machine: machine)) }
         world.add(Operator(world.plan))
         world.add(RecordJudge(life))
-        world.run()
-        return world.report
     }
 
     /// Of a world of guarded files. That the later save keeps the name, that what one person did ends as he left it, and that
     /// nothing is a conflict copy without a conflict is not so where a save is older than what was there. And what lost to a version
     /// of which nobody has a copy any more comes back to the path, and stays beside it.
-    private static func run(_ support: [UInt32], _ world: World) -> SeedReport {
+    private static func populate(_ world: World, with support: [UInt32]) {
         let life = FormatLife(support: support)
         world.formatLife = life
         for machine in 0..<2 { world.add(FormatUser(world.plan, life, machine: machine)) }
@@ -50,8 +58,6 @@ package enum Simulation {
         let others = [UntouchedWork.id, DocumentedOutcome.id, NoFalseConflict.id, LeastIntervention.id]
         world.add(Watch(world.plan, except: others))
         world.add(FormatJudge(life))
-        world.run()
-        return world.report
     }
 
     /// The rare states that agents, checkers and the world itself may reach: what a long run must have hit.

@@ -66,7 +66,7 @@ extension World {
     private func keep(_ report: Report, _ machine: Int) {
         machines[machine].counters.reports += 1
         switch report {
-        case .raised(let alert): machines[machine].alerts[alert.key] = alert
+        case .raised(let alert), .raisedAgain(let alert): machines[machine].alerts[alert.key] = alert
         case .cleared(let key): machines[machine].alerts[key] = nil
         case .note(let note):
             machines[machine].notes.append(note)

@@ -1,3 +1,4 @@
+import RecordMerge
 package import SyncCore
 import SyncModel
 
@@ -151,8 +152,8 @@ extension World {
                 Start(
                     node: machines[machine].store.node, settings: plan.settings[machine], limits: plan.limits[machine],
                     program: World.program, nonce: UInt32(truncatingIfNeeded: random.stores[machine].next()),
-                    powerWasLost: powerWasLost, models: models, formats: formats[machine],
-                    features: features)))
+                    powerWasLost: powerWasLost, models: heldFiles[machine].isEmpty ? models : [],
+                    heldFiles: heldFiles[machine], formats: formats[machine], features: features)))
         network.wantConnection(at: now, &random.network)
         linkChanged()
     }

@@ -187,6 +187,8 @@ extension World {
         var activity: [Int] = []
         /// Mass deletions already decided, so that one that comes back is seen.
         var decisions = 0
+        /// By machine: the scan of each hour has come, where one is needed.
+        var isScanned = [false, false]
     }
 
     /// Users stop, faults end, machines and wires are up, clocks are right.
@@ -239,6 +241,14 @@ extension World {
         guard machines[machine].isRunning else { return start(machine) }
         command(machine, .status)
         guard let status = machines[machine].status else { return }
+        if !healing.isScanned[machine], status.state != .scanning {
+            // What was written by a name that nobody heeds is found by the scan of each hour, which no world lives to see.
+            healing.isScanned[machine] = true
+            let rows = machines[machine].store.rows
+            if machines[machine].disk.hasUnheardWrite(known: { rows[$0]?.disk?.stat }) {
+                command(machine, .rescan(.root))
+            }
+        }
         if status.heldDeletes != nil {
             healing.decisions += 1
             rare.hit("operator: mass deletion decided at the end")

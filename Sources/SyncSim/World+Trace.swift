@@ -185,7 +185,7 @@ extension Trace {
         case .wake(let milliseconds): mix(41 << 56 ^ milliseconds)
         case .report(let report):
             switch report {
-            case .raised(let alert): mix(alert.key.subject)
+            case .raised(let alert), .raisedAgain(let alert): mix(alert.key.subject)
             case .cleared(let key): mix(key.subject)
             case .note(let note): mix(note.subject)
             case .peerIs(let node): mix(node.digest.bytes)
@@ -308,6 +308,7 @@ extension Effect {
         case .close(let link, let code): "close \(link.raw) \(code)"
         case .wake(let milliseconds): "wake at \(milliseconds)"
         case .report(.raised(let alert)): "alert \(alert.key.code) \(Path.escape(alert.key.subject))"
+        case .report(.raisedAgain(let alert)): "again \(alert.key.code) \(Path.escape(alert.key.subject))"
         case .report(.cleared(let key)): "cleared \(key.code) \(Path.escape(key.subject))"
         case .report(.note(let note)): "note \(note.code) \(Path.escape(note.subject))"
         case .report(.peerIs(let node)): "peer is \(node.digest)"

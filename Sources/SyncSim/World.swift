@@ -20,9 +20,11 @@ package final class World {
     }
 
     package let seed: UInt64
-    package let plan: SeedPlan
+    package internal(set) var plan: SeedPlan
     /// What the applications of both machines say of their files.
     package internal(set) var models: [InstalledModel] = []
+    /// A machine whose model file has a fault has no model.
+    package internal(set) var heldFiles = [HeldFiles(), HeldFiles()]
     /// What the shell has the hello say.
     package internal(set) var features: [[UInt8]] = []
     /// Which formats the programs of each machine understand.

@@ -81,7 +81,7 @@ struct Program {
         let (clients, rounds) = (64, 10_000)
         var random = SeededRandom(seed: 6)
         var coordinator = Coordinator()
-        var holding: [UInt64] = []
+        var holding: [ClaimID] = []
         var (granted, last, done) = (0, UInt64(0), 0)
         var effects: [Coordinator.Effect] = []
         func step(_ event: Coordinator.Event) {
@@ -101,7 +101,9 @@ struct Program {
                     let path = Path("d\(random.below(16))/f\(random.below(16))") ?? .root
                     return Access(path, random.chance(percent: 50) ? .read(savesFirst: false) : .write(.update))
                 }
-                step(.claim(ClaimRequest(id: last, client: last % UInt64(clients), accesses: accesses)))
+                step(
+                    .claim(
+                        ClaimRequest(id: ClaimID(last), client: ClientID(last % UInt64(clients)), accesses: accesses)))
             } else {
                 let index = random.below(holding.count)
                 holding.swapAt(index, holding.count - 1)

@@ -55,7 +55,8 @@ struct Command: Sendable {
         (
             "Versions and conflicts",
             [
-                .conflicts, .conflictsShow, .conflictsTake, .conflictsDiscard, .conflictsRestore, .history, .restore,
+                .conflicts, .conflictsList, .conflictsShow, .conflictsTake, .conflictsDiscard, .conflictsRestore,
+                .history, .restore,
                 .docCheck, .docShow,
             ]
         ),

@@ -237,6 +237,13 @@ struct ConfigurationFileTests {
         made.folder.models = path("models")
         try write(made.text, to: file)
         let isThere = unsafe access("/srv", R_OK | W_OK | X_OK) == 0
+        let missing = #expect(throws: ConfigurationError.self, "who names a place means that there are models") {
+            _ = try Configuration.read(path: file, checkingPlaces: true)
+        }
+        if isThere { #expect(missing?.problems.map(\.key) == ["folder.models"]) }
+
+        made.folder.models = Configuration.Folder.usualModels
+        try write(made.text, to: file)
         if isThere { #expect(try Configuration.read(path: file, checkingPlaces: true) == made) }
     }
 

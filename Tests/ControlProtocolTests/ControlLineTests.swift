@@ -126,6 +126,12 @@ struct ControlLineTests {
         #expect(String(decoding: bytes, as: UTF8.self) == expected)
     }
 
+    @Test("request.unsupported: a request that this version does not know is refused, with what to do")
+    func unknownRequest() {
+        let error = #expect(throws: ControlError.self) { try ControlRequest(method: "dance", params: .null) }
+        #expect(error?.code.known == .requestUnsupported && error?.text.contains("dance") == true)
+    }
+
     @Test("an answer that does not fit a line becomes a refusal, so that the connection stays usable") func tooLong()
         throws
     {

@@ -165,8 +165,8 @@ struct DocumentTests {
             VerifyDocument(checked: 2, bytes: 9, damaged: 1, repaired: 1, milliseconds: 3, isComplete: false, young: 4),
             #"{"checked":2,"bytes":9,"damaged":1,"repaired":1,"milliseconds":3,"complete":false,"young":4}"#)
         try expect(
-            LogVerifyDocument(logs: [.init(node: [0x61], records: 3, isIntact: true, text: "whole")]),
-            #"{"intact":true,"logs":[{"node":"a","records":3,"intact":true,"text":"whole"}]}"#)
+            LogVerifyDocument(logs: [.init(node: [0x61], records: 3, changeSets: 2, isIntact: true, text: "whole")]),
+            #"{"intact":true,"logs":[{"node":"a","records":3,"changeSets":2,"intact":true,"text":"whole"}]}"#)
         try expect(
             DoctorDocument(findings: [.init(check: "folder", grade: .problem, text: "t", cure: "c")]),
             #"{"healthy":false,"findings":[{"check":"folder","grade":"problem","text":"t","cure":"c"}]}"#)

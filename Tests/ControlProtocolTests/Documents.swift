@@ -47,7 +47,7 @@ enum Sample {
         versions: [
             .init(
                 id: "v1", node: Array("alpha".utf8), timeMilliseconds: newYear, sha256: "ab", isCurrent: true,
-                record: "ChildSchedule/B2", path: Array("schedules/B2.json".utf8), size: 7),
+                record: "ChildSchedule/B2", path: Array("schedules/B2.json".utf8), size: 7, text: "{\"a\":1}"),
             .init(id: "v2", node: Array("beta".utf8), timeMilliseconds: newYear),
         ])
 
@@ -55,7 +55,7 @@ enum Sample {
         {"id":"c1","code":"conflict.slot","kind":"slot","path":"schedules/B2.json","subject":"ChildSchedule/B2",\
         "since":"2026-01-01T00:00:00Z","reason":"lostSlot","open":true,"versions":[\
         {"id":"v1","node":"alpha","time":"2026-01-01T00:00:00Z","sha256":"ab","current":true,\
-        "record":"ChildSchedule/B2","path":"schedules/B2.json","size":7},\
+        "record":"ChildSchedule/B2","path":"schedules/B2.json","size":7,"text":"{\\"a\\":1}"},\
         {"id":"v2","node":"beta","time":"2026-01-01T00:00:00Z","current":false}]}
         """
 
@@ -74,11 +74,12 @@ enum Sample {
 
     static let log = LogLine(
         node: Array("alpha".utf8), epoch: .max, seq: 3, timeMilliseconds: newYear + 7, kind: "move",
-        path: Array("b".utf8), ops: 2, from: Array("a".utf8))
+        path: Array("b".utf8), ops: 2, from: Array("a".utf8),
+        changeSet: .init(epoch: 5, seq: 6, records: ["Note/A1"], recordCount: 2))
 
     static let logText = """
         {"node":"alpha","epoch":18446744073709551615,"seq":3,"time":"2026-01-01T00:00:00.007Z","kind":"move",\
-        "path":"b","ops":2,"from":"a"}
+        "path":"b","ops":2,"from":"a","changeSet":{"epoch":5,"seq":6,"records":["Note/A1"],"recordCount":2}}
         """
 
     static let event = EventLine.importFinished(

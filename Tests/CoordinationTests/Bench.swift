@@ -5,13 +5,13 @@ import SyncModel
 struct Bench {
     var coordinator = Coordinator()
     var now: UInt64 = 1_000
-    var granted: [UInt64] = []
-    var refused: [UInt64: ClaimRefusal] = [:]
-    var revoked: [UInt64] = []
+    var granted: [ClaimID] = []
+    var refused: [ClaimID: ClaimRefusal] = [:]
+    var revoked: [ClaimID] = []
     var asked: [Question] = []
-    var told: [UInt64: [News]] = [:]
+    var told: [PresenterID: [News]] = [:]
     var fences: [UInt64] = []
-    var places: [UInt64: [Path]] = [:]
+    var places: [ClaimID: [Path]] = [:]
 
     static func path(_ text: String) -> Path { Path(text) ?? .root }
 
@@ -38,33 +38,34 @@ struct Bench {
     }
 
     mutating func claim(
-        _ id: UInt64, by client: UInt64 = 0, for purpose: String? = nil, _ accesses: [(String, Access.Kind)],
+        _ id: ClaimID, by client: ClientID = 0, for purpose: String? = nil, _ accesses: [(String, Access.Kind)],
         patience: UInt64? = nil, hold: UInt64? = nil
     ) {
         step(
             .claim(
                 ClaimRequest(
-                    id: id, client: client == 0 ? id : client, purpose: purpose,
+                    id: id, client: client == 0 ? ClientID(id.number) : client, purpose: purpose,
                     accesses: accesses.map { Access(Bench.path($0.0), $0.1) }, patienceMilliseconds: patience,
                     holdMilliseconds: hold)))
     }
 
-    mutating func write(_ id: UInt64, _ path: String, for purpose: String? = nil) {
+    mutating func write(_ id: ClaimID, _ path: String, for purpose: String? = nil) {
         claim(id, for: purpose, [(path, .write(.update))])
     }
 
-    mutating func read(_ id: UInt64, _ path: String, savesFirst: Bool = true) {
+    mutating func read(_ id: ClaimID, _ path: String, savesFirst: Bool = true) {
         claim(id, [(path, .read(savesFirst: savesFirst))])
     }
 
-    mutating func end(_ id: UInt64, _ deeds: [Deed] = []) { step(.end(claim: id, deeds)) }
+    mutating func end(_ id: ClaimID, _ deeds: [Deed] = []) { step(.end(claim: id, deeds)) }
 
     mutating func present(
-        _ id: UInt64, _ path: String, client: UInt64? = nil, purpose: String? = nil, all: Bool = false
+        _ id: PresenterID, _ path: String, client: ClientID? = nil, purpose: String? = nil, all: Bool = false
     ) {
         step(
             .register(
                 Presenter(
-                    id: id, client: client ?? 100 + id, purpose: purpose, path: Bench.path(path), coversContents: all)))
+                    id: id, client: client ?? ClientID(100 + id.number), purpose: purpose, path: Bench.path(path),
+                    coversContents: all)))
     }
 }

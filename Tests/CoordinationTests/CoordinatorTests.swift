@@ -241,6 +241,16 @@ struct CoordinatorTests {
         #expect(bench.granted == [1, 2, 3])
     }
 
+    @Test("who has no purpose is called by its name in a circle") func circleByName() {
+        var bench = Bench()
+        bench.present(1, "a", client: 7, purpose: "session")
+        let accesses = ["a", "b"].map { Access(Bench.path($0), .write(.merging)) }
+        bench.step(.claim(ClaimRequest(id: 2, client: 2, name: "vim, process 5", accesses: accesses)))
+        bench.claim(3, by: 7, for: "session", [("b", .write(.update))])
+        guard case .wouldDeadlock(let names) = bench.refused[3] else { return #expect(Bool(false), "no circle seen") }
+        #expect(names.sorted() == ["session", "vim, process 5"])
+    }
+
     @Test("a presenter whose owner waits for what is claimed closes a circle, too")
     func circleOverPresenter() {
         var bench = Bench()
@@ -357,7 +367,7 @@ struct CoordinatorTests {
     func fences() {
         var bench = Bench()
         bench.coordinator = Coordinator(fencesAbove: 3 << 32)
-        for id in 1...5 { bench.write(UInt64(id), "f\(id)") }
+        for id in 1...5 as ClosedRange<UInt64> { bench.write(ClaimID(id), "f\(id)") }
         #expect(bench.fences == bench.fences.sorted() && Set(bench.fences).count == 5)
         #expect(bench.fences.allSatisfy { $0 > 3 << 32 && $0 < 4 << 32 })
     }

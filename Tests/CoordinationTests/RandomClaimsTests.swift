@@ -6,8 +6,8 @@ import Testing
 private struct RandomClients {
     private var bench = Bench()
     private var random: SeededRandom
-    private var last: UInt64 = 0
-    private var live: [UInt64: ClaimRequest] = [:]
+    private var last = ClaimID(0)
+    private var live: [ClaimID: ClaimRequest] = [:]
     private var answered = 0
     private let clients: Int
 
@@ -20,8 +20,8 @@ private struct RandomClients {
 
     /// Everybody who asked has had an answer in the end, and nobody ever held what excludes another's.
     mutating func run(_ claims: Int) {
-        while last < claims || !live.isEmpty {
-            act(mayClaim: last < claims)
+        while last.number < claims || !live.isEmpty {
+            act(mayClaim: last.number < claims)
             settle()
         }
         #expect(answered == claims)
@@ -33,11 +33,11 @@ private struct RandomClients {
         case ..<55 where mayClaim && live.count < 24: claim()
         case ..<60 where mayClaim:
             bench.present(
-                UInt64(random.below(20)), random.pick(RandomClients.places) ?? "a",
-                client: UInt64(random.below(clients)),
+                PresenterID(UInt64(random.below(20))), random.pick(RandomClients.places) ?? "a",
+                client: ClientID(UInt64(random.below(clients))),
                 purpose: random.chance(percent: 50) ? "p\(random.below(clients))" : nil, all: random.chance(percent: 20)
             )
-        case ..<62 where mayClaim: goAway(UInt64(random.below(clients)))
+        case ..<62 where mayClaim: goAway(ClientID(UInt64(random.below(clients))))
         case ..<85: endOne()
         case ..<97: answerOne()
         default: bench.pass(UInt64(random.below(12_000)))
@@ -45,8 +45,8 @@ private struct RandomClients {
     }
 
     private mutating func claim() {
-        last += 1
-        let client = UInt64(random.below(clients))
+        last = last.next
+        let client = ClientID(UInt64(random.below(clients)))
         let accesses = (0...random.below(3)).map { _ in
             Access(
                 Bench.path(random.pick(RandomClients.places) ?? "a"), access(),
@@ -84,7 +84,7 @@ private struct RandomClients {
         bench.step(.answer(question: question.id, random.pick(answers) ?? .ready))
     }
 
-    private mutating func goAway(_ client: UInt64) {
+    private mutating func goAway(_ client: ClientID) {
         let gone = live.values.filter { $0.client == client }.map(\.id)
         let held = Set(bench.coordinator.heldClaims.map(\.id))
         for id in gone {

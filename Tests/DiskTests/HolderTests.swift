@@ -60,6 +60,33 @@ import Testing
         }
     }
 
+    /// F_OFD_SETLK, which the module of the C library leaves out.
+    private static let ownedLock: Int32 = 37
+
+    @Test(
+        "a record lock holds the file, of the process or of the open file, for reading or writing, on any part of it",
+        arguments: [F_SETLK, ownedLock], [F_RDLCK, F_WRLCK])
+    func recordLocks(command: Int32, kind: Int32) throws {
+        let scratch = try Scratch()
+        try scratch.write("f", [1])
+        // (Who may lock it for writing has it open for writing, which holds it as well.)
+        let file = try open("f", kind == F_RDLCK ? O_RDONLY : O_RDWR, in: scratch)
+        func lock(_ kind: Int32) throws {
+            var lock = Glibc.flock()
+            lock.l_type = Int16(kind)
+            lock.l_whence = Int16(SEEK_SET)
+            lock.l_start = 1_000
+            lock.l_len = 1
+            // The structure is used for the time of the call only.
+            try unsafe Scratch.check(fcntl(file, command, &lock))
+        }
+        try lock(kind)
+        #expect(try isHeld("f", in: scratch))
+        try lock(F_UNLCK)
+        close(file)
+        #expect(try isFreed("f", in: scratch))
+    }
+
     @Test("what is not there, no file or not to be read holds nothing up") func others() throws {
         let scratch = try Scratch()
         try scratch.makeDirectory("d")

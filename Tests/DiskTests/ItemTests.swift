@@ -91,10 +91,13 @@ struct ItemTests {
     @Test("what is removed is gone; what is not there cannot be removed, replaced or read")
     func absent() throws {
         try item("a").create(.file([1]))
-        try item("a").remove()
+        #expect(try item("a").remove(.file([2])) == .raced)
+        #expect(try item("a").read() == .contents(.file([1])))
+        #expect(names == ["a"])
+        #expect(try item("a").remove(.file([1])) == .done)
         #expect(names == [])
         let absence = Item.Failure(error: .notFound, errno: 2)
-        #expect(throws: absence) { try item("a").remove() }
+        #expect(throws: absence) { try item("a").remove(.file([1])) }
         #expect(throws: absence) { try item("a").read() }
         #expect(throws: absence) { try item("a").replace(.file([]), with: .file([])) }
     }
@@ -113,7 +116,9 @@ struct ItemTests {
             #expect(throws: Item.Failure.self) { try item("q").create(.package(files)) }
         }
         #expect(names == ["p"])
-        try item("p").remove()
+        let there = try item("p").read()
+        guard case .contents(let contents) = there else { return #expect(Bool(false), "\(there)") }
+        #expect(try item("p").remove(contents) == .done)
         #expect(names == [])
     }
 

@@ -62,6 +62,8 @@ strike() {
     local node=beta
     if ((RANDOM % 2)); then node=alpha; fi
     down $node KILL
+    [ "$ended" -eq 137 ] || fail "seed $seed, round $round: $node was not killed, it ended with $ended"
+    struck=$((struck + 1))
     # Somebody saves while it is down.
     if ((RANDOM % 2)); then act; fi
     up $node
@@ -91,6 +93,22 @@ judge() {
     done
 }
 
+# warnings NODE: its alerts about formats and copies: code, path, versions and writer, one a line.
+warnings() {
+    ctl "$1" --json alerts | grep -o '"code":"[^"]*"[^}]*' | grep -E '^"code":"(format|conflict)\.' |
+        sed -E 's/"(severity|state|firstSeen|lastSeen|text|cure)":"([^"\\]|\\.)*",?//g; s/"count":[0-9]*,?//g; s/,$//' | sort
+}
+
+# warned: both nodes warn of the same, of each thing once, and of each file that beta does not understand.
+warned() {
+    warnings alpha >"$world/warnings-alpha"
+    warnings beta >"$world/warnings-beta"
+    cmp -s "$world/warnings-alpha" "$world/warnings-beta" && [ -z "$(uniq -d "$world/warnings-alpha")" ] &&
+        [ "$(sed -nE 's/^"code":"format.newer","subject":"([^"]*)","found":2,"supported":\[1,1\],"writer":"alpha"$/\1/p' \
+            "$world/warnings-alpha")" = "$(printf '%s\n' $files | sort)" ] &&
+        [ "$(grep -c '"format.newer"' "$world/warnings-alpha")" = 4 ]
+}
+
 held() {
     local copy
     for copy in "$world/$1/folder/${2%%.*}"*.conflict-*; do
@@ -105,6 +123,7 @@ up alpha
 up beta
 pair
 declare -A newest=() olds=()
+struck=0
 for file in $files; do
     saved "$file" 2 "new 0" >"$alpha/$file"
     newest[$file]=0
@@ -126,6 +145,8 @@ for ((round = 1; round <= ROUNDS; round++)); do
     is_cut=
     if ((RANDOM % 3 == 0)); then is_cut=yes; cut; fi
     kills=$((RANDOM % 3))
+    # Chance alone may spare both to the end.
+    if ((round == ROUNDS && struck == 0)); then strike; fi
     while [ "${#due[@]}" -gt 0 ]; do
         act
         pause
@@ -139,6 +160,11 @@ for ((round = 1; round <= ROUNDS; round++)); do
     settle
     judge alpha
     judge beta
+    soon "seed $seed, round $round: the alerts are not the same, or not one for each" warned
     rm -f "$alpha"/*.conflict-*
     settle
 done
+soon "seed $seed: the alerts are not the same in the end, or not one for each file" warned
+[ "$(wc -l <"$world/warnings-alpha")" -eq 4 ] || fail "seed $seed: there are alerts about what is gone: $(cat "$world/warnings-alpha")"
+[ "$struck" -gt 0 ] || fail "seed $seed: nobody was killed in $ROUNDS rounds"
+echo "    $struck kills in $ROUNDS rounds"

@@ -17,6 +17,7 @@ head -c 2500k /dev/urandom >"$alpha/edited"
 echo small >"$alpha/small"
 soon "beta does not say that its disk is full" waits_for beta disk.full
 soon "no alert tells of the full disk" warns_of beta disk.full
+tells beta 'MiB are free where the folder lies' alerts || fail "the alert does not say how full it is: $(cat "$world/told")"
 not_content beta || fail "beta is content with a full disk: $(cat "$world/status")"
 not_content alpha || fail "alpha is content while beta lacks files: $(cat "$world/status")"
 soon "the large file holds up a small one" test -e "$beta/small"

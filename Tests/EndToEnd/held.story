@@ -1,7 +1,7 @@
 # a file that a program has open for writing, or holds a lock on, is replaced and removed only when it lets go
 paired_world
-needs flock
-for name in edited removed locked both; do echo first >"$alpha/$name"; done
+needs flock perl
+for name in edited removed locked ranged both; do echo first >"$alpha/$name"; done
 settle
 
 exec 7>>"$beta/edited" 8>>"$beta/removed"
@@ -28,6 +28,22 @@ flock -u 7
 exec 7<&-
 settle
 [ "$(cat "$beta/locked")" = second ] || fail "the edit did not come after the lock"
+
+# The same by a lock of an open file (F_OFD_SETLK) on one byte of it.
+perl -e '
+    open(my $file, "<", $ARGV[0]) or die "open: $!";
+    my $lock = pack("s s x4 q q i x4", 0, 0, 7, 1, 0);
+    fcntl($file, 37, $lock) or die "lock: $!";
+    open(my $done, ">", $ARGV[1]) or die "tell: $!"; close($done);
+    sleep(1) until -e $ARGV[2];
+' "$beta/ranged" "$world/ranged" "$world/let-go" &
+soon "the file is not locked" test -e "$world/ranged"
+echo second >"$alpha/ranged"
+soon "beta does not wait for the lock of an open file" waits_for beta path.busy
+[ "$(cat "$beta/ranged")" = first ] || fail "a file was replaced under a lock of an open file"
+touch "$world/let-go"
+settle
+[ "$(cat "$beta/ranged")" = second ] || fail "the edit did not come after the lock of an open file"
 
 # What is written meanwhile is an edit like any other: neither is lost.
 exec 7>>"$beta/both"

@@ -19,3 +19,17 @@ settle
 [ "$(grep -c '"code":"root\.' "$world/alerts")" -eq 1 ] || fail "not one line for one alert: $(cat "$world/alerts")"
 grep -q '"severity":"serious".*"state":"open"' "$world/alerts" || fail "it is not the alert: $(cat "$world/alerts")"
 grep -q 'hook.failed: the alert hook ended with 5' "$world/alpha/log" || fail "nobody is told that the hook failed"
+
+# A command that takes its time holds up nothing but other alerts.
+printf '#!/bin/sh\ncat >/dev/null\n: >"%s"\nsleep 100\n' "$world/begun" >"$world/slow"
+chmod +x "$world/slow"
+sed -i "s|^hook =.*|hook = $world/slow|" "$world/alpha/syncd.conf"
+ctl alpha reload >"$world/out" || fail "reload: $(cat "$world/out")"
+mv "$alpha/.syncd/folder-id" "$world/marker"
+soon "the slow hook was not run" test -e "$world/begun"
+mv "$world/marker" "$alpha/.syncd/folder-id"
+echo meanwhile >"$alpha/g"
+echo back >"$beta/h"
+settle
+[ "$(cat "$beta/g") $(cat "$alpha/h")" = "meanwhile back" ] || fail "files wait for the hook"
+if grep -q 'the alert hook took more than' "$world/alpha/log"; then fail "the hook was ended before the files had come: nothing is shown by this"; fi

@@ -26,6 +26,13 @@ echo 11 >"$alpha/d/count"
 soon "no reason is shown" waits_for beta lock.held
 grep -qx 10 "$beta/d/count" || fail "a held file was changed"
 
+# Nor does a person get it changed by the daemon, who is told why.
+ended=0
+ctl beta --json restore "$beta/d/count" >"$world/refused" || ended=$?
+[ "$ended" = 1 ] && grep -q '"code":"lock.held","text":"a program has a lock' "$world/refused" ||
+    fail "restore over a held file is not refused ($ended): $(cat "$world/refused")"
+grep -qx 10 "$beta/d/count" || fail "a held file was changed by restore"
+
 # A lock of both nodes waits for it on the other one as well, and one of this node alone does not.
 ended=0
 ctl alpha lock "$alpha/d/count" --timeout 0.5 -- true 2>"$world/refused" || ended=$?
@@ -52,6 +59,30 @@ ctl alpha --json lock "$alpha/d/count" --mode local --timeout 0 -- true >"$world
     fail "who has the lock is not said ($ended): $(cat "$world/refused")"
 kill -9 "$holder"
 ctl beta lock "$beta/d/count" --timeout "$patience" -- true || fail "a lock of a killed program is held for ever"
+
+# Who asks the lock to end asks its command: the lock stays until that has ended, by whatever signal, and its exit code is passed on.
+# (Whoever runs this under nohup has SIGHUP ignored, which a shell cannot undo for what it starts.)
+for signal in TERM HUP; do
+    env --default-signal=TERM,HUP "$programs/syncctl" --config "$world/alpha/syncd.conf" lock "$alpha/d/count" -- \
+        sh -c 'trap "sleep 1; echo ended >>\"\$0\"; exit 9" TERM HUP; echo ready >"$0"; while :; do sleep 0.1; done' \
+        "$world/ends-$signal" &
+    holder=$!
+    soon "the command does not run" grep -qsx ready "$world/ends-$signal"
+    kill -s "$signal" "$holder"
+    sleep 0.3
+    tells alpha '"holder":"sh"' locks || fail "SIG$signal took the lock from a command that goes on"
+    ended=0
+    wait "$holder" || ended=$?
+    [ "$ended" = 9 ] || fail "after SIG$signal the exit code of the command is $ended"
+    grep -qx ended "$world/ends-$signal" || fail "the command was not asked to end by SIG$signal"
+done
+ended=0
+"$programs/syncctl" --config "$world/alpha/syncd.conf" lock "$alpha/d/count" -- sleep 60 &
+holder=$!
+soon "the lock is not held" tells alpha '"holder":"sleep"' locks
+kill -TERM "$holder"
+wait "$holder" || ended=$?
+[ "$ended" = 143 ] || fail "a command that was ended by SIGTERM is told as $ended"
 
 # With the link cut, strict refuses at once, and what is asked of the folder only works.
 down alpha

@@ -25,3 +25,10 @@ settle
 tells alpha '"path.special"' events || fail "nobody says that the pipe is left out"
 rm "$beta/sparse" "$beta"/*break
 settle
+
+# A directory whose children have no name here, because it is as deep as a path may be, is listed with its reason; and all is well without it.
+(cd "$alpha" && for _ in $(seq 140); do mkdir x && cd x || exit; done)
+waits_too_deep() { waits_for alpha path.unsupported && grep -q '"state":"waiting"' "$world/told" && grep -q '"pendingTotal":1[,}]' "$world/told"; }
+soon "no reason is told of what is too deep" waits_too_deep
+rm -r "$alpha/x"
+settle

@@ -58,3 +58,13 @@ is_down alpha && fail "the signal ended it: $(tail -n 2 "$world/alpha/log")"
 down alpha
 [ "$ended" -eq 0 ] || fail "it ended with $ended"
 soon "it does not say that it stops" hears '^STOPPING=1'
+forget
+
+# A start that is refused says why as well.
+down alpha
+printf '\0\0\0\143' | dd of="$world/alpha/state/state.db" bs=1 seek=60 conv=notrunc 2>/dev/null
+launch alpha
+ended=0
+wait "$(cat "$world/alpha/pid")" || ended=$?
+[ "$ended" -eq 65 ] || fail "state of a later syncd: alpha ended with $ended"
+soon "it does not say why it does not run" hears '^STATUS=statedb.newer: .*(format 99; this one knows up to [0-9]*)'

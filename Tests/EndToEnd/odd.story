@@ -45,5 +45,7 @@ soon "what no rule leaves out any more is not copied" test -e "$beta/a.tmp"
 echo beside >"$alpha/beside"
 soon "what is too deep holds up the rest" test -s "$beta/beside"
 soon "nobody says that a path is too deep" warns_of alpha path.unsupported
+(deep "$alpha" 127 && rm -r level) || fail "the deeper tree cannot be removed"
+soon "the alert stays although nothing is too deep any more" warns_no_more_of alpha path.unsupported
 rm -r "$beta/sealed"
 soon "a directory nobody may write to does not go" test ! -e "$alpha/sealed"

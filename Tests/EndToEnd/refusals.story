@@ -31,8 +31,11 @@ says pairing.none
 expect 1 ctl beta join syncd1-nonsense
 says pairing.failed
 expect 2 ctl alpha wait --for in-sync --timeout 1
+says wait.timed-out
 pair
 settle
+expect 1 ctl alpha history /etc/passwd
+says request.outside
 expect 1 ctl alpha invite --no-wait
 says pairing.exists
 if [ "$(id -u)" -eq 0 ] && id nobody >/dev/null 2>&1; then
@@ -54,6 +57,9 @@ printf '\0\0\0\143' | dd of="$world/alpha/state/state.db" bs=1 seek=60 conv=notr
 before=$(sum_of)
 expect 65 timeout 20 "$programs/syncd" --config "$world/alpha/syncd.conf"
 says statedb.newer
+# The format that was found, and the last one that is known.
+known=$((0x$(od -An -tx1 -j60 -N4 "$world/state.db" | tr -d ' ')))
+says "(format 99; this one knows up to $known)"
 [ "$(sum_of)" = "$before" ] || fail "state of a newer program was touched"
 down beta
 cp "$world/beta/state/state.db" "$world/alpha/state/state.db"
@@ -66,6 +72,11 @@ cp "$world/state.db" "$world/alpha/state/state.db"
 up beta
 up alpha
 tells alpha state.damaged alerts || fail "nobody is told that the state was damaged: $(cat "$world/told")"
+# The cure it names.
+ctl beta unpair >"$world/out" 2>&1 || fail "unpair: $(cat "$world/out")"
+pair
+settle
+soon "the alert stays although the list is built anew" warns_no_more_of alpha state.damaged
 down alpha
 sed -i "s|^control = .*|control = /proc/none/control|" "$world/alpha/syncd.conf"
 expect 77 timeout 20 "$programs/syncd" --config "$world/alpha/syncd.conf"

@@ -20,6 +20,16 @@ kept=$(id kept)
 status=0
 ctl alpha conflicts take "$taken" nonsense >"$world/out" 2>&1 || status=$?
 [ "$status" -eq 1 ] || fail "a version that does not exist gives $status: $(cat "$world/out")"
+# While a program holds the file it is not taken, with the reason, and the conflict stays open.
+ctl alpha lock "$alpha/taken" --mode local >"$world/out" || fail "no lock: $(cat "$world/out")"
+status=0
+ctl alpha conflicts take "$taken" copy >"$world/out" 2>&1 || status=$?
+[ "$status" -eq 1 ] && grep -q "has a lock on this file" "$world/out" || fail "a held file was taken ($status): $(cat "$world/out")"
+[ "$(cat "$alpha/taken")" = "taken at beta" ] || fail "a held file was changed"
+is_open() { [ "$(id taken)" = "$taken" ]; }
+soon "the conflict is gone" is_open
+ctl alpha unlock >"$world/out" || fail "unlock: $(cat "$world/out")"
+settle
 ctl alpha conflicts take "$taken" copy >"$world/out" 2>&1 || fail "take was refused: $(cat "$world/out")"
 ctl alpha conflicts discard "$kept" >"$world/out" 2>&1 || fail "discard was refused: $(cat "$world/out")"
 settle

@@ -11,6 +11,19 @@ grep -q "\"sha256\":\"$(echo first | sha256sum | cut -d ' ' -f 1)\"" "$world/his
 ctl beta restore "$beta/f" >"$world/restored" 2>&1 || fail "$(cat "$world/restored")"
 settle
 [ "$(cat "$alpha/f")" = first ] || fail "the old version did not come back"
+# What was brought back stays in history, under its number, whatever becomes of what it was brought back to.
+first=$(sed 's/.*"versions":\[{"id":"\([^"]*\)".*/\1/' "$world/history")
+for _ in 1 2; do
+    ctl beta restore "$beta/f" --version "$first" >"$world/restored" 2>&1 || fail "$(cat "$world/restored")"
+    [ "$(cat "$beta/f")" = first ] || fail "version $first is another now"
+done
+ctl beta restore "$beta/f" --version "$first" --to "$beta/look" >"$world/restored" 2>&1 || fail "$(cat "$world/restored")"
+[ "$(cat "$beta/look")" = first ] || fail "version $first did not come under another name"
+rm "$beta/look"
+settle
+ctl beta --json history "$beta/f" >"$world/history"
+[ "$(grep -o "\"id\":\"$first\",[^}]*\"sha256\":\"$(echo first | sha256sum | cut -d ' ' -f 1)\"" "$world/history" | wc -l)" -eq 1 ] ||
+    fail "version $first is in history no more: $(cat "$world/history")"
 # What was deleted with its directory comes back with it.
 mkdir -p "$alpha/d/e"
 echo kept >"$alpha/d/e/g"

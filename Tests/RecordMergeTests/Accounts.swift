@@ -9,7 +9,7 @@ struct Accounts {
     let view: RecordView
 
     /// Empty if all is well.
-    var complaints: [String] { invalidities + lostRecords + lostWrites }
+    var complaints: [String] { invalidities + lostRecords + lostWrites + lostReferences }
 
     // MARK: V4: the live graph keeps every rule of the model
 
@@ -23,12 +23,13 @@ struct Accounts {
 
     private func invalid(_ id: RecordID, _ record: RecordView.Record, _ side: Side) -> [String] {
         let partners = record.links[side.name] ?? []
+        let pending = record.pending[side.name] ?? []
         var complaints: [String] = []
         if side.isRequired, partners.isEmpty { complaints.append("\(id) needs \(side.name)") }
-        if partners.count > (side.kind == .one ? 1 : side.max ?? .max) {
-            complaints.append("\(id) has too many \(side.name)")
-        }
-        if partners.count != Set(partners).count { complaints.append("\(id) has one of its \(side.name) twice") }
+        if partners.count + pending.count > Accounts.room(side) { complaints.append("\(id) has too many \(side.name)") }
+        let references = partners + pending
+        if references.count != Set(references).count { complaints.append("\(id) has one of its \(side.name) twice") }
+        complaints += pending.filter { !view.unknown.contains($0) }.map { "\(id) waits for \($0), who is known" }
         for partner in partners {
             guard let other = view.live[partner] else {
                 complaints.append("\(id).\(side.name) points at \(partner), who is not live")
@@ -88,6 +89,50 @@ struct Accounts {
         }
     }
 
+    private static func room(_ side: Side) -> Int { side.kind == .one ? 1 : side.max ?? .max }
+
+    // MARK: I25: who is named and unknown stands in the file of whoever names him
+
+    var lostReferences: [String] {
+        changes.flatMap { change in
+            change.operations.enumerated().compactMap { index, operation in
+                guard let (name, key) = operation.reference, !isOverruled(operation, name, key, change, index),
+                    let relation = model.relations.first(where: {
+                        $0.name == RelationName(operation.record.entity, name)
+                    })
+                else { return nil }
+                let (owner, target) = (main(operation.record), main(RecordID(relation.target.entity, key)))
+                let isKept =
+                    stands(target, in: owner, name)
+                    && relation.target.property.map { stands(owner, in: target, $0) } ?? true
+                return isKept || view.concurrent.contains { $0.record == owner && $0.content == .link(target) }
+                    ? nil : "\(operation) is nowhere"
+            }
+        }
+    }
+
+    /// True as well where it need not: the one who names is not live, the other is known, or there is no room.
+    private func stands(_ id: RecordID, in record: RecordID, _ name: PropertyName) -> Bool {
+        guard let side = model.entity(record.entity)?.side(name), view.unknown.contains(id),
+            let record = view.live[record]
+        else { return true }
+        let pending = record.pending[name] ?? []
+        return pending.contains(id) || pending.count + (record.links[name] ?? []).count >= Accounts.room(side)
+    }
+
+    /// By a later write to the same place, or by whoever made the record anew, and had seen it.
+    private func isOverruled(
+        _ operation: Operation, _ name: PropertyName, _ key: [UInt8], _ change: ChangeSet, _ index: Int
+    ) -> Bool {
+        changes.contains { other in
+            other.operations.enumerated().contains { place, later in
+                guard other == change ? place > index : other.hasSeen(change) else { return false }
+                guard main(later.record) == main(operation.record) else { return false }
+                return later.names(name, key) || later.action == .insert || isLateRestore(later, other)
+            }
+        }
+    }
+
     private func main(_ id: RecordID) -> RecordID { view.aliases[id] ?? id }
 
     /// A later write, or an insert, by somebody who had seen it.
@@ -112,6 +157,22 @@ struct Accounts {
 }
 
 extension Operation {
+    /// Whom it names.
+    fileprivate var reference: (PropertyName, [UInt8])? {
+        switch action {
+        case .link(let name, let key?, _), .add(let name, let key, _): (name, key)
+        case .link(_, nil, _), .insert, .delete, .restore, .set, .remove: nil
+        }
+    }
+
+    fileprivate func names(_ property: PropertyName, _ key: [UInt8]) -> Bool {
+        switch action {
+        case .link(property, _, _): true
+        case .add(property, key, _), .remove(property, key): true
+        case .link, .add, .remove, .insert, .delete, .restore, .set: false
+        }
+    }
+
     fileprivate func writes(_ property: PropertyName) -> Bool {
         switch action {
         case .insert, .set(property, _): true

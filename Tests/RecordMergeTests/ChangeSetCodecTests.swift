@@ -230,6 +230,20 @@ struct ChangeSetCodecTests {
         #expect(ChangeSetCodec.encode(set, base: known) == lines[0])
     }
 
+    @Test("INV-22: a set of a later program is beyond us, and tells what it is about") func nextSets() throws {
+        let lines = try ChangeSetCodecTests.lines(of: "next-change-set.txt")
+        #expect(lines.count == 2)
+        for line in lines {
+            guard case .beyondUs(let prologue) = ChangeSetCodec.decode(line) else {
+                Issue.record("it is taken for \(ChangeSetCodec.decode(line))")
+                continue
+            }
+            #expect(prologue.position.seq == 3 && prologue.needs.modelVersion == 4)
+            #expect(
+                prologue.records == [RecordID.named("A/1")] && prologue.paths == [Path("f.json")].compactMap(\.self))
+        }
+    }
+
     private static func lines(of name: String, thisFile: String = #filePath) throws -> [[UInt8]] {
         let folder = URL(fileURLWithPath: thisFile).deletingLastPathComponent().deletingLastPathComponent()
         let file = folder.appendingPathComponent("Vectors").appendingPathComponent(name)

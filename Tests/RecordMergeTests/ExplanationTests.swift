@@ -53,6 +53,14 @@ struct ExplanationTests {
         #expect(Explanation(of: .named("B/B9"), in: try ab1().all, model: try Models.ab()) == nil)
     }
 
+    @Test("I25: who names somebody that nobody made is told that it waits") func pending() throws {
+        var pair = Pair(try Model.sketch("A; b one B inverse=a", "B; a one A inverse=b"))
+        pair.act(.first, .insert(.named("A/1")), .link(.named("A/1"), "b", "9"))
+        #expect(try explained("A/1", pair).contains("first 1.1: link A/1.b 9: waits for the record that it names"))
+        pair.act(.first, .insert(.named("B/9")))
+        #expect(try explained("A/1", pair).contains("first 1.1: link A/1.b 9: holds its place"))
+    }
+
     @Test("every record of every random history can be explained, and as the view has it") func all() throws {
         for seed in 0..<UInt64(Effort.times(50)) {
             var maker = HistoryMaker(seed: seed)

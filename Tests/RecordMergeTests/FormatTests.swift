@@ -182,6 +182,47 @@ struct FormatTests {
         }
     }
 
+    private static let later: [String] = [
+        #"{"model": "m", "formats": [{"name": "n", "files": "x", "version": {"xml": "/v"}, "supports": [1, 1]}]}"#,
+        #"{"model": "m", "formats": [{"name": "n", "files": "x", "version": {"json": "/v"}, "supports": [1, 1], "also": 1}]}"#,
+        #"{"model": "m", "formats": [{"name": "n", "files": "x", "version": {"json": "/v", "or": 1}, "supports": [1, 1]}]}"#,
+        #"{"model": "m", "rules": 2, "formats": [{"name": "n", "files": "x", "version": {"json": "/v"}, "supports": [1]}]}"#,
+        #"{"model": "m", "also": 1, "formats": [{"name": "n", "files": "x", "version": {"json": "/v"}, "supports": [1, 1]}]}"#,
+    ]
+
+    @Test(
+        "INV-22: what rules of a later program name is guarded, as files of a version that nobody knows",
+        arguments: later)
+    func laterRules(text: String) throws {
+        let (rules, later) = try FormatRules.reading(Array(text.utf8), file: "app.json")
+        #expect(!later.isEmpty && later.allSatisfy { $0.description.contains("app.json") })
+        let rule = try #require(Path("d/x").flatMap { rules.rule(for: $0) })
+        let bytes = Array(#"{"v": 1}"#.utf8)
+        let header = rule.header(
+            of: Array(bytes.prefix(rule.bytesNeeded(of: UInt64(bytes.count)))), size: UInt64(bytes.count))
+        #expect(header.reading == .unknown)
+        #expect(rule.header(of: [], size: 0) == .zeroLength)
+    }
+
+    @Test("beside a rule of a later program the others count as they are; rules of this version may say so")
+    func mixedRules() throws {
+        let text = #"""
+            {"model": "m", "rules": 1, "formats": [
+              {"name": "n", "files": "x", "version": {"xml": "/v"}, "supports": [1, 1]},
+              {"name": "o", "files": "y", "version": {"json": "/v"}, "supports": [1, 1]}]}
+            """#
+        let (rules, later) = try FormatRules.reading(Array(text.utf8), file: "app.json")
+        #expect(later.count == 1 && rules.rules.count == 2)
+        let rule = try #require(Path("y").flatMap { rules.rule(for: $0) })
+        let bytes = Array(#"{"v": 2}"#.utf8)
+        #expect(rule.outcome(of: rule.header(of: bytes, size: 8)) == .newerVersion(found: 2, supported: 1...1))
+    }
+
+    @Test("which files a rule of a later program means has to be said as ever") func unreadableLaterRules() {
+        let text = #"{"model": "m", "rules": 2, "formats": [{"name": "n", "where": "x"}]}"#
+        #expect(throws: ModelRefusal.self) { try FormatRules.reading(Array(text.utf8), file: "app.json") }
+    }
+
     @Test("any bytes give an outcome", arguments: 0..<UInt64(40)) func total(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let rules = try rules().rules

@@ -157,6 +157,65 @@ struct GeneralStoryTests {
         expect(pair, ["live A/1 {b=[A/2]}", "live A/2 {b=[A/1]}"])
     }
 
+    @Test("I25: where nobody needs it, whoever names it stays, and both are linked once it comes")
+    func pendingOptional()
+        throws
+    {
+        let model = try Model.sketch(
+            "F; notes many N inverse=f",
+            "N; f one F inverse=notes")
+        var pair = Pair(model)
+        pair.act(.first, .insert(.named("N/1")), .link(.named("N/1"), "f", "1"))
+        expect(pair, ["live N/1 {f?[F/1]}", "unknown F/1"])
+        pair.act(.second, .insert(.named("F/2")), .link(.named("N/9"), "f", "2"))
+        expect(pair, ["live F/2 {notes?[N/9]}", "live N/1 {f?[F/1]}", "unknown F/1", "unknown N/9"])
+        pair.heal()
+        pair.act(.first, .insert(.named("N/9")))
+        pair.act(.second, .insert(.named("F/1")))
+        expect(
+            pair,
+            ["live F/1 {notes=[N/1]}", "live F/2 {notes=[N/9]}", "live N/1 {f=[F/1]}", "live N/9 {f=[F/2]}"])
+    }
+
+    @Test("I25: who is there goes before who is not; whoever comes wins by the same rules as ever")
+    func pendingContest()
+        throws
+    {
+        let model = try Model.sketch(
+            "A; b one B inverse=a",
+            "B; a one A inverse=b")
+        var pair = Pair(model)
+        pair.act(.first, .insert(.named("A/1")), .insert(.named("B/1")))
+        pair.heal()
+        pair.act(.first, .link(.named("A/1"), "b", "1"))
+        pair.act(.second, .link(.named("A/1"), "b", "9"))
+        expect(
+            pair,
+            ["live A/1 {b=[B/1]}", "live B/1 {a=[A/1]}", "unknown B/9", "concurrent A/1.b -> B/9 by second 1.0"])
+        pair.act(.second, .insert(.named("B/9")))
+        expect(
+            pair,
+            ["live A/1 {b=[B/9]}", "live B/1 {}", "live B/9 {a=[A/1]}", "concurrent A/1.b -> B/1 by first 2.0"])
+    }
+
+    @Test("I25: who named it, and names another or nobody, waits no more; what is deleted is not waited for")
+    func pendingOver() throws {
+        let model = try Model.sketch("A; b one B", "B")
+        for target in ["2", nil] {
+            var pair = Pair(model)
+            pair.act(.first, .insert(.named("A/1")), .insert(.named("B/2")), .link(.named("A/1"), "b", "9"))
+            pair.act(.first, .link(.named("A/1"), "b", target))
+            let links = target == nil ? "{}" : "{b=[B/2]}"
+            expect(pair, ["live A/1 \(links)", "live B/2 {}"])
+            pair.act(.second, .insert(.named("B/9")))
+            expect(pair, ["live A/1 \(links)", "live B/2 {}", "live B/9 {}"])
+        }
+        var pair = Pair(model)
+        pair.act(.first, .insert(.named("A/1")), .insert(.named("B/9")), .link(.named("A/1"), "b", "9"))
+        pair.act(.first, .delete(.named("B/9")))
+        expect(pair, ["live A/1 {}", "dead B/9"])
+    }
+
     @Test("I13, I20: a value that cannot be is kept, unless the model says otherwise") func invalidValues() throws {
         for (policy, place) in [("quarantine", "out"), ("delete", "dropped")] {
             let model = try Model(

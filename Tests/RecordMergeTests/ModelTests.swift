@@ -5,20 +5,20 @@ import Testing
 
 @Suite("model files")
 struct ModelTests {
-    /// The example of the design.
+    /// The example of the design, letter by letter.
     static let schedules = """
-        { "model": "org.example.schedules", "version": 2, "reads": [1, 2], "root": "schedules", "versionAt": "/version",
+        { "model": "org.example.schedules", "version": 2, "reads": [1, 2],
+          "root": "schedules",
+          "versionAt": "/version",
           "entities": {
             "Note":          { "files": "notes/*.json", "id": "stem",
                                "fields": { "title": {"type": "string", "required": true}, "body": {"type": "string"} },
                                "relations": { "schedule": {"to": "ChildSchedule", "kind": "one", "required": true,
                                                             "inverse": "note", "onContest": "quarantine"} } },
             "ChildSchedule": { "files": "schedules/*.json", "id": "stem",
-                               "relations": { "note": {"to": "Note", "kind": "one", "required": true,
-                                                       "inverse": "schedule"} } },
+                               "relations": { "note": {"to": "Note", "kind": "one", "required": true, "inverse": "schedule"} } },
             "Settings":      { "files": "settings.json", "id": "singleton", "singleton": true },
-            "Friend":        { "files": "*.friends.json", "at": "/friends", "id": "/id",
-                               "fields": { "name": {"type": "string"} }, "identity": ["name"] } } }
+            "Friend":        { "files": "*.friends.json", "at": "/friends", "id": "/id", "identity": ["name"] } } }
         """
 
     @Test("the example of the design is taken, with everything that is not said at its default") func example() throws {
@@ -29,6 +29,41 @@ struct ModelTests {
         #expect(note.fields.map(\.isRequired) == [false, true])
         #expect(note.onInvalid == .quarantine && note.onConcurrentDelete == .revive && note.fields[0].merge == .last)
         #expect(model.entity(EntityName("Settings"))?.isSingleton == true)
+        let friend = try #require(model.entity(EntityName("Friend")))
+        #expect(friend.identity == [PropertyName("name")] && friend.fields.isEmpty)
+        #expect(friend.id == .pointer(JSONPointer(tokens: [Array("id".utf8)])) && friend.at?.description == "/friends")
+    }
+
+    /// Every word of the design that a relation, a field or an entity may say, and what is meant where it is not said.
+    @Test("what the design lists is understood, word by word") func words() throws {
+        for word in ["last", "lines"] {
+            #expect(throws: Never.self) { try parsed(Self.field(#"{"type": "string", "merge": "\#(word)"}"#)) }
+        }
+        for (member, words) in [
+            ("onDelete", ["cascade", "nullify", "deny"]), ("onContest", ["quarantine", "delete", "fork"]),
+        ] {
+            for word in words {
+                #expect(throws: Never.self) {
+                    try parsed(
+                        Self.relation(
+                            #"{"to": "B", "kind": "many", "max": 3, "ordered": true, "\#(member)": "\#(word)"}"#))
+                }
+            }
+        }
+        for (member, word) in [
+            ("onInvalid", "quarantine"), ("onInvalid", "delete"), ("onConcurrentDelete", "revive"),
+            ("onConcurrentDelete", "quarantine"),
+        ] {
+            #expect(throws: Never.self) {
+                try parsed(#"{"A": {"files": "a/*", "id": "stem", "singleton": true, "\#(member)": "\#(word)"}}"#)
+            }
+        }
+        let plain = try parsed(Self.relation(#"{"to": "B", "kind": "one"}"#))
+        #expect(plain.versionAt.description == "/version" && plain.root == .root && plain.reads == [1])
+        let side = try #require(plain.entity(EntityName("A"))?.sides.first)
+        #expect(!side.isRequired && side.inverse == nil && side.onDelete == .nullify && side.onContest == .quarantine)
+        let field = try #require(try parsed(Self.field("{}")).entity(EntityName("A"))?.fields.first)
+        #expect(field.type == .any && !field.isRequired && field.merge == .last)
     }
 
     @Test("a relation is kept once, at the smaller name, or at the many of one") func owners() throws {
@@ -80,10 +115,21 @@ struct ModelTests {
             #"{"A": {"files": "a/*", "id": "stem", "onInvalid": "drop"}}"#,
             "/entities/A/onInvalid: one of quarantine, delete"
         ),
-        (#"{"A": {"files": "a/*", "id": "stem", "identity": ["x"]}}"#, "/entities/A/identity: there is no field x"),
+        (
+            #"{"A": {"files": "a/*", "id": "stem", "identity": ["version"]}}"#,
+            "/entities/A/identity: version is no field: the version of the format is there"
+        ),
+        (
+            #"{"A": {"files": "a/*", "id": "/id", "identity": ["id"]}}"#,
+            "/entities/A/identity: id is no field: the id is there"
+        ),
+        (
+            #"{"A": {"files": "a/*", "id": "stem", "relations": {"r": {"to": "A", "kind": "one"}}, "identity": ["r"]}}"#,
+            "/entities/A/identity: r is a relation, and no field"
+        ),
         (#"{"A": {"files": "a/*", "id": "stem", "identity": []}}"#, "/entities/A/identity: a list with something"),
         (field(#"{"type": "text"}"#), "/entities/A/fields/f/type: one of string, integer"),
-        (field("{}"), "/entities/A/fields/f: type is missing"),
+        (field(#"{"merge": "lines"}"#), "/entities/A/fields/f/merge: only strings"),
         (field(#"{"type": "integer", "merge": "lines"}"#), "/entities/A/fields/f/merge: only strings"),
         (field(#"{"type": "string", "required": 1}"#), "/entities/A/fields/f/required: true or false"),
         (field(#"{"type": "string"}"#, "version"), "/entities/A/fields/version: the version of the format is there"),

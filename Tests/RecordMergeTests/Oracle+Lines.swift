@@ -9,7 +9,9 @@ extension Oracle {
         repeat { oracle.nameAll() } while oracle.revive()
         let (outcome, wishes) = oracle.outcome()
         let copies = outcome.clones.filter { outcome.live.contains($0.key) }.map { id, clone in
-            "live \(id) \(oracle.record(id, outcome.held, isLive: true, values: oracle.members(clone.holder)))"
+            let pending = oracle.pending(id, outcome, wishes)
+            let record = oracle.record(id, outcome.held, pending, isLive: true, values: oracle.members(clone.holder))
+            return "live \(id) \(record)"
         }
         return (oracle.ids.flatMap { oracle.lines($0, outcome, wishes) } + copies).sorted()
     }
@@ -21,11 +23,13 @@ extension Oracle {
         }
         if let main = standsFor[id] { return ["alias \(id) \(main)"] }
         if outcome.live.contains(id) {
-            return ["live \(id) \(record(id, outcome.held, isLive: true))"] + concurrent(id, outcome)
+            let pending = pending(id, outcome, wishes)
+            return ["live \(id) \(record(id, outcome.held, pending, isLive: true))"]
+                + concurrent(id, outcome.held + pending)
         }
         guard let reason = outcome.out[id] else { return ["dead \(id)"] }
         let place = isToGo(id, reason) ? "dropped" : "out"
-        return ["\(place) \(id) \(record(id, wishes, isLive: false)) \(reason)"] + concurrent(id, outcome)
+        return ["\(place) \(id) \(record(id, wishes, [], isLive: false)) \(reason)"] + concurrent(id, outcome.held)
     }
 
     private func isToGo(_ id: String, _ reason: String) -> Bool {
@@ -38,24 +42,57 @@ extension Oracle {
         }
     }
 
-    private func record(_ id: String, _ wishes: [Wish], isLive: Bool, values: [String]? = nil) -> String {
+    /// What a live record asks of those whom nobody made: each once, the latest first, as long as there is room beside what is held. A
+    /// wish for nobody, where it is held, takes the room of all that was wished before it.
+    private func pending(_ id: String, _ outcome: Outcome, _ wishes: [Wish]) -> [Wish] {
+        seats(id).flatMap { seat -> [Wish] in
+            let isHere: (Wish) -> Bool = { wish in
+                wish.relation == seat.relation.name && (seat.isOwner ? wish.owner : wish.target) == id
+            }
+            let held = outcome.held.filter(isHere)
+            let unmade = wishes.filter(isHere).filter { wish in
+                guard let partner = seat.isOwner ? wish.target : wish.owner else { return false }
+                return !isKnown(partner) && !outcome.live.contains(partner)
+                    && (wish.instead == nil || seat.isOwner && outcome.clones[id] != nil)
+            }
+            var chosen: [Wish] = []
+            for wish in unmade.sorted(by: { $0.rank > $1.rank }) {
+                if chosen.contains(where: { $0.owner == wish.owner && $0.target == wish.target }) { continue }
+                let before = held.filter { $0.target != nil || $0.rank > wish.rank }
+                if before.count + chosen.count < seat.end.countMax ?? .max { chosen.append(wish) }
+            }
+            return chosen
+        }
+    }
+
+    private func record(
+        _ id: String, _ wishes: [Wish], _ pending: [Wish], isLive: Bool, values: [String]? = nil
+    ) -> String {
         let names = values ?? members(id)
         var facts = valueNames(names).compactMap { name in value(names, name).map { "\(name)=\($0)" } }
         for seat in seats(id) {
             guard let property = seat.end.property, isLive || seat.isOwner else { continue }
-            var partners = asked(wishes.filter { isLive || $0.instead == nil }, id, seat)
-            partners.sort { left, right in
-                if seat.end.isOrdered, left.wish.order != right.wish.order {
-                    return left.wish.order.lexicographicallyPrecedes(right.wish.order)
-                }
-                return left.partner.utf8.lexicographicallyPrecedes(right.partner.utf8)
+            for (sign, wishes) in [("=", wishes.filter { isLive || $0.instead == nil }), ("?", pending)] {
+                let partners = sorted(asked(wishes, id, seat), seat).map(\.partner)
+                if !partners.isEmpty { facts.append("\(property)\(sign)[\(partners.joined(separator: " "))]") }
             }
-            if !partners.isEmpty { facts.append("\(property)=[\(partners.map(\.partner).joined(separator: " "))]") }
         }
         return "{" + facts.sorted().joined(separator: " ") + "}"
     }
 
-    private func concurrent(_ id: String, _ outcome: Outcome) -> [String] {
+    private func sorted(
+        _ partners: [(wish: Wish, partner: String)], _ seat: Seat
+    ) -> [(wish: Wish, partner: String)] {
+        partners.sorted { left, right in
+            if seat.end.isOrdered, left.wish.order != right.wish.order {
+                return left.wish.order.lexicographicallyPrecedes(right.wish.order)
+            }
+            return left.partner.utf8.lexicographicallyPrecedes(right.partner.utf8)
+        }
+    }
+
+    /// `stands` is what the files say.
+    private func concurrent(_ id: String, _ stands: [Wish]) -> [String] {
         let names = members(id)
         var lines: [String] = []
         for name in valueNames(names) where joined(names, name) == nil {
@@ -66,7 +103,7 @@ extension Oracle {
         }
         for relation in model.relations where relation.name.entity == entity(id)?.name {
             let name = relation.name.property
-            let shown = outcome.held.filter { $0.relation == relation.name && $0.owner == id }.compactMap(\.target)
+            let shown = stands.filter { $0.relation == relation.name && $0.owner == id }.compactMap(\.target)
             let heads = linkHeads(names, name)
             for head in heads where heads.count > 1 {
                 guard case .link(_, let key, _) = head.action else { continue }

@@ -111,8 +111,13 @@ extension Oracle {
     /// What was written to a record and not made void by an insert that saw it.
     func valid(_ ids: [String]) -> [Act] {
         ids.flatMap { id in
-            of(id).filter { write in !of(id).contains { ($0.isInsert || isLateRestore($0)) && saw($0, write) } }
+            of(id).filter { write in !of(id).contains { (isAnew($0) || isLateRestore($0)) && saw($0, write) } }
         }.sorted { $0.rank < $1.rank }
+    }
+
+    /// An insert over what was there before, or had been deleted: not the first that its author knows of.
+    private func isAnew(_ act: Act) -> Bool {
+        act.isInsert && of(act.record.description).contains { ($0.isBirth || $0.isDelete) && saw(act, $0) }
     }
 
     /// More than 30 days after a delete that it knew of, and that nobody it knew of had taken back.

@@ -158,6 +158,9 @@ extension RecordView.Record {
             + links.map { link in
                 "\(link.key)=[" + link.value.map(\.description).joined(separator: " ") + "]"
             }
+            + pending.map { link in
+                "\(link.key)?[" + link.value.map(\.description).joined(separator: " ") + "]"
+            }
         return "{" + facts.sorted().joined(separator: " ") + "}"
     }
 }

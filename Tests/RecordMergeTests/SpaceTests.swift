@@ -65,6 +65,10 @@ struct SpaceTests {
             before.quarantine[$0] != after.quarantine[$0] || before.dropped[$0] != after.dropped[$0]
         }
         if change.quarantine != entries { return "told \(change.quarantine) of quarantine, different \(entries)" }
+        let quarantined = all.filter { before.quarantine[$0] == nil && after.quarantine[$0] != nil }
+        if change.quarantined != quarantined { return "told \(change.quarantined), put out \(quarantined)" }
+        let repaired = after.repaired.filter { !before.repaired.contains($0) }
+        if change.repaired != repaired { return "told \(change.repaired), repaired \(repaired)" }
         let aliases = all.filter { before.aliases[$0] != after.aliases[$0] }
         if change.aliases != aliases { return "told \(change.aliases) of aliases, different \(aliases)" }
         let moved = all.filter { before.live[$0] != after.live[$0] }.flatMap { id in

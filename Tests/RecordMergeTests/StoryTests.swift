@@ -41,6 +41,7 @@ struct StoryTests {
             ])
         #expect(pair.view(of: .first).digest == pair.view(of: .second).digest)
         #expect(pair.view.quarantine[b2]?.group == b2)
+        #expect(pair.view.repaired == [b2])
     }
 
     @Test("I16, I17: repair tries nothing again and gives nothing up: what cannot be live is out, all else goes on")

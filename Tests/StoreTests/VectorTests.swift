@@ -20,6 +20,11 @@ struct VectorTests {
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
     }
 
+    /// A file in hexadecimal lines.
+    static func whole(_ name: String) throws -> [UInt8] {
+        try lines(of: name).filter { !$0.hasPrefix("#") }.flatMap { try #require(bytes($0)) }
+    }
+
     private static func vectors() throws -> [Vector] {
         let lines = try lines(of: "store-1.txt")
         return try lines.indices.filter { lines[$0].hasPrefix("#") && !lines[$0 + 1].hasPrefix("#") }.map { index in

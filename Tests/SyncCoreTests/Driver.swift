@@ -269,10 +269,24 @@ struct Driver {
             switch report {
             case .raised(let alert): raised[alert.key] = true
             case .cleared(let key): raised[key] = nil
-            case .note, .peerIs: break
+            case .raisedAgain, .note, .peerIs: break
             }
         }
         return raised.map(\.key.code)
+    }
+
+    /// What is known of an alert that is raised.
+    func facts(of code: MessageCode) -> AlertFacts? {
+        var facts: AlertFacts?
+        for effect in emitted {
+            guard case .report(let report) = effect else { continue }
+            switch report {
+            case .raised(let alert), .raisedAgain(let alert): if alert.key.code == code { facts = alert.facts }
+            case .cleared(let key): if key.code == code { facts = nil }
+            case .note, .peerIs: break
+            }
+        }
+        return facts
     }
 
     /// What was told and is over with that, by its code.

@@ -242,6 +242,79 @@ struct MessageTests {
         #expect(status.toApply == 1 && status.toSend == 0)
     }
 
+    @Test("waiting.content: what is on its way is pending as that, until it has come or is overtaken") func onItsWay()
+        throws
+    {
+        var peer = PeerLog()
+        let (told, id) = try Self.toldOfFile(by: &peer)
+        var driver = told
+        driver.stand(still: .waitingContent)
+        let status = try #require(driver.statuses.last)
+        #expect(status.pending.map(\.reason) == [.waitingContent] && status.pending.map(\.path) == [place("x")])
+        peer.append(epoch: 1, path: "x", isSeen: true)
+        driver.receive(.log([peer.entries[1]]))
+        driver.receive(.gone(id))
+        let end = driver.milliseconds + 60_000
+        while driver.milliseconds < end { driver.sleep() }
+        driver.stand(still: .waitingContent)
+        #expect(driver.statuses.last?.pending == [])
+    }
+
+    @Test("node.halted: a peer that stands still is told of until it works again, however often it greets")
+    func haltedPeer() {
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.halt(.diskFull))
+        driver.settle()
+        #expect(driver.alerts == [.nodeHalted])
+        #expect(driver.facts(of: .nodeHalted)?.detail == "right says that it stands still: disk.full.")
+        driver.happen(.disconnected(Driver.link))
+        driver.greet()
+        #expect(driver.alerts == [.nodeHalted])
+        // For a reason that this program does not know.
+        driver.receive(.halt(.nodeHalted))
+        driver.settle()
+        #expect(driver.alerts == [.nodeHalted])
+        #expect(driver.facts(of: .nodeHalted)?.detail == "right says that it stands still.")
+        driver.receive(.acknowledge(Acknowledgement(head: .none, isSettled: true)))
+        driver.settle()
+        #expect(driver.alerts.isEmpty && driver.closings.isEmpty)
+    }
+
+    @Test(
+        "node.halted: whatever a peer gives for a reason, it raises no alert about this node",
+        arguments: MessageCode.allCases)
+    func haltedFor(reason: MessageCode) {
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.halt(reason))
+        driver.settle()
+        #expect(driver.alerts == [reason == .logForked ? .logForked : .nodeHalted])
+        #expect((driver.shelf.record?.isForked == true) == (reason == .logForked))
+    }
+
+    @Test("log.forked: a fork stays one, whoever greets or acknowledges") func forkStays() {
+        var driver = Driver.running()
+        driver.greet()
+        driver.receive(.halt(.logForked))
+        driver.settle()
+        driver.receive(.acknowledge(Acknowledgement(head: .none, isSettled: true)))
+        driver.happen(.disconnected(Driver.link))
+        driver.greet()
+        driver.settle()
+        #expect(driver.alerts == [.logForked] && driver.shelf.record?.isForked == true)
+    }
+
+    @Test("node.halted: what needs the folder is refused while it is away") func haltedNode() {
+        var driver = Driver.running(files: [place("a"): .file("text", inode: 5, modified: Self.old)])
+        driver.root = .missing
+        driver.happen(.command(CommandID(raw: 1), .rescan(.root)))
+        driver.settle()
+        driver.happen(.command(CommandID(raw: 2), .setAside(place("a"))))
+        driver.settle()
+        #expect(driver.refusals == [.nodeHalted])
+    }
+
     @Test(
         "waiting.peer, peer.away, node.paused, peer.paused: what was written here is pending until the peer shows it",
         arguments: [MessageCode.waitingPeer, .peerAway, .nodePaused, .peerPaused])

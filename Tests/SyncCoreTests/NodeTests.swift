@@ -208,6 +208,16 @@ struct NodeTests {
         #expect((0..<60).allSatisfy { driver.shelf.rows[place("a\($0)")]?.condition == .missing })
     }
 
+    @Test("R-12: when more is held, the alert is about more; it stays one") func heldGrows() {
+        var driver = Driver.running(files: NodeTests.crowd())
+        NodeTests.remove((0..<60).map { "a\($0)" }, in: &driver)
+        #expect(driver.facts(of: .fuseDeletes)?.size == 60)
+        NodeTests.remove((60..<75).map { "a\($0)" }, in: &driver)
+        let facts = driver.facts(of: .fuseDeletes)
+        #expect(facts?.size == 75 && facts?.detail == "75 files are held." && driver.alerts == [.fuseDeletes])
+        #expect(driver.shelf.record?.held?.files == 75)
+    }
+
     /// A hundred files in a directory of their own, each known as the file it is whatever becomes of it.
     private static func fullDirectory() -> SortedMap<Path, Driver.Item> {
         var files = SortedMap(
@@ -584,7 +594,7 @@ struct NodeTests {
         #expect(isAnswered)
     }
 
-    @Test("peers of other versions stay connected quietly, with an alert on both") func disjoint() {
+    @Test("peers of other versions stay connected quietly, with an alert on both") func disjoint() throws {
         var driver = Driver.running(files: NodeTests.oneFile())
         driver.happen(.connected(Driver.link))
         driver.settle()
@@ -592,6 +602,22 @@ struct NodeTests {
         driver.settle()
         #expect(driver.alerts == [.wireDisjoint] && driver.closings.isEmpty && driver.sentEntries.isEmpty)
         #expect(driver.sent.count == 1, "only our hello")
+        #expect(
+            driver.facts(of: .wireDisjoint)?.detail
+                == "right speaks versions 2 to 3, left version 1: left is the older one.")
+        driver.happen(.command(CommandID(raw: 9), .status))
+        driver.settle()
+        let status = try #require(driver.statuses.last)
+        #expect(status.peerName == Array("right".utf8) && !status.isConnected && !status.inSync)
+        #expect(Set(status.pending.map(\.reason)) == [.wireDisjoint])
+        // What it sends in its own version is not for us, and nobody waits for a greeting any more.
+        driver.receive(.unknown(99))
+        for _ in 0..<20 { driver.sleep() }
+        #expect(driver.alerts == [.wireDisjoint] && driver.closings.isEmpty)
+        // The other node is upgraded, or goes back.
+        driver.happen(.disconnected(Driver.link))
+        driver.greet()
+        #expect(!driver.alerts.contains(.wireDisjoint) && driver.closings.isEmpty)
     }
 
     @Test("a peer that says nothing is let go") func silentPeer() {

@@ -1,5 +1,6 @@
 /// Bytes that were written once must be read for ever: Tests/Vectors against the values they say, both ways.
 /// The bytes came from a separate program written from the specifications, so that the codecs do not testify for themselves.
+import Coordination
 import Foundation
 import SyncCore
 import SyncModel
@@ -191,5 +192,46 @@ struct VectorsTests {
         // No type is without its vector.
         let types = Set(groups.map { $0.lines[0][4] })
         #expect(types.isSuperset(of: 1...32))
+    }
+
+    // MARK: Of a later program
+
+    @Test("INV-22: an entry of a later program is beyond us, and nothing else") func nextLog() throws {
+        let groups = try VectorsTests.groups(in: "next-log.txt")
+        #expect(groups.count == 2)
+        for group in groups {
+            let decoded = LogCodec.decode(group.lines[0], after: .none, node: VectorsTests.node)
+            #expect(decoded == .beyondUs, "\(group.comment)")
+            // Cut off it is damage, whoever wrote it.
+            let cut = Array(group.lines[0].dropLast())
+            #expect(LogCodec.decode(cut, after: .none, node: VectorsTests.node) == .broken, "\(group.comment)")
+        }
+    }
+
+    @Test("a later program is known by its greeting, whatever that has to say more; what else is new is skipped")
+    func nextFrame() throws {
+        let frames = try VectorsTests.groups(in: "next-frame.txt").map { FrameCodec.decode($0.lines[0]) }
+        try #require(frames.count == 5)
+        for frame in frames.prefix(3) {
+            guard case .hello(let hello)? = frame else {
+                Issue.record("a later greeting is not read")
+                continue
+            }
+            #expect((hello.versionMin, hello.versionMax) == (2, 3))
+            #expect(hello.name == Array("later".utf8) && hello.program == Array("9.0.0".utf8) && hello.known.count == 1)
+        }
+        #expect(frames[3] == .unknown(201))
+        #expect(frames[4] == nil, "of our version, with a byte too many")
+    }
+
+    @Test("a later program and this one stay connected, and people are told who is behind") func nextGreeting() throws {
+        for group in try VectorsTests.groups(in: "next-frame.txt").prefix(3) {
+            var driver = Driver.running()
+            driver.happen(.connected(Driver.link))
+            driver.settle()
+            driver.happen(.received(Driver.link, group.lines[0]))
+            driver.settle()
+            #expect(driver.alerts == [.wireDisjoint] && driver.closings.isEmpty, "\(group.comment)")
+        }
     }
 }

@@ -31,9 +31,25 @@ import Testing
         #expect(unfinished == nil)
         let done = watch.finish(Self.status(toApply: 2, .waiting), atMilliseconds: 150)
         #expect(
-            done == .init(firstSeq: 5, lastSeq: 9, applied: 3, held: 2, quarantined: 0, milliseconds: 50))
+            done == .init(firstSeq: 5, lastSeq: 9, applied: 3, held: 2, repaired: 0, quarantined: 0, milliseconds: 50))
         let again = watch.finish(Self.status(toApply: 0), atMilliseconds: 160)
         #expect(again == nil, "it is told once")
+    }
+
+    @Test("what repair did with the records that came is told once, after their files can be seen") func repairs() {
+        var watch = ImportWatch(head: LogPosition(epoch: Self.epoch, seq: 4))
+        _ = watch.note(Self.batch(5), atMilliseconds: 0)
+        var status = Self.status(toApply: 0)
+        status.importRepairs = RepairCount(quarantined: 1, repaired: 2)
+        status.recordsAreMatched = false
+        let early = watch.finish(status, atMilliseconds: 5)
+        #expect(early == nil)
+        status.recordsAreMatched = true
+        let done = watch.finish(status, atMilliseconds: 10)
+        #expect(done?.repaired == 2 && done?.quarantined == 1)
+        _ = watch.note(Self.batch(6), atMilliseconds: 20)
+        let next = watch.finish(status, atMilliseconds: 30)
+        #expect(next?.repaired == 0 && next?.quarantined == 0)
     }
 
     @Test("a new epoch begins at 1, and a log that was set back is no import") func epochs() {

@@ -30,7 +30,8 @@ struct ReadingTests {
         #expect(ConflictName.parts(of: copy)?.milliseconds == 1_750_000_056_000)
         let lost = Entry(content: .file(ContentID(.zero), size: 3), mode: 0o644, modified: .zero)
         let conflict = NodeHost.Conflict(
-            copy: copy, lost: lost, milliseconds: 1_750_000_059_000, place: .tree(copy), original: nil)
+            copy: copy, lost: lost, milliseconds: 1_750_000_059_000, place: .tree(copy), original: nil,
+            isDowngrade: nil)
         let document = ConflictReading.document(
             conflict, isDowngrade: false, current: nil, copy: nil, node: Array("alpha".utf8), peer: Array("beta".utf8))
         #expect(document?.versions.map(\.timeMilliseconds) == [1_750_000_056_000])
@@ -43,7 +44,10 @@ struct ReadingTests {
     func pathReadings() throws {
         let path = try #require(Path("d/n.log"))
         func read(_ path: Path, _ found: Inspection.Result?, _ rule: IgnoreReason? = nil) -> ExplainDocument? {
-            PathReading(path: path, row: nil, found: found, rule: rule, node: [], peer: []).document(code: nil)
+            PathReading(
+                path: path, row: nil, original: nil, found: found, rule: rule, format: nil, peerFormats: [], alerts: [],
+                node: [], peer: []
+            ).document(code: nil)
         }
         func stat(_ kind: FileKind) -> Inspection.Result {
             .found(
@@ -62,6 +66,84 @@ struct ReadingTests {
         #expect(read(path, stat(.file))?.meaning.contains("only just come") == true)
         let own = try #require(Path(".syncd/stage"))
         #expect(read(own, .failed(.unsupported))?.meaning.contains("syncd itself") == true)
+    }
+
+    private func alert(_ key: AlertKey, _ facts: AlertFacts) -> AlertDocument {
+        var book = AlertBook()
+        _ = book.raise(key, since: 1, now: 1, facts)
+        return AlertReading.document(book.open[0], node: Array("alpha".utf8), peer: Array("beta".utf8))
+    }
+
+    @Test("an alert about a format says which version is on which node, and its journal line is the same")
+    func formatAlerts() throws {
+        let newer = FormatFinding(found: 2, supported: 1...1, node: .peer)
+        let subject = Array("memo.note".utf8)
+        let behind = alert(AlertKey(code: .formatNewer, subject: subject, format: newer), AlertFacts(writer: .own))
+        #expect(behind.text.contains("beta understands version 1") && behind.writer == "alpha")
+        #expect(behind.cure.hasPrefix("Upgrade the program and its format rules on beta"))
+
+        let copy = try #require(Path("memo.conflict-beta-20250615-150736-333d5a.note"))
+        let older = FormatFinding(found: 1, kept: 2, node: .peer)
+        let held = AlertKey(code: .formatDowngradeHeld, subject: subject, format: older)
+        let facts = AlertFacts(writer: .peer, size: 3, copy: copy)
+        let downgrade = alert(held, facts)
+        #expect(
+            downgrade.text.contains(
+                "A program on beta saved this file in version 1 of its format, where version 2 stands"))
+        #expect(downgrade.text.contains("beside it as 3 conflict copies"))
+        #expect(downgrade.cure.contains("syncctl conflicts take \(ConflictReading.id(of: copy)) copy."))
+        #expect((downgrade.found, downgrade.kept) == (.count(1), .count(2)) && downgrade.supported == nil)
+
+        var lines: [String] = []
+        let journal = Journal(level: .problems, hasPriorities: false) { lines.append($0) }
+        journal.tell(downgrade)
+        #expect(lines == ["syncd: format.downgrade-held \"memo.note\": \(downgrade.text) \(downgrade.cure)\n"])
+        let explained = AlertReading.explanation(downgrade, .formatDowngradeHeld)
+        #expect(explained.meaning == downgrade.text && explained.cure == downgrade.cure && explained.kind == .alert)
+        #expect(explained.facts.prefix(3) == ["version found: 1", "version kept: 2", "written by beta"])
+    }
+
+    @Test("what is known beyond the registry stands at the end of the text") func details() {
+        let document = alert(AlertKey(code: .diskError), AlertFacts(detail: "At \"a\": it could not be read."))
+        #expect(document.text == "\(MessageCode.diskError.kind.meaning) At \"a\": it could not be read.")
+    }
+
+    @Test("a path tells its alerts, and a conflict copy why it lost") func alertsOfPaths() throws {
+        let copy = try #require(Path("memo.conflict-beta-20250615-150736-333d5a.note"))
+        let path = try #require(Path("memo.note"))
+        func row(_ path: Path, _ version: UInt32) -> Row {
+            var row = Row(path: path)
+            let id = ContentID(SHA256.digest(of: path.bytes))
+            let stat = Stat(
+                identity: FileIdentity(device: 1, inode: 2, birth: .zero), kind: .file, mode: 0o644, size: 3,
+                modified: .zero, changed: .zero)
+            let origin = Origin(author: .peer, position: .none, time: .zero)
+            row.disk = Row.DiskState(
+                entry: Entry(content: .file(id, size: 3), mode: 0o644, modified: .zero), stat: stat,
+                origins: Origins(all: origin), isRacy: false)
+            row.format = FormatMark(content: id, rule: 7, reading: .version(version))
+            return row
+        }
+        func read(_ path: Path, _ row: Row, _ original: Row, _ alerts: [(MessageCode, AlertDocument)])
+            -> ExplainDocument?
+        {
+            PathReading(
+                path: path, row: row, original: original, found: nil, rule: nil, format: nil, peerFormats: [],
+                alerts: alerts, node: Array("alpha".utf8), peer: Array("beta".utf8)
+            ).document(code: nil)
+        }
+        let original = row(path, 2)
+        let older = read(copy, row(copy, 1), original, [])
+        #expect(
+            older?.facts.last == "a copy of \"memo.note\": the version of beta lost because it is older in its format")
+        let earlier = read(copy, row(copy, 2), original, [])
+        #expect(
+            earlier?.facts.last == "a copy of \"memo.note\": the version of beta lost because it is the earlier one")
+        let finding = FormatFinding(found: 2, supported: 1...1, node: .own)
+        let alert = alert(AlertKey(code: .formatNewer, subject: path.bytes, format: finding), AlertFacts())
+        let held = read(path, original, original, [(.formatNewer, alert)])
+        #expect(held?.code?.known == .formatNewer && held?.meaning == alert.text && held?.cure == alert.cure)
+        #expect(held?.facts.last == "alert \(alert.id), format.newer: \(alert.text)")
     }
 
     @Test("progress begins with work, grows with it and ends with it") func progress() {

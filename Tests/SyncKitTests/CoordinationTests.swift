@@ -174,6 +174,62 @@ struct CoordinationTests {
         await stuck.letGo()
     }
 
+    @Test(
+        "two processes that ask crosswise for what the other has do not wait for ever: the one that has waited ten seconds is told"
+    )
+    func crosswise() async throws {
+        let (first, second) = (coordinator, makeFileCoordinator(socket: nil, clock: clock))
+        let (a, b) = (desk["a"], desk["b"])
+        let (hasA, hasB) = (Flag(), Flag())
+        for name in ["a", "b"] { try desk.write(name, "") }
+        @Sendable func nest(
+            _ coordinator: any FileCoordinator, _ mine: DocumentPath, _ has: Flag, _ theirs: DocumentPath, _ have: Flag
+        ) async throws -> Bool {
+            try await coordinator.withAccess([.write(mine)]) { _ in
+                has.set()
+                await until { have.isSet }
+                do {
+                    return try await coordinator.withAccess([.write(theirs)]) { _ in true }
+                } catch let error as CoordinationError {
+                    guard case .wouldDeadlock = error.kind else { throw error }
+                    return false
+                }
+            }
+        }
+        let began = clock.milliseconds
+        let ended = Flag()
+        let results = Task {
+            defer { ended.set() }
+            async let one = nest(first, a, hasA, b, hasB)
+            async let other = nest(second, b, hasB, a, hasA)
+            return try await [one, other]
+        }
+        await until { [clock] in
+            clock.advance(100)
+            return ended.isSet
+        }
+        #expect(try await results.value.contains(false))
+        #expect(clock.milliseconds - began >= 10_000)
+        // What is not nested waits for as long as it takes.
+        let holder = await Holder(of: a, by: first)
+        let waiting = Task { try await second.withAccess([.write(a)]) { _ in true } }
+        for _ in 0..<200 {
+            await clock.untilAsleep()
+            clock.advance(100)
+        }
+        try await holder.letGo()
+        let isThere = Flag()
+        let last = Task {
+            defer { isThere.set() }
+            return try await waiting.value
+        }
+        await until { [clock] in
+            clock.advance(100)
+            return isThere.isSet
+        }
+        #expect(try await last.value)
+    }
+
     @Test("a task that is cancelled waits no longer")
     func cancelled() async throws {
         let path = desk["list"]

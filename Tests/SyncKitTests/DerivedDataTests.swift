@@ -32,7 +32,9 @@ struct DerivedDataTests {
         makeDocumentSession(JSONFile<FriendList>(), at: desk["list"], coordinator: coordinator, autosave: .never)
     }
 
-    @Test("I4: nothing of the program runs when changes are imported, when a file is opened, or when a change is plain")
+    @Test(
+        "I4, V11: nothing of the program runs when changes are imported, when a file is opened, or when a change is plain"
+    )
     func importRunsNothing() async throws {
         let other = plain()
         await other.open()

@@ -48,7 +48,8 @@ final class Desk: Sendable {
     func unlink(_ name: String) {
         // Used for the time of the calls only.
         if unsafe Glibc.unlink(self[name].description) != 0 {
-            if let item = try? item(name) { try? item.remove() }
+            guard let item = try? item(name), case .contents(let contents) = try? item.read() else { return }
+            _ = try? item.remove(contents)
         }
     }
 
@@ -142,24 +143,30 @@ extension Desk {
     }
 }
 
+/// A socket at a path of a desk, which is short.
+func listening(at path: DocumentPath) throws -> Int32 {
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    // The zero that ends it is there from the start.
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.bytes) }
+    // `sockaddr_un` is one kind of `sockaddr`; the pointer is used for the time of the call only.
+    let result = unsafe withUnsafePointer(to: &address) {
+        unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            unsafe bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+    }
+    try #require(result == 0 && listen(listener, 8) == 0)
+    return listener
+}
+
 /// Where a daemon would listen: it takes whoever comes, hears the first words, and is gone.
 final class VanishingDaemon: Sendable {
     private let listener: Int32
     private let isLeft = Flag()
 
     init(_ path: DocumentPath) throws {
-        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        // The path of a desk is short, and the zero that ends it is there from the start.
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.bytes) }
-        // `sockaddr_un` is one kind of `sockaddr`; the pointer is used for the time of the call only.
-        let result = unsafe withUnsafePointer(to: &address) {
-            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(result == 0 && listen(listener, 8) == 0)
+        listener = try listening(at: path)
         DispatchQueue(label: "vanishing").async { [listener, isLeft] in
             let client = accept(listener, nil, nil)
             var byte: UInt8 = 0

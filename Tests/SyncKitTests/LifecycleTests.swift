@@ -217,6 +217,20 @@ struct LifecycleTests {
         }
     }
 
+    @Test("L8: what is done after an undo is never taken for what was saved, and is written")
+    func doneAfterUndo() async throws {
+        let session = session()
+        await session.open()
+        try await session.begin(with: FriendList())
+        try await session.update { $0 = .me }
+        try await session.save(.creating)
+        try await session.undo()
+        await session.changeCount(.done)
+        #expect(await session.hasUnsavedChanges)
+        try await session.close()
+        #expect(desk.text("list")?.contains("Me") == false)
+    }
+
     @Test("L9: the states a document goes through")
     func states() async throws {
         let session = session()

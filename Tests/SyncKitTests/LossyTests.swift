@@ -1,4 +1,5 @@
 import Disk
+import FoundationEssentials
 import RecordMerge
 import SyncKit
 import SyncModel
@@ -133,5 +134,25 @@ struct LossyTests {
         pets.values = [Pet(name: "x"), Pet(name: "y"), Pet(name: "z")]
         #expect(pets.failures.count == 2 && pets.values.map(\.name) == ["x", "y", "z"])
         guard case .failure = pets.entries[0], case .failure = pets.entries[2] else { return #expect(Bool(false)) }
+    }
+
+    @Test(
+        "F6, F9: with another decoder than this library's a list ends as well, says what failed, and is not written with a hole in it",
+        arguments: [
+            (#"[null, {"name": "a"}, null]"#, 1, [0, 2]), ("[1, [], null]", 0, [0, 1, 2]), (#"[{"name": "a"}]"#, 1, []),
+        ])
+    func elsewhere(text: String, values: Int, failures: [Int]) throws {
+        let collector = DecodeErrorCollector()
+        let decoder = JSONDecoder()
+        decoder.userInfo[.decodeErrors] = collector
+        let pets = try decoder.decode(Pets.self, from: Data(#"{"pets": \#(text)}"#.utf8)).pets
+        #expect(pets.values.count == values && pets.failures.map(\.index) == failures)
+        #expect(collector.failures == pets.failures && pets.failures.allSatisfy { $0.raw == nil })
+        #expect(try JSONDecoder().decode(Pets.self, from: Data(#"{"pets": \#(text)}"#.utf8)).pets.values == pets.values)
+        if failures.isEmpty {
+            #expect(try JSONEncoder().encode(pets) == Data(text.utf8.filter { $0 != UInt8(ascii: " ") }))
+        } else {
+            #expect(throws: EncodingError.self) { try JSONEncoder().encode(pets) }
+        }
     }
 }

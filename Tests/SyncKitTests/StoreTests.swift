@@ -119,6 +119,19 @@ struct StoreTests {
         func isOver(_ grant: FileGrant) -> Bool { inner.isOver(grant) }
     }
 
+    @Test("T2, D12: what is newer or of an unknown format is not removed; what is broken is, because somebody said so")
+    func removals() async throws {
+        let store: any Store<String, Unencodable> = makeFileStore(in: desk.path)
+        for text in [#"{"format": 9}"#, #"{"format": "x"}"#] {
+            try desk.write("a.json", text)
+            await #expect(throws: DocumentError.self, "\(text)") { try await store.set(nil, for: "a") }
+            #expect(desk.text("a.json") == text)
+        }
+        try desk.write("a.json", "{")
+        try await store.set(nil, for: "a")
+        #expect(desk.names == [])
+    }
+
     @Test("a file that cannot be read is an error and is not written over; a key is a file's name")
     func broken() async throws {
         let store: any Store<String, Unencodable> = makeFileStore(in: desk.path)

@@ -1,3 +1,4 @@
+import Foundation
 import SyncModel
 import Testing
 
@@ -64,6 +65,34 @@ struct MessagesTests {
             #expect(kind.healsItself || kind.severity > .info, "\(kind.code) is tried again but never heals")
         }
         #expect(Severity.info < .warning && Severity.warning < .serious)
+    }
+
+    /// Where a test sees what the text of an alert promises.
+    private static let promised: [MessageCode: (file: String, words: String)] = [
+        .diskError: ("Scenarios/alert-details.txt", "disk.error: At \"seen\": it could not be read or written."),
+        .diskFull: ("EndToEnd/full.story", "MiB are free where the folder lies"),
+        .formatCorrupt: ("Scenarios/alert-details.txt", "format.corrupt broken.n: At byte 5: "),
+        .ignoreInvalid: ("Scenarios/alert-details.txt", "ignore.invalid: Line 2 can never match."),
+        .nodeHalted: ("SyncCoreTests/MessageTests.swift", "right says that it stands still: disk.full."),
+        .validationRequiredMissing: ("EndToEnd/record-saves.story", "It is about Task/T2.list, change set"),
+        .watchLimit: ("EndToEnd/unwatched.story", "fs.inotify.max_user_watches is [0-9]"),
+        .wireDisjoint: ("SyncCoreTests/NodeTests.swift", "right speaks versions 2 to 3, left version 1"),
+    ]
+
+    /// These are never said without words of their own, by whoever refuses or complains.
+    private static let spoken: Set<MessageCode> = [
+        .configInvalid, .hookFailed, .lockCircle, .lockRefused, .pairingFailed, .programFault, .requestInvalid,
+        .requestNotFound, .requestRefused, .setupExists, .setupFailed, .startFailed, .statedbNewer, .waitTimedOut,
+    ]
+
+    @Test("what a text promises of itself has a test that sees it") func promises() throws {
+        let promising = MessageRegistry.all.filter { "\($0.meaning) \($0.cure)".contains("the text") }.map(\.code)
+        #expect(Set(promising) == MessagesTests.spoken.union(MessagesTests.promised.keys))
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        for (code, place) in MessagesTests.promised {
+            let text = try String(contentsOf: tests.appendingPathComponent(place.file), encoding: .utf8)
+            #expect(text.contains(place.words), "\(code): \(place.file)")
+        }
     }
 
     @Test("retry rules are told in words") func retries() {

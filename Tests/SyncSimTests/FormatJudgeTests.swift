@@ -127,7 +127,7 @@ struct FormatJudgeTests {
         let life = FormatLife(support: [support, support])
         life.changed(path, on: 0, from: .absent, to: .file(new), age: .version(2), isKnown: true, at: 0)
         life.changed(path, on: 0, from: .file(new), to: .file(old), age: .version(1), isKnown: true, at: 0)
-        for machine in 0..<2 {
+        for (machine, alerts) in [alerts, alerts.map(\.fromTheOtherNode)].enumerated() {
             for (path, bytes) in [(path, shown), (copyPath, copy)] {
                 let time = Timestamp(milliseconds: 0)
                 if let bytes { #expect(world.machines[machine].disk.writeFile(path, bytes, now: time) == nil) }
@@ -139,7 +139,10 @@ struct FormatJudgeTests {
     }
 
     private var copyPath: Path { Path(root: "f.conflict-alpha-20250615-150640-abcdef.note") }
-    private var held: AlertKey { AlertKey(code: .formatDowngradeHeld, subject: copyPath.bytes) }
+    private var held: AlertKey {
+        AlertKey(
+            code: .formatDowngradeHeld, subject: path.bytes, format: FormatFinding(found: 1, kept: 2, node: .own))
+    }
 
     @Test("The newer one at its path, the older one beside it, and the alert of that: nothing is wrong") func right() {
         #expect(verdict(shown: new, copy: old, alerts: [held]).isEmpty)
@@ -176,5 +179,15 @@ struct FormatJudgeTests {
     @Test("An alert of what is not there any more") func staleAlert() {
         #expect(verdict(shown: new, alerts: [held]).allSatisfy { $0.contains("warns without cause") })
         #expect(verdict(shown: new, alerts: [held]).count == 2)
+    }
+}
+
+extension AlertKey {
+    /// The same as the other node has it.
+    fileprivate var fromTheOtherNode: AlertKey {
+        guard let format, case .keeps(let kept) = format.measure else { return self }
+        return AlertKey(
+            code: code, subject: subject,
+            format: FormatFinding(found: format.found, kept: kept, node: format.node.flipped))
     }
 }

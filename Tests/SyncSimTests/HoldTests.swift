@@ -5,7 +5,7 @@ import Testing
 @testable import SyncSim
 
 /// Change sets that one node cannot read yet: stored, counted, and in nobody's way.
-@Suite("Held change sets")
+@Suite("V14: held change sets")
 struct HoldTests {
     /// One note is a record; a person of the first machine has a version of the model that the other may not have.
     private static func model(_ version: Int, fields: String) -> String {

@@ -22,10 +22,10 @@ struct LockHistoryTests {
     }
 
     private static func grant(
-        _ history: inout LockHistory, _ claim: UInt64, _ accesses: [Access], _ mode: Claim.Mode = .pair,
+        _ history: inout LockHistory, _ claim: Claim.ID, _ accesses: [Access], _ mode: Claim.Mode = .pair,
         purpose: String? = nil, fence: UInt64? = nil, on node: Int, at time: Int64
     ) -> String? {
-        history.granted(claim, accesses, for: purpose, mode, fence: fence ?? claim, on: node, at: time)
+        history.granted(claim, accesses, for: purpose, mode, fence: fence ?? claim.number, on: node, at: time)
     }
 
     @Test("two of one node that exclude each other, and two that do not")
@@ -116,7 +116,7 @@ struct LockHistoryTests {
         for (path, isDirectory, claim) in [
             ("d/x", false, 1), ("d", true, 1), ("d", false, nil), ("e/a/b", false, 2), ("e", true, 2),
             ("m", false, nil),
-        ] as [(String, Bool, UInt64?)] {
+        ] as [(String, Bool, Claim.ID?)] {
             let place = try #require(Path(path))
             #expect(history.disturbed(by: place, isDirectory: isDirectory, on: 0) == claim, "\(path)")
             #expect(history.disturbed(by: place, isDirectory: isDirectory, on: 1) == nil)

@@ -13,6 +13,13 @@ struct ShelfTests {
         + #""inverse": "a"}}}, "B": {"files": "b/*.json", "id": "stem", "relations": {"a": {"to": "A", "kind": "one", "#
         + #""required": true, "inverse": "b"}}}}}"#
 
+    /// The same, with all records of an entity in one document.
+    private static let documents =
+        #"{"model": "m", "version": 1, "root": "d", "entities": {"#
+        + #""A": {"files": "a.json", "at": "/all", "id": "/id", "relations": {"b": {"to": "B", "kind": "one", "#
+        + #""required": true, "inverse": "a"}}}, "B": {"files": "b.json", "at": "/in/all", "id": "key", "relations": {"#
+        + #""a": {"to": "A", "kind": "one", "required": true, "inverse": "b"}}}}}"#
+
     private let world = World(plan: SeedPlan(calm: 1))
 
     private func save(_ name: String, _ text: String?, on machine: Int) throws {
@@ -34,6 +41,28 @@ struct ShelfTests {
             try save("b/\(name)", #"{"a": "A1", "v": "\#(name)"}"#, on: machine)
             try save("a/A1", #"{"b": "\#(name)"}"#, on: machine)
             world.notice()
+            world.run(milliseconds: 3_000)
+        }
+        world.partition(false)
+        world.settle()
+    }
+
+    private func save(_ name: String, round: Int, on machine: Int) throws {
+        try save("a", #"{"all": [{"id": "A1", "b": "\#(name)"}], "round": \#(round)}"#, on: machine)
+        try save("b", #"{"in": {"all": {"\#(name)": {"a": "A1", "v": \#(round).50}}}}"#, on: machine)
+        world.notice()
+    }
+
+    /// The same where every save is one of all records.
+    private func contestInDocuments() throws {
+        world.install(ShelfTests.documents)
+        world.begin()
+        try save("B1", round: 1, on: 0)
+        world.settle()
+        world.partition(true)
+        world.run(milliseconds: 10_000)
+        for (machine, name) in ["B2", "B3"].enumerated() {
+            try save(name, round: 2 + machine, on: machine)
             world.run(milliseconds: 3_000)
         }
         world.partition(false)
@@ -79,6 +108,35 @@ struct ShelfTests {
             #expect(version.entry.content.size == UInt64(lost.bytes.count))
         }
         #expect(kept(on: 0).map(\.entry.content) == kept(on: 1).map(\.entry.content))
+        #expect(world.isClean, "\(world.violations)")
+    }
+
+    @Test(
+        "the loser of a document of many lies there alone, with the same bytes on both, and stays so whoever saves the others"
+    )
+    func document() throws {
+        try contestInDocuments()
+        let before = [kept(on: 0), kept(on: 1)]
+        for round in 4...7 {
+            try save("B3", round: round, on: round % 2)
+            world.settle()
+        }
+        for machine in 0...1 {
+            let kept = kept(on: machine)
+            #expect(kept.count == 1 && kept == before[machine])
+            let version = try #require(kept.first)
+            let lost = try #require(try contests(on: machine).first?.versions.first { !$0.isCurrent })
+            #expect(String(decoding: lost.bytes, as: UTF8.self) == #"{"in": {"all": {"B2": {"v": 2.50}}}}"#)
+            #expect(lost.kept == version.id && version.path == lost.path && lost.path == Path("d/b.json"))
+            #expect(count(of: lost.bytes, on: machine) == 1)
+        }
+        _ = try answer(1, .settleContest(.take, try #require(try contests(on: 1).first).group))
+        world.settle()
+        for machine in 0...1 {
+            let kept = kept(on: machine)
+            #expect(kept.count == 1 && kept.first?.entry.content != before[machine].first?.entry.content)
+            #expect(world.machines[machine].store.versions.count { $0.value.isQuarantined && $0.value.isPrunable } == 1)
+        }
         #expect(world.isClean, "\(world.violations)")
     }
 

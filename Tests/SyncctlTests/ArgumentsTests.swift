@@ -28,7 +28,7 @@ struct ArgumentsTests {
         #expect(
             names.sorted()
                 == """
-                alerts|alerts ack|alerts show|approve|conflicts|conflicts discard|conflicts restore|conflicts show|\
+                alerts|alerts ack|alerts show|approve|conflicts|conflicts discard|conflicts list|conflicts restore|conflicts show|\
                 conflicts take|doc check|doc show|doctor|events|explain|history|init|invite|join|lock|locks|log|\
                 log verify|log-level|metrics|pause|reject|reload|renew-key|rescan|restore|resume|status|unlock|unpair|verify|\
                 version|wait

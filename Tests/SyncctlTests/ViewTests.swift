@@ -138,7 +138,7 @@ struct ViewTests {
             Command.historyLines(Sample.history, style: .plain, again: ViewTests.again),
             """
             Earlier versions of plan.odt:
-            VERSION  WRITTEN (UTC)        BY     SIZE     WHY IT WAS REPLACED
+            VERSION  REPLACED (UTC)       BY     SIZE     WHY IT WAS REPLACED
             7        2026-01-01 00:00:00  beta   42 B     version.kept
             12       2025-12-31 23:59:59  alpha  1.0 MiB  item.late-write
 
@@ -161,6 +161,13 @@ struct ViewTests {
         #expect(
             Command.logText(line, .plain)
                 == #"2026-01-01 00:00:00  beta/7  move  old -> a\x0ab (2 operations)"#)
+        let save = LogLine(
+            node: Array("beta".utf8), epoch: 1, seq: 8, timeMilliseconds: Sample.newYear, kind: "file",
+            path: Array("n.json".utf8), ops: 1200,
+            changeSet: .init(epoch: 1, seq: 3, records: ["Note/A1"], recordCount: 1))
+        #expect(
+            Command.logText(save, .plain)
+                == #"2026-01-01 00:00:00  beta/8  file  n.json (1,200 operations on 1 record, set 3)"#)
         let event = EventLine.note(at: Sample.newYear, code: .versionKept, subject: Array("x\u{1B}y".utf8))
         #expect(
             Command.eventText(event, .plain)
@@ -284,5 +291,46 @@ struct ViewTests {
             syncctl conflicts discard c1  leaves it as it is. The others stay in history.
             """#)
         #expect(view.lines(ConflictsDocument(conflicts: [])) == ["No conflicts."])
+    }
+
+    @Test("what two short versions say stands side by side, within the terminal and harmless") func sides() {
+        let sides = SideBySide(style: Style(width: 40))
+        expect(
+            sides.lines(
+                ("--- current", "{\n  \"at\": \"11:00\",\n  \"only\": 1\n}\n"),
+                ("--- other", "{\n  \"at\": \"\u{1B}[31m10:00 and much longer\"\n}\n")),
+            #"""
+            --- current          --- other
+            {                    {
+              "at": "11:00",   |   "at": "\x1b[31m1
+                               | 0:00 and much long
+                               | er"
+              "only": 1        <
+            }                    }
+            """#)
+        #expect(SideBySide(style: Style(width: 80)).lines(("a", ""), ("b", "x")).allSatisfy { Style.columns($0) <= 80 })
+        let wide = sides.lines("alone", String(repeating: "日", count: 30))
+        #expect(wide == ["alone", String(repeating: "日", count: 20), String(repeating: "日", count: 10)])
+    }
+
+    @Test("a conflict with texts shows the two it is about beside each other, and others alone") func conflictTexts() {
+        var conflict = Sample.conflict
+        conflict.versions[0].text = "one"
+        conflict.versions[1].text = "two"
+        conflict.versions.append(conflict.versions[1])
+        conflict.versions[2].id = "3"
+        conflict.versions[2].text = "three"
+        let view = ConflictsView(style: .plain, nowMilliseconds: Sample.newYear, again: ViewTests.again)
+        let text = view.lines(conflict).joined(separator: "\n")
+        #expect(
+            text.contains(
+                """
+                --- 1, by alpha                          --- 2, by beta
+                one                                    | two
+
+                --- 3, by beta
+                three
+
+                """))
     }
 }

@@ -14,7 +14,7 @@ _syncctl() {
                     command=${COMP_WORDS[i]}
                 else
                     case "$command ${COMP_WORDS[i]}" in
-                        'alerts show'|'alerts ack'|'conflicts show'|'conflicts take'|'conflicts discard'|'conflicts restore'|'doc check'|'doc show'|'log verify') command="$command ${COMP_WORDS[i]}" ;;
+                        'alerts show'|'alerts ack'|'conflicts list'|'conflicts show'|'conflicts take'|'conflicts discard'|'conflicts restore'|'doc check'|'doc show'|'log verify') command="$command ${COMP_WORDS[i]}" ;;
                     esac
                 fi
                 ;;
@@ -39,7 +39,8 @@ _syncctl() {
                 'alerts ack') words='' options+='' ;;
                 'explain') words='' options+='' ;;
                 'doctor') words='' options+='' ;;
-                'conflicts') words='show take discard restore' options+=' --all --limit' ;;
+                'conflicts') words='list show take discard restore' options+=' --all --limit' ;;
+                'conflicts list') words='' options+=' --all --limit' ;;
                 'conflicts show') words='' options+='' ;;
                 'conflicts take') words='' options+='' ;;
                 'conflicts discard') words='' options+='' ;;

@@ -38,7 +38,9 @@ public struct AlertDocument: Hashable, Sendable {
     /// Of formats: the version that was found, and the lowest and highest that are understood.
     public var found: JSON?
     public var supported: JSON?
-    /// Who wrote what is too new.
+    /// Of a downgrade: the version that stays at the path.
+    public var kept: JSON?
+    /// Who wrote what is too new, or what is older than what was there.
     public var writer: String?
     /// Of records that break a rule of their model.
     public var fault: Fault?
@@ -99,6 +101,7 @@ extension AlertDocument: ControlDocument {
         count = try fields.count("count")
         found = fields.has("found") ? try fields.required("found") : nil
         supported = fields.has("supported") ? try fields.required("supported") : nil
+        kept = fields.has("kept") ? try fields.required("kept") : nil
         writer = try fields.optionalText("writer")
         if let record = try fields.optionalText("record") {
             fault = Fault(
@@ -114,7 +117,7 @@ extension AlertDocument: ControlDocument {
             .with("severity", .string(severity.rawValue)).with("subject", name: subject)
             .with("state", .string(state.rawValue)).with("firstSeen", seconds: firstSeenMilliseconds)
             .with("lastSeen", seconds: lastSeenMilliseconds).with("count", .count(count)).with("found", found)
-            .with("supported", supported).with("writer", writer.map(JSON.string))
+            .with("supported", supported).with("kept", kept).with("writer", writer.map(JSON.string))
             .with("entity", fault.map { .string($0.entity) })
             .with("property", fault.flatMap(\.property).map(JSON.string))
             .with("record", fault.map { .string($0.record) })

@@ -228,25 +228,46 @@ public struct Item: Sendable {
         _ temporary: Name, _ expected: Contents, in parent: borrowing Descriptor
     ) throws(CallFailure) -> Replacement {
         try parent.rename(CName(temporary.bytes), to: parent, CName(name.bytes), .exchange)
-        let displaced: Reading?
-        do throws(CallFailure) {
-            displaced = try Item.read(temporary, in: parent, Item.bytesMax)
-        } catch {
-            displaced = nil
-        }
-        if displaced == .contents(expected) { return .done }
+        if Item.holds(expected, temporary, in: parent) { return .done }
         try parent.rename(CName(temporary.bytes), to: parent, CName(name.bytes), .exchange)
         return .raced
     }
 
-    /// Under this name nothing is afterwards. Fails with `notFound` if nothing was.
-    public func remove() throws(Failure) {
+    /// What was displaced, and is to go for good, is what was expected. What cannot be read is not.
+    private static func holds(_ expected: Contents, _ displaced: Name, in parent: borrowing Descriptor) -> Bool {
+        do throws(CallFailure) {
+            return try read(displaced, in: parent, bytesMax) == .contents(expected)
+        } catch {
+            return false
+        }
+    }
+
+    /// Nothing is under this name when this returns `done`. What was expected is compared with what was moved aside, as in `replace`.
+    /// Fails with `notFound` if nothing was there.
+    public func remove(_ expected: Contents) throws(Failure) -> Replacement {
         try Item.translated { () throws(CallFailure) in
             let parent = try parent()
             let temporary = try temporaryName()
             try parent.rename(CName(name.bytes), to: parent, CName(temporary.bytes), .move)
+            guard Item.holds(expected, temporary, in: parent) else {
+                try putBack(temporary, in: parent)
+                return .raced
+            }
             try parent.sync()
             Item.discard(temporary, in: parent)
+            return .done
+        }
+    }
+
+    /// Where it was, or, if somebody has taken the name meanwhile, beside it, where people see it.
+    private func putBack(_ temporary: Name, in parent: borrowing Descriptor) throws(CallFailure) {
+        do throws(CallFailure) {
+            try parent.rename(CName(temporary.bytes), to: parent, CName(name.bytes), .move)
+        } catch {
+            guard error.error == .exists else { throw error }
+            let visible = temporary.bytes.dropFirst().dropLast(Item.temporaryEnding.count)
+            try parent.rename(
+                CName(temporary.bytes), to: parent, CName(Array(visible) + Item.displacedEnding), .move)
         }
     }
 
@@ -302,10 +323,13 @@ public struct Item: Sendable {
         try file.sync()
     }
 
+    private static var temporaryEnding: [UInt8] { Array(".tmp".utf8) }
+    private static var displacedEnding: [UInt8] { Array(".displaced".utf8) }
+
     /// Hidden, so that nobody takes it for a document, and named after the item as far as that fits.
     private func temporaryName() throws(CallFailure) -> Name {
         let chance = Secure.random(6).flatMap { byte in Array(String(byte, radix: 36).utf8) }
-        let bytes = [UInt8(ascii: ".")] + name.bytes.prefix(200) + [UInt8(ascii: ".")] + chance + Array(".tmp".utf8)
+        let bytes = [UInt8(ascii: ".")] + name.bytes.prefix(200) + [UInt8(ascii: ".")] + chance + Item.temporaryEnding
         guard let name = Name(bytes) else { throw CallFailure(.nameTooLong) }
         return name
     }

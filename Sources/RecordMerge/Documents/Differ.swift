@@ -26,7 +26,7 @@ public struct Differ {
         isUnseen = unseen
     }
 
-    /// In an order in which later ones may build on earlier ones: inserts, values, links, deletes.
+    /// In an order in which later ones may build on earlier ones: inserts and restores, values, links, deletes.
     public func operations(for saves: [Save]) -> [Operation] {
         let before = standing(Differ.contents(saves.compactMap(\.before)), in: saves)
         let after = Differ.contents(saves.compactMap(\.after))
@@ -34,7 +34,7 @@ public struct Differ {
         let values = after.flatMap { changedValues(of: $0.key, from: before[$0.key], to: $0.value) }
         let links = after.flatMap { changedLinks(of: $0.key, from: before[$0.key], to: $0.value) }
         let deletes = deletes(of: before.map(\.key).filter { after[$0] == nil }, keeping: after)
-        return inserts + values + Differ.settled(links, without: deletes) + deletes
+        return inserts + restores(from: before, to: after) + values + Differ.settled(links, without: deletes) + deletes
     }
 
     /// A document can outlive its own members: one node deleted it, the other put a record in. Whoever changes them
@@ -52,6 +52,18 @@ public struct Differ {
             if after.values != content.values || after.links != content.links { standing[id] = nil }
         }
         return standing
+    }
+
+    /// Somebody who writes to what is there only because others need it wants it himself, and so it stays when they go.
+    private func restores(
+        from before: SortedMap<RecordID, RecordDocument.Content>, to after: SortedMap<RecordID, RecordDocument.Content>
+    ) -> [Operation] {
+        after.compactMap { id, new in
+            guard view.revivedRecords.contains(key: id), !view.clones.contains(key: id), let old = before[id],
+                old.values != new.values || old.links != new.links
+            else { return nil }
+            return Operation(id, .restore)
+        }
     }
 
     private static func contents(_ documents: [RecordDocument]) -> SortedMap<RecordID, RecordDocument.Content> {
@@ -98,6 +110,19 @@ extension Differ {
     private struct Claim {
         let operation: Operation
         let weight: Int
+
+        /// Where the other side's list has the same link.
+        func placed(like other: Claim) -> Claim {
+            let action: Operation.Action? =
+                switch (operation.action, other.operation.action) {
+                case (.link(let name, let one, _), .link(_, let two, let order)) where one == two && !order.isEmpty:
+                    .link(name, one, order: order)
+                case (.add(let name, let one, _), .add(_, let two, let order)) where one == two && !order.isEmpty:
+                    .add(name, one, order: order)
+                case (.link, _), (.add, _), (.insert, _), (.delete, _), (.restore, _), (.set, _), (.remove, _): nil
+                }
+            return action.map { Claim(operation: Operation(operation.record, $0), weight: weight) } ?? self
+        }
     }
 
     /// Of several claims to one register or edge the weightiest; of equals the last. What is deleted needs no link
@@ -112,7 +137,8 @@ extension Differ {
                 best[record, default: []].append(claim)
                 continue
             }
-            if claim.weight >= held.weight { best[record, default: []][rival] = claim }
+            let (winner, loser) = claim.weight >= held.weight ? (claim, held) : (held, claim)
+            best[record, default: []][rival] = winner.placed(like: loser)
         }
         return best.flatMap { $0.value.map(\.operation) }
     }
@@ -132,13 +158,17 @@ extension Differ {
         guard old != new, let relation = relation(of: id, name) else { return [] }
         let isOwner = relation.name == RelationName(id.entity, name)
         if isOwner, relation.isRegister {
-            return [Claim(operation: Operation(id, .link(name, new.first, order: [])), weight: 2)]
+            let order = new.first.flatMap { place(of: id, at: $0, relation) } ?? []
+            return [Claim(operation: Operation(id, .link(name, new.first, order: order)), weight: 2)]
         }
         let gone = old.filter { !new.contains($0) }.map { key in
             Claim(operation: unlinked(id, key, relation, isOwner: isOwner), weight: isOwner ? 2 : 0)
         }
         let isOrdered = isOwner ? relation.owner.isOrdered : relation.target.isOrdered
-        let orders = isOrdered ? orders(of: id, name, new) : new.map { old.contains($0) ? nil : [] }
+        let orders =
+            isOrdered
+            ? orders(of: id, name, new, isOwner ? relation.target : relation.owner)
+            : new.map { old.contains($0) ? nil : [] }
         let come = zip(new, orders).compactMap { key, order in
             order.map { linked(id, key, relation, isOwner: isOwner, order: $0) }
         }
@@ -146,13 +176,17 @@ extension Differ {
     }
 
     /// Places for what is new in an ordered list, or stands elsewhere now; nil for what stays.
-    private func orders(of id: RecordID, _ name: PropertyName, _ keys: [[UInt8]]) -> [[UInt8]?] {
-        let record = view.live[id]
-        let links = record?.links[name] ?? []
-        let known = keys.map { key in
-            links.firstIndex { $0.key == key }.flatMap { record?.orders[name]?[$0] }
-        }
-        return Order.places(known)
+    private func orders(
+        of id: RecordID, _ name: PropertyName, _ keys: [[UInt8]], _ other: Relation.End
+    ) -> [[UInt8]?] {
+        let known = view.live[id]?.orders[name] ?? [:]
+        return Order.places(keys.map { known[RecordID(other.entity, $0)] })
+    }
+
+    /// Where the list at the other end has it already.
+    private func place(of id: RecordID, at target: [UInt8], _ relation: Relation) -> [UInt8]? {
+        guard let inverse = relation.target.property else { return nil }
+        return view.live[RecordID(relation.target.entity, target)]?.orders[inverse]?[id]
     }
 
     private func relation(of id: RecordID, _ name: PropertyName) -> Relation? {

@@ -73,6 +73,15 @@ public struct RecordRenderer {
         return editor.finished()
     }
 
+    /// A document of nothing but a record that is not live, as one that is new to its file is written. Nil for what no entity is about.
+    public func alone(_ record: RecordView.Record, of id: RecordID) -> [UInt8]? {
+        guard let entity = model.entity(id.entity) else { return nil }
+        let whole = whole(record, of: id, entity)
+        guard let at = entity.at else { return whole.bytes }
+        let records = entity.id == .key ? JSONText.object([(key: id.key, value: whole)]) : .array([whole])
+        return at.tokens.reversed().reduce(records) { inner, key in .object([(key: key, value: inner)]) }.bytes
+    }
+
     private func write(
         _ record: RecordView.Record, of id: RecordID, over content: RecordDocument.Content, _ json: JSONDocument,
         _ editor: inout JSONEditor
@@ -98,7 +107,7 @@ public struct RecordRenderer {
         _ editor: inout JSONEditor, where isWanted: (Side) -> Bool
     ) {
         for side in model.entity(id.entity)?.sides ?? [] where isWanted(side) {
-            let keys = record.links[side.name]?.map(\.key) ?? []
+            let keys = record.references(side.name).map(\.key)
             if let text = text(side, keys, over: content.links[side.name], of: id) {
                 put(text, side.name, at: content.place, json, &editor)
             }
@@ -164,9 +173,8 @@ public struct RecordRenderer {
         }
         for (name, value) in record.values where name != .location { members.append((name.bytes, value)) }
         for side in entity.sides where isOwner(id, side) {
-            if let keys = record.links[side.name]?.map(\.key) {
-                members.append((side.name.bytes, RecordRenderer.text(side, keys)))
-            }
+            let keys = record.references(side.name).map(\.key)
+            if !keys.isEmpty { members.append((side.name.bytes, RecordRenderer.text(side, keys))) }
         }
         return .object(members)
     }

@@ -16,6 +16,22 @@ public struct SaveFault: Hashable, Sendable {
     }
 }
 
+private struct Place: Comparable {
+    let record: RecordID
+    let property: [UInt8]
+    let other: RecordID
+
+    init(_ record: RecordID, _ property: [UInt8], _ other: RecordID) {
+        (self.record, self.property, self.other) = (record, property, other)
+    }
+
+    static func < (left: Place, right: Place) -> Bool {
+        if left.record != right.record { return left.record < right.record }
+        if left.property != right.property { return left.property.lexicographicallyPrecedes(right.property) }
+        return left.other < right.other
+    }
+}
+
 /// Compares the views before and after a save.
 public struct SaveCheck {
     private let model: Model
@@ -38,9 +54,9 @@ public struct SaveCheck {
         after = next.view
     }
 
-    /// By id. Empty if the save may be logged.
+    /// By id, then by property, then by whom it is about. Empty if the save may be logged.
     public var faults: [SaveFault] {
-        (leaving + denied + taken).sorted { $0.record < $1.record }
+        (leaving + denied + taken).sorted { $0.place < $1.place }
     }
 
     private var leaving: [SaveFault] {
@@ -66,6 +82,21 @@ public struct SaveCheck {
         records.compactMap { id in
             guard before.aliases[id] == nil else { return nil }
             return after.aliases[id].map { SaveFault(record: id, reason: .taken($0)) }
+        }
+    }
+}
+
+extension SaveFault {
+    /// Where it stands among others.
+    fileprivate var place: Place {
+        switch reason {
+        case .leaves(.missing(let relation)): Place(record, relation.property.bytes, record)
+        case .leaves(.gone(let relation, let partner)): Place(record, relation.property.bytes, partner)
+        case .leaves(.lostSlot(let relation, let holder, _)): Place(record, relation.property.bytes, holder)
+        case .leaves(.invalidValue(let name)): Place(record, name.bytes, record)
+        case .leaves(.deletedWhileEdited): Place(record, [], record)
+        case .denied(let name, let partner): Place(record, name.bytes, partner)
+        case .taken(let other): Place(record, [], other)
         }
     }
 }

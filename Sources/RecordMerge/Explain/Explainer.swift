@@ -131,7 +131,15 @@ extension Explainer {
         guard isHead(write, of: record) else { return .overtaken }
         let edge = graph.edgesOf[graph.names[record]].first { graph.edges[$0].write == write }
         guard let edge else { return wantsNobody ? .without : .overtaken }
-        return repair.isAccepted[edge] ? .held : .notHeld
+        if repair.isAccepted[edge] { return .held }
+        return isPending(edge) ? .pending : .notHeld
+    }
+
+    private func isPending(_ edge: Int) -> Bool {
+        let (owner, target) = (graph.edges[edge].owner, graph.edges[edge].target)
+        return [owner, target].compactMap(\.self).contains { end in
+            graph.slots(of: end).contains { repair.pending(at: end, by: $0).contains(edge) }
+        }
     }
 
     private func isHead(_ write: Write, of record: Int) -> Bool {

@@ -23,6 +23,7 @@ public struct Explanation: Hashable, Sendable {
         case overtaken = "overtaken by a write that knew of it"
         case held = "holds its place"
         case notHeld = "has no place"
+        case pending = "waits for the record that it names"
         case born = "makes the record"
         case deletes = "deletes the record"
         case gaveWay = "gave way to a write that it did not know of"

@@ -42,11 +42,14 @@ struct RecordState {
         let order: [UInt8]?
     }
 
-    /// A restore that comes too late finds nothing left, like an insert.
+    /// A restore that comes too late finds nothing left, and so does an insert: but for what was wanted of a record before anybody
+    /// made it.
     mutating func live(_ write: Write, isInsert: Bool, in history: History) {
         let isLate = deletes.contains { isOpen($0, to: write, history) && history.isTooLate(write, for: $0) }
+        let isAnew =
+            isInsert && (lives.contains { history.saw(write, $0) } || deletes.contains { history.saw(write, $0) })
         lives.append(write)
-        guard isInsert || isLate else { return }
+        guard isAnew || isLate else { return }
         for index in values.indices {
             values[index].heads.removeAll { history.saw(write, $0.write) }
             values[index].older.removeAll { history.saw(write, $0.write) }
@@ -156,6 +159,9 @@ extension RecordState {
             history.areConcurrent(edit, delete) && !standing.contains { history.saw($0, edit) }
         }
     }
+
+    /// Every delete of it stands, whoever may need it.
+    func isDead(in history: History) -> Bool { life(.revive, in: history) == .dead }
 
     func life(_ policy: Entity.OnConcurrentDelete, in history: History) -> Life {
         if lives.isEmpty { return .unknown }

@@ -27,6 +27,8 @@ enum FormatDetector: Hashable, Sendable {
     case sqliteUserVersion
     case bytes(offset: Int, length: Int, isBigEndian: Bool)
     case regex(ByteRegex, text: [UInt8])
+    /// As a later program knows it.
+    case later
 
     /// A longer JSON text is not looked into.
     static let jsonBytesMax = 16 << 20
@@ -42,6 +44,7 @@ enum FormatDetector: Hashable, Sendable {
             case .sqliteUserVersion: FormatDetector.sqliteHeaderBytes
             case .bytes(let offset, let length, _): offset + length
             case .regex: FormatDetector.headerBytesMax
+            case .later: 1
             }
         return Int(min(size, UInt64(most)))
     }
@@ -63,6 +66,7 @@ enum FormatDetector: Hashable, Sendable {
                 return .unknown(found: FormatDetector.shown(bytes.prefix(FormatDetector.shownBytesMax)))
             }
             return FormatDetector.version(decimal: digits)
+        case .later: return .unknown(found: Array("what a format rule of a later syncd looks for".utf8))
         }
     }
 
@@ -131,6 +135,7 @@ extension FormatDetector: CustomStringConvertible {
         case .bytes(let offset, let length, let isBigEndian):
             "bytes \(offset) \(length) \(isBigEndian ? "big" : "little")"
         case .regex(_, let text): "regex \(Path.escape(text))"
+        case .later: "later"
         }
     }
 }

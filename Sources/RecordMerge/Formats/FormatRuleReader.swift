@@ -1,19 +1,61 @@
 /// Reads the format rules of a file of `models.d`. The faults are told all at once.
+///
+/// What is not known here may be a later program's: another detector, another member, or `"rules": 2`. Then whatever such rules name is
+/// guarded all the same, as files of a version that nobody here knows.
 import SyncModel
 
 extension FormatRules {
+    /// Refuses what is of a later program as well.
     public init(parsing bytes: [UInt8], file: String) throws(ModelRefusal) {
+        let (rules, later) = try FormatRules.reading(bytes, file: file)
+        guard later.isEmpty else { throw ModelRefusal(faults: later) }
+        self = rules
+    }
+
+    /// With what in them is of a later program.
+    public static func reading(
+        _ bytes: [UInt8], file: String
+    ) throws(ModelRefusal) -> (rules: FormatRules, later: [ModelFault]) {
         var members = try MemberReader(parsing: bytes, file: file)
         let model = members.name("model")
-        var rules: [FormatRule] = []
-        for reader in members.objects(inList: "formats") {
-            var reader = reader
-            if let rule = FormatRules.rule(of: model, from: &reader) { rules.append(rule) }
-            members.take(reader)
+        if members.has("rules"), let number = members.count("rules"), number > FormatRules.version {
+            members.unknown(
+                "rules", "these are rules of version \(number), and version \(FormatRules.version) is known")
         }
+        var readers = members.objects(inList: "formats")
         members.finish()
-        guard members.faults.isEmpty else { throw ModelRefusal(faults: members.faults) }
-        self.init(rules)
+        // Who does not know the whole does not know its parts.
+        let isLater = members.faults.contains(where: \.mayBeLater)
+        var rules: [FormatRule] = []
+        for index in readers.indices {
+            let rule = FormatRules.rule(of: model, from: &readers[index])
+            let faults = readers[index].faults
+            let isRuleLater = isLater || !faults.isEmpty && faults.allSatisfy(\.mayBeLater)
+            if !isRuleLater {
+                members.take(faults)
+                if let rule { rules.append(rule) }
+                continue
+            }
+            members.take(faults.filter(\.mayBeLater))
+            if let rule = FormatRules.laterRule(of: model, from: &readers[index]) {
+                rules.append(rule)
+            } else {
+                members.take(readers[index].faults.filter { !$0.mayBeLater })
+            }
+        }
+        guard members.faults.allSatisfy(\.mayBeLater) else { throw ModelRefusal(faults: members.faults) }
+        return (FormatRules(rules), members.faults)
+    }
+
+    private static let version = 1
+
+    /// Nil if it cannot be told which files are meant.
+    private static func laterRule(of model: [UInt8], from reader: inout MemberReader) -> FormatRule? {
+        guard reader.isObject, let files = reader.string("files"), let pattern = PathPattern(files) else { return nil }
+        let name = reader.string("name") ?? files
+        return FormatRule(
+            model: model, name: name, files: pattern, fileText: files, detector: .later,
+            supports: supports(from: &reader) ?? 1...1)
     }
 
     private static func rule(of model: [UInt8], from reader: inout MemberReader) -> FormatRule? {
@@ -61,7 +103,7 @@ extension FormatRules {
         }
         if inner.has("bytes") { return bytes(from: &inner) }
         if inner.has("regex") { return regex(from: &inner) }
-        inner.fault(nil, "one of json, sqlite, bytes, regex is expected")
+        inner.unknown(nil, "one of json, sqlite, bytes, regex is expected")
         return nil
     }
 

@@ -59,6 +59,9 @@ public struct FilePattern: Hashable, Sendable {
         left.reversed().starts(with: right.reversed()) || right.reversed().starts(with: left.reversed())
     }
 
+    /// The one that the files stand in; nil for that of the whole folder.
+    var directory: Path? { Path(Array(FilePattern.directory(prefix))).flatMap { $0.isRoot ? nil : $0 } }
+
     private static func directory(_ prefix: [UInt8]) -> ArraySlice<UInt8> {
         prefix[..<(prefix.lastIndex(of: slash) ?? prefix.startIndex)]
     }

@@ -80,6 +80,8 @@ struct MemberReader {
 
     func has(_ name: String) -> Bool { document.member(Array(name.utf8), of: place) != nil }
 
+    var isObject: Bool { document.kind(of: place) == .object }
+
     /// Any whole number.
     mutating func number(_ name: String, isRequired: Bool = false) -> Int? {
         guard let value = value(name, isRequired: isRequired) else { return nil }
@@ -166,7 +168,13 @@ struct MemberReader {
         for child in document.children(of: place) {
             let key = String(decoding: document.key(of: child) ?? [], as: UTF8.self)
             if known.contains(where: { $0.utf8.elementsEqual(key.utf8) }) { continue }
-            fault(key, "there is no such member here; known are \(known.joined(separator: ", "))")
+            unknown(key, "there is no such member here; known are \(known.joined(separator: ", "))")
         }
+    }
+
+    /// A fault that may be none for a later program.
+    mutating func unknown(_ name: String?, _ reason: String) {
+        fault(name, reason)
+        faults[faults.count - 1].mayBeLater = true
     }
 }

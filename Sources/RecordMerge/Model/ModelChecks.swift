@@ -59,8 +59,11 @@ struct ModelChecks {
             if entity.field(name) != nil { fault(entity, [Array("fields".utf8), name.bytes], "\(what) is there") }
             if entity.side(name) != nil { fault(entity, [Array("relations".utf8), name.bytes], "\(what) is there") }
         }
-        for name in entity.identity where entity.field(name) == nil {
-            fault(entity, "identity", "there is no field \(name)")
+        for name in entity.identity {
+            // (A member that is not listed is a field like any other.)
+            if entity.side(name) != nil { fault(entity, "identity", "\(name) is a relation, and no field") }
+            let reserved = reserved(of: entity).first { $0.0.tokens.first == name.bytes }
+            if let reserved { fault(entity, "identity", "\(name) is no field: \(reserved.1) is there") }
         }
     }
 

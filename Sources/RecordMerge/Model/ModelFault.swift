@@ -3,6 +3,8 @@ public struct ModelFault: Hashable, Sendable {
     public let file: String
     public let pointer: JSONPointer
     public let reason: String
+    /// What is not known here may be known to a later program: the file need not be wrong.
+    public var mayBeLater = false
 }
 
 extension ModelFault: CustomStringConvertible {

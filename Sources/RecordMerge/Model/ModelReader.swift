@@ -105,7 +105,7 @@ struct ModelReader {
         reader.objects("fields").map { name, inner in
             var inner = inner
             let field = Field(
-                name: PropertyName(name), type: inner.choice("type", or: .any, isRequired: true),
+                name: PropertyName(name), type: inner.choice("type", or: .any),
                 isRequired: inner.bool("required"), merge: inner.choice("merge", or: .last))
             if !ModelReader.isName(name) { inner.fault(nil, ModelReader.nameRule) }
             if field.merge == .lines, field.type != .string {

@@ -50,6 +50,14 @@ public enum ChangeSetCodec {
         public let paths: [Path]
     }
 
+    /// What a set is about, without what its files hold.
+    public struct Outline: Hashable, Sendable {
+        public let prologue: Prologue
+        public let operationCount: Int
+        /// In the order of the paths; nil for a file that was deleted.
+        public let contents: [ContentID?]
+    }
+
     public enum Decoded: Hashable, Sendable {
         case set(ChangeSet)
         /// Made by a program that knows more: to be held as it is.
@@ -95,6 +103,12 @@ public enum ChangeSetCodec {
     public static func operations(of bytes: [UInt8]) -> [Operation]? {
         guard var reader = ChangeSetReader(bytes), reader.version <= version else { return nil }
         return reader.operations()?.map(\.operation)
+    }
+
+    /// Nil for what this program cannot read.
+    public static func outline(of bytes: [UInt8]) -> Outline? {
+        guard var reader = ChangeSetReader(bytes), reader.version <= version else { return nil }
+        return reader.outline()
     }
 
     /// The same in version 1, for a program that knows no locks. What is in version 1, or cannot be read, stays as it is.

@@ -94,15 +94,22 @@ struct ChangeSetReader {
     }
 
     /// Where body 1 ends, whatever its files were told against.
-    mutating func endOfFiles() -> Int? {
-        guard operations() != nil else { return nil }
+    mutating func endOfFiles() -> Int? { outline() == nil ? nil : reader.offset }
+
+    mutating func outline() -> ChangeSetCodec.Outline? {
+        guard let operations = operations() else { return nil }
+        var contents: [ContentID?] = []
         for _ in prologue.paths {
             guard let kind = reader.byte(), kind <= 2, reader.raw(2 + 8 + 4) != nil else { return nil }
-            if kind == 0 { continue }
-            let head = kind == 1 ? Digest.byteCount : 2 * Digest.byteCount + 4 + 4
-            guard reader.raw(head) != nil, text() != nil else { return nil }
+            if kind == 0 {
+                contents.append(nil)
+                continue
+            }
+            let base = kind == 1 ? 0 : Digest.byteCount + 4 + 4
+            guard let content = reader.digest(), reader.raw(base) != nil, text() != nil else { return nil }
+            contents.append(ContentID(content))
         }
-        return reader.offset
+        return ChangeSetCodec.Outline(prologue: prologue, operationCount: operations.count, contents: contents)
     }
 
     private mutating func takeLocks(into files: inout [ChangeSet.SavedFile]) -> Bool {

@@ -24,6 +24,8 @@ extension RecordSpace {
             if old == new { continue }
             change.records.append(id)
             if old.quarantined != new.quarantined || old.dropped != new.dropped { change.quarantine.append(id) }
+            if old.quarantined == nil, new.quarantined != nil { change.quarantined.append(id) }
+            if !old.isRepaired, new.isRepaired { change.repaired.append(id) }
             if old.alias != new.alias { change.aliases.append(id) }
             if old.live == new.live { continue }
             for path in [old.live, new.live].compactMap({ path(of: id, $0) }) { files[path] = true }
@@ -102,7 +104,7 @@ extension RecordSpace {
     }
 
     /// What these records alone come to.
-    private func graph(of records: some Sequence<RecordID>) -> Graph {
+    func graph(of records: some Sequence<RecordID>) -> Graph {
         let places = records.flatMap { traces[$0]?.writes ?? [] }.sorted()
         var parts: [ChangeSet] = []
         var start = 0

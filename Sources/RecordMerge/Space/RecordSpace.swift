@@ -29,6 +29,10 @@ public struct RecordSpace: Sendable {
         public internal(set) var records: [RecordID] = []
         /// Those of them whose entry in quarantine, or among what was dropped, came, went or changed.
         public internal(set) var quarantine: [RecordID] = []
+        /// Those of them that have come into quarantine.
+        public internal(set) var quarantined: [RecordID] = []
+        /// Those of them that repair has put elsewhere than what was written would have them (`RecordView.repaired`), and had not before.
+        public internal(set) var repaired: [RecordID] = []
         /// Those of them that became or ceased to be second names, or stand for another.
         public internal(set) var aliases: [RecordID] = []
         /// Files that may read otherwise now, those that no record stands in any more included.

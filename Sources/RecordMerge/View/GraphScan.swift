@@ -1,6 +1,6 @@
 /// A look at the whole graph of a model, by whoever does not take the view's word: it is made anew from the change sets and compared,
 /// and every live record is held against every rule of its model. What is out of the graph is named, with its reason.
-import SyncModel
+public import SyncModel
 
 public struct GraphScan: Hashable, Sendable {
     public private(set) var live = 0
@@ -9,6 +9,19 @@ public struct GraphScan: Hashable, Sendable {
     public private(set) var strays: [String] = []
     /// What must never be: a line each.
     public private(set) var faults: [String] = []
+    /// Of each model: two nodes of which `heads` are the same have the same digest.
+    public private(set) var pictures: [Picture] = []
+
+    public struct Picture: Hashable, Sendable {
+        /// The last change set of each author and epoch.
+        public let heads: [Head]
+        public let digest: Digest
+    }
+
+    public struct Head: Hashable, Sendable {
+        public let author: Party
+        public let position: LogPosition
+    }
 
     /// Of several models.
     public init(of spaces: [RecordSpace]) {
@@ -21,6 +34,7 @@ public struct GraphScan: Hashable, Sendable {
             faults.append(
                 "what is shown is not what the change sets of \(String(decoding: model.name, as: UTF8.self)) come to")
         }
+        pictures.append(Picture(heads: GraphScan.heads(of: space.history), digest: view.digest))
         live += view.live.count
         dead += view.dead.count
         strays += view.quarantine.map { id, entry in "\(SaveFault(record: id, reason: .leaves(entry.reason)))" }
@@ -36,6 +50,16 @@ public struct GraphScan: Hashable, Sendable {
         for entity in model.entities
         where entity.isSingleton && view.live.count(where: { $0.key.entity == entity.name }) > 1 {
             faults.append("there is more than one \(entity.name)")
+        }
+    }
+
+    private static func heads(of history: [ChangeSet]) -> [Head] {
+        [Party.first, .second].flatMap { party in
+            var last: SortedMap<UInt64, LogPosition> = [:]
+            for set in history where set.author == party {
+                last[set.position.epoch.raw] = max(last[set.position.epoch.raw] ?? set.position, set.position)
+            }
+            return last.map { Head(author: party, position: $0.value) }
         }
     }
 

@@ -6,9 +6,12 @@ struct RecordFacts: Hashable {
     var quarantined: RecordView.Quarantined?
     var dropped: RecordView.Quarantined?
     var alias: RecordID?
+    var rival: RecordView.Rival?
     var clone: RecordID?
     var isDead = false
     var isUnknown = false
+    var isRepaired = false
+    var isRevived = false
     var concurrent: [RecordView.ConcurrentWrite] = []
 
     /// What the record holds, wherever it is.
@@ -19,8 +22,10 @@ extension RecordView {
     func facts(of id: RecordID) -> RecordFacts {
         RecordFacts(
             live: live[id], quarantined: quarantine[id], dropped: dropped[id], alias: aliases[id],
+            rival: rivals[id],
             clone: clones[id],
             isDead: deadRecords.contains(key: id), isUnknown: unknownRecords.contains(key: id),
+            isRepaired: repairedRecords.contains(key: id), isRevived: revivedRecords.contains(key: id),
             concurrent: concurrentWrites[id] ?? [])
     }
 
@@ -29,9 +34,12 @@ extension RecordView {
         quarantine[id] = facts.quarantined
         dropped[id] = facts.dropped
         aliases[id] = facts.alias
+        rivals[id] = facts.rival
         clones[id] = facts.clone
         deadRecords[id] = facts.isDead ? true : nil
         unknownRecords[id] = facts.isUnknown ? true : nil
+        repairedRecords[id] = facts.isRepaired ? true : nil
+        revivedRecords[id] = facts.isRevived ? true : nil
         put(facts.concurrent, at: id)
     }
 

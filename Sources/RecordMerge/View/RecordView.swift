@@ -20,8 +20,15 @@ public struct RecordView: Hashable, Sendable {
     public internal(set) var bases: SortedMap<Path, ContentID> = [:]
     /// Second names, and what they stand for.
     public internal(set) var aliases: SortedMap<RecordID, RecordID> = [:]
+    /// By id: second names that differ from what they stand for, where nobody has seen both and chosen yet.
+    public internal(set) var rivals: SortedMap<RecordID, Rival> = [:]
     /// By id: live records that nobody wrote, and what they are a copy of (`OnContest.fork`).
     public internal(set) var clones: SortedMap<RecordID, RecordID> = [:]
+    /// Records that repair has put elsewhere than what was written would have them: out of the live graph, under another name, without
+    /// somebody they want or at another home, or there although every delete of them stands.
+    var repairedRecords: SortedMap<RecordID, Bool> = [:]
+    /// Of the live: those whose every delete stands. They are there because somebody needs them.
+    var revivedRecords: SortedMap<RecordID, Bool> = [:]
     var deadRecords: SortedMap<RecordID, Bool> = [:]
     var unknownRecords: SortedMap<RecordID, Bool> = [:]
     /// By record; none is empty.
@@ -29,6 +36,8 @@ public struct RecordView: Hashable, Sendable {
 
     /// By id.
     public var dead: [RecordID] { Array(deadRecords.keys) }
+    /// By id. Nothing of this is in the digest: it follows from the rest and from what was written.
+    public var repaired: [RecordID] { Array(repairedRecords.keys) }
     /// Written to or pointed at, but never inserted. By id.
     public var unknown: [RecordID] { Array(unknownRecords.keys) }
     /// Writes that nobody has overtaken and that are not shown. By record, property and K.
@@ -39,8 +48,21 @@ public struct RecordView: Hashable, Sendable {
         /// What the record hangs together with, by both sides of each relation; in the order of an ordered one, else by
         /// id.
         public internal(set) var links: SortedMap<PropertyName, [RecordID]> = [:]
-        /// For ordered sides: the places of the links, in the same order.
-        var orders: SortedMap<PropertyName, [[UInt8]]> = [:]
+        /// Whom a live record names and nobody made yet, in the same order: it stands in files as it was written, until that one
+        /// comes and is linked like any other.
+        public internal(set) var pending: SortedMap<PropertyName, [RecordID]> = [:]
+        /// For ordered sides: the place of each, among the links and the pending.
+        var orders: SortedMap<PropertyName, SortedMap<RecordID, [UInt8]>> = [:]
+
+        /// All that stands in a file for the side, in its order.
+        func references(_ side: PropertyName) -> [RecordID] {
+            guard let pending = pending[side] else { return links[side] ?? [] }
+            let orders = orders[side] ?? [:]
+            return ((links[side] ?? []) + pending).sorted { left, right in
+                let (one, other) = (orders[left] ?? [], orders[right] ?? [])
+                return one == other ? left < right : one.lexicographicallyPrecedes(other)
+            }
+        }
     }
 
     public struct Quarantined: Hashable, Sendable {
@@ -48,6 +70,18 @@ public struct RecordView: Hashable, Sendable {
         public internal(set) var reason: Reason
         /// The record whose trouble this is: one alert for all that left with it.
         public internal(set) var group: RecordID
+    }
+
+    /// Two names of one thing, made apart.
+    public struct Rival: Hashable, Sendable {
+        /// What was told to the second name alone, and what to the one that stands for it.
+        public internal(set) var own = Record()
+        public internal(set) var eldest = Record()
+        /// Of that by which they differ, what is shown.
+        public internal(set) var shown = Record()
+        /// Values and links of one by which they differ.
+        public internal(set) var values: [PropertyName] = []
+        public internal(set) var links: [PropertyName] = []
     }
 
     public enum Reason: Hashable, Sendable {

@@ -1,6 +1,6 @@
 /// One hash of everything in a view: two nodes that hold the same operations compare it. The format, in this order,
 /// numbers big-endian of 32 bits, every byte string counted: live records, quarantine, dropped, aliases, dead, unknown,
-/// concurrent writes.
+/// concurrent writes. Of a record: its values, its links, whom it waits for.
 public import SyncModel
 
 extension RecordView {
@@ -50,9 +50,11 @@ extension ByteWriter {
             writer.putCounted(member.key.bytes)
             writer.putCounted(member.value.bytes)
         }
-        putEach(record.links.map { $0 }) { writer, link in
-            writer.putCounted(link.key.bytes)
-            writer.putEach(link.value) { $0.put($1) }
+        for links in [record.links, record.pending] {
+            putEach(links.map { $0 }) { writer, link in
+                writer.putCounted(link.key.bytes)
+                writer.putEach(link.value) { $0.put($1) }
+            }
         }
     }
 

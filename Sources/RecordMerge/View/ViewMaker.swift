@@ -38,9 +38,11 @@ struct ViewMaker {
 
     private func place(_ number: Int, in view: inout RecordView) {
         let id = fold.records[number]
+        if isRepaired(number) { view.repairedRecords[id] = true }
         switch repair.places[number] {
         case .live:
             view.live[id] = record(number)
+            if isRevived(number) { view.revivedRecords[id] = true }
             if let clone = graph.clones[number] { return view.clones[id] = fold.records[clone.holder] }
             view.put(concurrent(number), at: id)
         case .out(let reason):
@@ -49,10 +51,45 @@ struct ViewMaker {
             view.put(concurrent(number), at: id)
         case .absent, .spare:
             switch graph.lives[number] {
-            case .alive, .contested: view.aliases[id] = fold.records[graph.names[number]]
+            case .alive, .contested:
+                view.aliases[id] = fold.records[graph.names[number]]
+                view.rivals[id] = rival(number)
             case .dead: view.deadRecords[id] = true
             case .unknown: if graph.isMentioned(number) { view.unknownRecords[id] = true }
             }
+        }
+    }
+
+    private func isRepaired(_ number: Int) -> Bool {
+        switch repair.places[number] {
+        case .out: true
+        case .spare: false
+        case .absent: graph.names[number] != number
+        case .live:
+            graph.clones[number] != nil || isRevived(number) || isDeprived(number)
+        }
+    }
+
+    private func isRevived(_ number: Int) -> Bool { fold.states[number].isDead(in: fold.history) }
+
+    /// Somebody whom its latest writes want is not with it. (Of two heads that want different ones the later counts, and that is no repair.)
+    private func isDeprived(_ number: Int) -> Bool {
+        graph.edgesOf[number].contains { edge in
+            let wanted = graph.edges[edge]
+            guard !repair.isAccepted[edge], wanted.owner == number, wanted.insteadOf == nil, let target = wanted.target
+            else { return false }
+            let isLatest = graph.states[number].links.allSatisfy { register in
+                !register.heads.contains { $0.write == wanted.write } || register.heads.last?.write == wanted.write
+            }
+            return isLatest && !isWith(number, target, by: wanted.relation)
+        }
+    }
+
+    /// Two writes may want the same.
+    private func isWith(_ owner: Int, _ target: Int, by relation: Int) -> Bool {
+        graph.edgesOf[owner].contains { edge in
+            repair.isAccepted[edge] && graph.edges[edge].owner == owner && graph.edges[edge].target == target
+                && graph.edges[edge].relation == relation
         }
     }
 
@@ -65,19 +102,27 @@ struct ViewMaker {
         }
         for slot in graph.slots(of: number) {
             guard let property = slot.end.property else { continue }
-            let partners = partners(of: number, at: slot)
-            if partners.isEmpty { continue }
-            record.links[property] = partners.map(\.id)
-            if slot.end.isOrdered { record.orders[property] = partners.map(\.order) }
+            let linked = partners(of: number, at: slot, by: held(number, at: slot))
+            let pending = partners(of: number, at: slot, by: repair.pending(at: number, by: slot))
+            if !linked.isEmpty { record.links[property] = linked.map(\.id) }
+            if !pending.isEmpty { record.pending[property] = pending.map(\.id) }
+            for partner in linked + pending where slot.end.isOrdered {
+                record.orders[property, default: [:]][partner.id] = partner.order
+            }
         }
         return record
     }
 
     /// Of what is live those that hold a place; of what is not, everybody it wants by a side of its own.
-    private func partners(of number: Int, at slot: ModelIndex.Slot) -> [(order: [UInt8], id: RecordID)] {
-        let edges = graph.edges(at: number, by: slot).filter { edge in
+    private func held(_ number: Int, at slot: ModelIndex.Slot) -> [Int] {
+        graph.edges(at: number, by: slot).filter { edge in
             repair.isLive(number) ? repair.isAccepted[edge] : slot.isOwner && graph.edges[edge].insteadOf == nil
         }
+    }
+
+    private func partners(
+        of number: Int, at slot: ModelIndex.Slot, by edges: [Int]
+    ) -> [(order: [UInt8], id: RecordID)] {
         let partners = edges.compactMap { edge in
             graph.edges[edge].other(than: number).map { (order: graph.edges[edge].order, id: fold.records[$0]) }
         }
@@ -155,15 +200,12 @@ extension ViewMaker {
     }
 
     private func isShown(_ owner: Int, _ property: Int, _ target: Int?, _ write: Write) -> Bool {
-        guard let target = target.map({ graph.names[$0] }) else {
-            return !graph.edgesOf[owner].contains { isHeld($0, by: owner, property) && graph.edges[$0].target != nil }
-        }
-        return graph.edgesOf[owner].contains { isHeld($0, by: owner, property) && graph.edges[$0].target == target }
-    }
-
-    private func isHeld(_ edge: Int, by owner: Int, _ property: Int) -> Bool {
-        repair.isAccepted[edge] && graph.edges[edge].owner == owner
-            && graph.edges[edge].relation == fold.relation(property, of: owner)
+        let targets = graph.slots(of: owner).filter { $0.isOwner && $0.relation == fold.relation(property, of: owner) }
+            .flatMap { slot in
+                graph.edges(at: owner, by: slot).filter { repair.isAccepted[$0] } + repair.pending(at: owner, by: slot)
+            }
+            .compactMap { graph.edges[$0].target }
+        return target.map { targets.contains(graph.names[$0]) } ?? targets.isEmpty
     }
 
     private func write(
@@ -172,5 +214,66 @@ extension ViewMaker {
         RecordView.ConcurrentWrite(
             record: fold.records[number], property: fold.properties[property],
             write: fold.history.stamp(of: write), content: content)
+    }
+}
+
+// MARK: - Second names
+
+extension ViewMaker {
+    /// Nil if what was told to the second name is nowhere beside something else that was told to another, and that nobody who saw both
+    /// has overtaken.
+    private func rival(_ number: Int) -> RecordView.Rival? {
+        let eldest = graph.names[number]
+        guard eldest != number, let entity = graph.entity(of: number) else { return nil }
+        let (own, all) = (fold.states[number], graph.states[eldest])
+        var rival = RecordView.Rival()
+        for register in all.values where graph.shown(register, of: eldest)?.isJoined == false {
+            let name = fold.properties[register.property]
+            guard name != .location, !entity.identity.contains(name) else { continue }
+            let told = own.values.first { $0.property == register.property }?.heads.map(\.write) ?? []
+            guard areApart(register.heads, told) else { continue }
+            rival.values.append(name)
+            rival.shown.values[name] = register.heads.last?.value
+        }
+        for register in all.links {
+            let name = fold.properties[register.property]
+            let told = own.links.first { $0.property == register.property }?.heads.map(\.write) ?? []
+            let heads = register.heads.map { (write: $0.write, value: $0.value.target.map { graph.names[$0] }) }
+            guard areApart(heads, told) else { continue }
+            rival.links.append(name)
+            rival.shown.links[name] = heads.last?.value.map { [fold.records[$0]] }
+        }
+        guard !rival.values.isEmpty || !rival.links.isEmpty else { return nil }
+        rival.values.sort()
+        rival.links.sort()
+        rival.own = told(number)
+        rival.eldest = told(eldest)
+        return rival
+    }
+
+    /// One of the heads was told to this name, and another that says something else was not.
+    private func areApart<Value: Equatable>(_ heads: [(write: Write, value: Value)], _ told: [Write]) -> Bool {
+        let own = heads.filter { told.contains($0.write) }
+        return heads.contains { head in !told.contains(head.write) && own.contains { $0.value != head.value } }
+    }
+
+    /// What was told to one name alone.
+    private func told(_ number: Int) -> RecordView.Record {
+        var record = RecordView.Record()
+        for register in fold.states[number].values {
+            if let value = graph.shown(register, of: number)?.value {
+                record.values[fold.properties[register.property]] = value
+            }
+        }
+        for register in fold.states[number].links {
+            if let target = register.heads.last?.value.target {
+                record.links[fold.properties[register.property]] = [fold.records[graph.names[target]]]
+            }
+        }
+        for (key, heads) in fold.states[number].edges where heads.contains(where: { $0.order != nil }) {
+            record.links[fold.properties[key.property], default: []].append(fold.records[graph.names[key.target]])
+        }
+        for name in Array(record.links.keys) { record.links.update(name) { $0.sort() } }
+        return record
     }
 }

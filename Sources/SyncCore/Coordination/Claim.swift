@@ -12,13 +12,20 @@ public struct Claim: Hashable, Sendable {
         case strict = 2
     }
 
+    /// As the node names it whose program asks. (The machine on each node has a `ClaimID` of its own for it.)
+    public struct ID: NumberedID {
+        public let number: UInt64
+
+        public init(_ number: UInt64) { self.number = number }
+    }
+
     /// What the node writes under itself, as no client.
     public static let nodePurpose = "syncd"
 
     /// Given by whoever asks, and never twice by the same node in one process.
-    public let id: UInt64
+    public let id: ID
     /// The connection it was made over.
-    public let client: UInt64
+    public let client: ClientID
     /// At least one. Once it is held: where the items are by now.
     public internal(set) var accesses: [Access]
     /// Claims of one purpose never wait for each other.
@@ -38,7 +45,7 @@ public struct Claim: Hashable, Sendable {
     public internal(set) var fence: UInt64 = 0
 
     public init(
-        id: UInt64, client: UInt64 = 0, accesses: [Access], purpose: String? = nil, mode: Mode,
+        id: ID, client: ClientID = 0, accesses: [Access], purpose: String? = nil, mode: Mode,
         holdMilliseconds: UInt64? = nil, holder: [UInt8], process: UInt32, node: Author = .own
     ) {
         self.id = id
@@ -55,6 +62,12 @@ public struct Claim: Hashable, Sendable {
     public var paths: [Path] { accesses.map(\.path) }
     public var isRead: Bool { accesses.allSatisfy(\.isRead) }
 
+    /// For people.
+    var name: String {
+        let program = holder.isEmpty ? "process" : String(decoding: holder, as: UTF8.self) + ", process"
+        return "\(program) \(process)\(node == .own ? "" : " on the other node")"
+    }
+
     func covers(_ path: Path) -> Bool { accesses.contains { $0.meets(path) || $0.path.isBelow(path) } }
 }
 
@@ -67,7 +80,7 @@ extension [Access] {
 
 /// What is said to the arbiter about a claim of the sender.
 public struct PeerClaim: Hashable, Sendable {
-    public var id: UInt64
+    public var id: Claim.ID
     public var isRead: Bool
     /// Granted already: the link was down, or has been since.
     public var isHeld: Bool
@@ -78,7 +91,7 @@ public struct PeerClaim: Hashable, Sendable {
     public var purpose: [UInt8]
 
     public init(
-        id: UInt64, isRead: Bool, isHeld: Bool, process: UInt32, holder: [UInt8], paths: [Path], purpose: [UInt8] = []
+        id: Claim.ID, isRead: Bool, isHeld: Bool, process: UInt32, holder: [UInt8], paths: [Path], purpose: [UInt8] = []
     ) {
         self.id = id
         self.isRead = isRead

@@ -44,8 +44,24 @@ struct ClaimDesk: Sendable {
 
     /// What the node has claimed for what it is to write itself.
     struct Writing: Sendable {
-        let number: UInt64
+        let claim: ClaimID
         var isGranted: Bool
+    }
+
+    /// What is done once its claim is granted, and not as a task of the plan.
+    enum Order: Sendable {
+        case restore(CommandID, KeptVersion)
+        case setAside(CommandID)
+        /// The entry of the peer's log that tells of it.
+        case relocate(LogPosition)
+
+        /// Whose it is; nil if nobody has asked for it.
+        var command: CommandID? {
+            switch self {
+            case .restore(let id, _), .setAside(let id): id
+            case .relocate: nil
+            }
+        }
     }
 
     /// A lock for both nodes that is over: what was saved under it may be found only now.
@@ -60,10 +76,12 @@ struct ClaimDesk: Sendable {
         let path: Path
     }
 
-    /// By the numbers that the machine knows them by, in order of arrival.
-    var entries = SortedMap<UInt64, Entry>()
+    /// As the machine knows them, in order of arrival.
+    var entries = SortedMap<ClaimID, Entry>()
     /// By the path of the task, or by what is being written where there is none.
     var writings = SortedMap<Path, Writing>()
+    /// Of these, what is to be done then; by the path as well.
+    var orders = SortedMap<Path, Order>()
     var machine = Coordinator(asking: .others)
     /// What the machine has said and is being heeded.
     var words: [Coordinator.Effect] = []
@@ -76,7 +94,7 @@ struct ClaimDesk: Sendable {
     var lostLinkAt: UInt64?
     /// Of an arbiter that has just begun: until then the other may hold what the process before this one granted, and has not told of it yet.
     var forgetsUntil: UInt64?
-    private var lastNumber: UInt64 = 0
+    private var lastKey = ClaimID(0)
 
     /// Nobody claims or shows anything.
     var isEmpty: Bool { entries.isEmpty && machine.isEmpty }
@@ -95,29 +113,35 @@ struct ClaimDesk: Sendable {
     /// The time of a file is that of the kernel's last tick; and what has gone has no time.
     private static let slackMilliseconds: Int64 = 20
     private static let goneMilliseconds: Int64 = 2_000
-    private static let peerClient = UInt64.max
+    private static let peerClient = ClientID(UInt64.max)
 
-    mutating func newNumber() -> UInt64 {
-        lastNumber += 1
-        return lastNumber
+    mutating func newKey() -> ClaimID {
+        lastKey = lastKey.next
+        return lastKey
     }
 
-    func number(of id: UInt64, _ node: Author) -> UInt64? {
+    func key(of id: Claim.ID, _ node: Author) -> ClaimID? {
         entries.first { $0.value.claim.id == id && $0.value.claim.node == node }?.key
     }
 
-    func request(_ number: UInt64, _ entry: Entry, at now: UInt64) -> ClaimRequest {
+    func request(_ id: ClaimID, _ entry: Entry, at now: UInt64) -> ClaimRequest {
         let claim = entry.claim
         return ClaimRequest(
-            id: number, client: claim.node == .own ? claim.client : ClaimDesk.peerClient, node: claim.node,
-            isShared: claim.mode != .local, purpose: claim.purpose, accesses: claim.accesses,
+            id: id, client: claim.node == .own ? claim.client : ClaimDesk.peerClient, node: claim.node,
+            isShared: claim.mode != .local, purpose: claim.purpose, name: claim.purpose == nil ? claim.name : nil,
+            accesses: claim.accesses,
             patienceMilliseconds: entry.deadline.map { $0 > now ? $0 - now : 0 },
             holdMilliseconds: claim.holdMilliseconds)
     }
 
     /// What the node itself does is of no concern to the other: that has its own folder.
-    func request(toWrite accesses: [Access], _ number: UInt64) -> ClaimRequest {
-        ClaimRequest(id: number, client: 0, isShared: false, purpose: Claim.nodePurpose, accesses: accesses)
+    func request(toWrite accesses: [Access], _ id: ClaimID) -> ClaimRequest {
+        ClaimRequest(id: id, client: 0, isShared: false, purpose: Claim.nodePurpose, accesses: accesses)
+    }
+
+    /// What is to be done there waits for its turn.
+    func isWaiting(toDoAt path: Path) -> Bool {
+        orders.contains(key: path) && writings[path]?.isGranted != true
     }
 
     /// A program of this node holds the path still.
@@ -126,8 +150,12 @@ struct ClaimDesk: Sendable {
         return machine.isHeldAgainst(request(toWrite: [Access(path, .write(.replacing))], 0))
     }
 
-    func isWrittenUnderClaim(_ path: Path) -> Bool {
-        entries.contains { $0.value.claim.mayWrite(path) }
+    /// A program that holds the path now has saved there. `written` is when it was last changed; nil if it is gone.
+    func isSavedUnderClaim(_ path: Path, _ written: Int64?) -> Bool {
+        entries.contains { _, entry in
+            entry.claim.mayWrite(path)
+                && written.map { $0 >= entry.claim.sinceMilliseconds - ClaimDesk.slackMilliseconds } ?? true
+        }
     }
 
     mutating func notePast(_ entry: Entry, at now: Int64) {

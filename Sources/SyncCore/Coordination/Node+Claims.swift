@@ -25,31 +25,31 @@ extension Node {
         var waiting = claim
         waiting.sinceMilliseconds = now.wallMilliseconds
         let asks = claim.mode != .local && record.peer != nil && !isArbiter
-        claims.entries[claims.newNumber()] = ClaimDesk.Entry(
+        claims.entries[claims.newKey()] = ClaimDesk.Entry(
             claim: waiting, command: id, deadline: timeoutMilliseconds.map { now.monotonicMilliseconds + $0 },
             arbiter: asks ? .toAsk : .notNeeded)
     }
 
     /// Granted or not: whoever asked is gone, or is done.
-    mutating func endClaims(_ ids: [UInt64], _ deeds: [Deed], into effects: inout Effects) {
+    mutating func endClaims(_ ids: [Claim.ID], _ deeds: [Deed], into effects: inout Effects) {
         for id in ids {
-            guard let number = claims.number(of: id, .own) else { continue }
-            drop(number, deeds, refusal: .withdrawn, into: &effects)
+            guard let key = claims.key(of: id, .own) else { continue }
+            drop(key, deeds, refusal: .withdrawn, into: &effects)
         }
     }
 
     /// Whoever still waits for it is told why it will not come.
     private mutating func drop(
-        _ number: UInt64, _ deeds: [Deed] = [], refusal: ClaimRefusal, into effects: inout Effects
+        _ key: ClaimID, _ deeds: [Deed] = [], refusal: ClaimRefusal, into effects: inout Effects
     ) {
-        guard let entry = forgetEntry(number, refusal, into: &effects), entry.isQueued else { return }
-        instruct(.end(claim: number, deeds), into: &effects)
+        guard let entry = forgetEntry(key, refusal, into: &effects), entry.isQueued else { return }
+        instruct(.end(claim: key, deeds), into: &effects)
     }
 
     private mutating func forgetEntry(
-        _ number: UInt64, _ refusal: ClaimRefusal, into effects: inout Effects
+        _ key: ClaimID, _ refusal: ClaimRefusal, into effects: inout Effects
     ) -> ClaimDesk.Entry? {
-        guard let entry = claims.entries.removeValue(forKey: number) else { return nil }
+        guard let entry = claims.entries.removeValue(forKey: key) else { return nil }
         if let command = entry.command { effects.add(.answer(command, .claimRefused(refusal))) }
         switch entry.arbiter {
         case .asked, .waits, .granted: if session.isLive { send(.releaseClaim(entry.claim.id), into: &effects) }
@@ -58,7 +58,10 @@ extension Node {
         guard entry.claim.node == .own, entry.claim.isHeld else { return entry }
         claims.notePast(entry, at: now.wallMilliseconds)
         // What was saved under it is one save, and what had to wait for it need wait no more.
-        if records.dueAt != nil { records.dueAt = now.monotonicMilliseconds }
+        if records.dueAt != nil {
+            records.dueAt = now.monotonicMilliseconds
+            records.lockEndedAt = now.monotonicMilliseconds
+        }
         plan.endRest { entry.claim.covers($0) }
         return entry
     }
@@ -70,10 +73,10 @@ extension Node {
         endOverdue(into: &effects)
         askArbiter(into: &effects)
         endForgetting()
-        for (number, entry) in claims.entries where mayQueue(entry) {
-            claims.entries[number]?.isQueued = true
+        for (key, entry) in claims.entries where mayQueue(entry) {
+            claims.entries[key]?.isQueued = true
             if entry.claim.node == .own { noteWriting(meeting: entry.claim.accesses, into: &effects) }
-            let request = claims.request(number, entry, at: now.monotonicMilliseconds)
+            let request = claims.request(key, entry, at: now.monotonicMilliseconds)
             instruct(entry.claim.isHeld ? .occupy(request) : .claim(request), into: &effects)
         }
         tellSights(into: &effects)
@@ -111,11 +114,13 @@ extension Node {
     private mutating func heed(_ word: Coordinator.Effect, into effects: inout Effects) {
         switch word {
         case .granted(let grant): take(grant, into: &effects)
-        case .refused(let number, let reason):
-            guard !refuseWriting(number), claims.entries[number]?.isQueued == true else { return }
-            _ = forgetEntry(number, reason, into: &effects)
-        case .revoked(let number):
-            guard let entry = forgetEntry(number, .withdrawn, into: &effects) else { return }
+        case .refused(let key, let reason):
+            guard !refuseWriting(key, reason, into: &effects), claims.entries[key]?.isQueued == true else {
+                return
+            }
+            _ = forgetEntry(key, reason, into: &effects)
+        case .revoked(let key):
+            guard let entry = forgetEntry(key, .withdrawn, into: &effects) else { return }
             effects.add(.program(.revoked(claim: entry.claim.id, client: entry.claim.client)))
         case .ask(let question): effects.add(.program(.ask(question)))
         case .tell(let presenter, let news): effects.add(.program(.tell(presenter: presenter, news)))
@@ -149,43 +154,43 @@ extension Node {
 
     private mutating func endOverdue(into effects: inout Effects) {
         let time = now.monotonicMilliseconds
-        for (number, entry) in claims.entries {
+        for (key, entry) in claims.entries {
             if let ends = entry.leaseEnds, ends <= time {
-                drop(number, refusal: .withdrawn, into: &effects)
+                drop(key, refusal: .withdrawn, into: &effects)
             } else if !entry.isQueued, !mayQueue(entry), let deadline = entry.deadline, deadline <= time {
                 // (Who has no time to wait is still given what nobody has, and is told who has it otherwise.)
                 let refusal = ClaimRefusal.timedOut(holder: nil, purpose: nil, heldMilliseconds: 0)
-                drop(number, refusal: refusal, into: &effects)
+                drop(key, refusal: refusal, into: &effects)
             } else if !entry.claim.isHeld, entry.claim.mode == .strict, !session.isLive {
-                refuse(number, .peerAway, into: &effects)
+                refuse(key, .peerAway, into: &effects)
             }
         }
     }
 
     /// For a reason that has nothing to do with who holds what.
-    private mutating func refuse(_ number: UInt64, _ code: MessageCode, into effects: inout Effects) {
-        if let command = claims.entries[number]?.command { effects.add(.answer(command, .refused(code))) }
-        claims.entries[number]?.command = nil
-        drop(number, refusal: .withdrawn, into: &effects)
+    private mutating func refuse(_ key: ClaimID, _ code: MessageCode, into effects: inout Effects) {
+        if let command = claims.entries[key]?.command { effects.add(.answer(command, .refused(code))) }
+        claims.entries[key]?.command = nil
+        drop(key, refusal: .withdrawn, into: &effects)
     }
 
     private mutating func askArbiter(into effects: inout Effects) {
         let time = now.monotonicMilliseconds
-        for (number, entry) in claims.entries {
+        for (key, entry) in claims.entries {
             switch entry.arbiter {
             case .toAsk where session.isLive, .alone where session.isLive:
-                claims.entries[number]?.arbiter = entry.claim.isHeld ? .granted : .asked(time)
+                claims.entries[key]?.arbiter = entry.claim.isHeld ? .granted : .asked(time)
                 send(.claim(asPeerReads(entry.claim)), into: &effects)
             case .toAsk:
                 // Without a link, what the other node may hold is waited out. Then each is on its own.
                 let mayGoOn = claims.lostLinkAt.map { time >= $0 + ClaimDesk.leaseMilliseconds } ?? true
-                if mayGoOn || entry.claim.isHeld { claims.entries[number]?.arbiter = .alone }
+                if mayGoOn || entry.claim.isHeld { claims.entries[key]?.arbiter = .alone }
             case .asked(let since) where time >= since + ClaimDesk.silenceMilliseconds:
                 if entry.claim.mode == .strict {
-                    refuse(number, .peerIncompatible, into: &effects)
+                    refuse(key, .peerIncompatible, into: &effects)
                 } else {
-                    claims.entries[number]?.arbiter = .notNeeded
-                    claims.entries[number]?.isApart = true
+                    claims.entries[key]?.arbiter = .notNeeded
+                    claims.entries[key]?.isApart = true
                 }
             case .asked, .waits, .granted, .notNeeded, .alone: break
             }
@@ -203,7 +208,7 @@ extension Node {
     /// Every claim is answered at once, so that the other knows that it is heard.
     mutating func take(_ asked: PeerClaim, into effects: inout Effects) -> Bool {
         guard isArbiter, !asked.paths.isEmpty, claims.entries.count < ClaimDesk.entriesMax else { return true }
-        if let known = claims.number(of: asked.id, .peer) {
+        if let known = claims.key(of: asked.id, .peer) {
             guard claims.entries[known]?.claim.isHeld == true else { return true }
             // It was granted before the link went, and nobody has had it since.
             claims.entries[known]?.leaseEnds = nil
@@ -217,11 +222,11 @@ extension Node {
         claim.sinceMilliseconds = now.wallMilliseconds
         claim.isHeld = asked.isHeld
         let entry = ClaimDesk.Entry(claim: claim)
-        let number = claims.newNumber()
-        let request = claims.request(number, entry, at: now.monotonicMilliseconds)
+        let key = claims.newKey()
+        let request = claims.request(key, entry, at: now.monotonicMilliseconds)
         let isSplit = asked.isHeld && claims.machine.isHeldAgainst(request)
         if isSplit { noteSplitHold(of: claim, into: &effects) }
-        claims.entries[number] = entry
+        claims.entries[key] = entry
         if !asked.isHeld || isSplit { send(.claimAnswer(asked.id, isGranted: false), into: &effects) }
         return true
     }
@@ -235,44 +240,44 @@ extension Node {
         effects.add(.report(.note(Note(code: .lockSplitHold, subject: path.bytes))))
     }
 
-    mutating func takeClaimAnswer(_ id: UInt64, isGranted: Bool, into effects: inout Effects) {
-        guard let number = claims.number(of: id, .own), let entry = claims.entries[number] else { return }
+    mutating func takeClaimAnswer(_ id: Claim.ID, isGranted: Bool, into effects: inout Effects) {
+        guard let key = claims.key(of: id, .own), let entry = claims.entries[key] else { return }
         if entry.claim.isHeld, !isGranted { noteSplitHold(of: entry.claim, into: &effects) }
         switch entry.arbiter {
-        case .asked, .waits: claims.entries[number]?.arbiter = isGranted ? .granted : .waits
+        case .asked, .waits: claims.entries[key]?.arbiter = isGranted ? .granted : .waits
         case .notNeeded, .toAsk, .granted, .alone: break
         }
     }
 
-    mutating func takeRelease(of id: UInt64, into effects: inout Effects) {
-        guard let number = claims.number(of: id, .peer) else { return }
-        drop(number, refusal: .withdrawn, into: &effects)
+    mutating func takeRelease(of id: Claim.ID, into effects: inout Effects) {
+        guard let key = claims.key(of: id, .peer) else { return }
+        drop(key, refusal: .withdrawn, into: &effects)
     }
 
     /// What the other holds it may go on holding for a while; what it waits for it asks again.
     mutating func loseLinkOfClaims(into effects: inout Effects) {
         claims.lostLinkAt = now.monotonicMilliseconds
-        var (peers, toAskAgain): ([UInt64], [UInt64]) = ([], [])
-        for (number, entry) in claims.entries {
+        var (peers, toAskAgain): ([ClaimID], [ClaimID]) = ([], [])
+        for (key, entry) in claims.entries {
             guard entry.claim.node == .own else {
                 if entry.claim.isHeld {
-                    claims.entries[number]?.leaseEnds = now.monotonicMilliseconds + ClaimDesk.leaseMilliseconds
+                    claims.entries[key]?.leaseEnds = now.monotonicMilliseconds + ClaimDesk.leaseMilliseconds
                 } else {
-                    peers.append(number)
+                    peers.append(key)
                 }
                 continue
             }
-            claims.entries[number]?.isApart = entry.claim.isHeld || entry.isApart
+            claims.entries[key]?.isApart = entry.claim.isHeld || entry.isApart
             switch entry.arbiter {
-            case .asked, .waits, .granted: claims.entries[number]?.arbiter = .toAsk
+            case .asked, .waits, .granted: claims.entries[key]?.arbiter = .toAsk
             case .notNeeded, .toAsk, .alone: continue
             }
             guard entry.isQueued, !entry.claim.isHeld else { continue }
-            claims.entries[number]?.isQueued = false
-            toAskAgain.append(number)
+            claims.entries[key]?.isQueued = false
+            toAskAgain.append(key)
         }
         // All of them first, so that none is granted because another leaves the queue.
-        for number in peers { drop(number, refusal: .withdrawn, into: &effects) }
-        for number in toAskAgain { instruct(.end(claim: number, []), into: &effects) }
+        for key in peers { drop(key, refusal: .withdrawn, into: &effects) }
+        for key in toAskAgain { instruct(.end(claim: key, []), into: &effects) }
     }
 }

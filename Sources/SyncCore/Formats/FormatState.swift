@@ -8,6 +8,8 @@ struct FormatState: Sendable {
     var unread = SortedMap<Path, HashedPath>()
     /// Headers that were read and are not in a row yet.
     var headers = SortedMap<Path, FormatMark>()
+    /// What is wrong with headers that were read, in words, until an alert says it.
+    var faults = SortedMap<Path, Fault>()
     /// Since when a file is empty or corrupt that was not: who saves may not be done yet.
     var brokenSince = SortedMap<Path, UInt64>()
     /// Since when a guarded file is missing: who deletes it and makes it anew in one breath saves it.
@@ -30,6 +32,13 @@ struct FormatState: Sendable {
     /// Conflict copies to be compared with their originals.
     var copies = SortedMap<Path, Bool>()
     var isJudging = false
+    /// Copies that lost by their format, and the alert each belongs to.
+    var downgrades = SortedMap<Path, AlertKey>()
+
+    struct Fault: Sendable {
+        let content: ContentID
+        let text: String
+    }
 
     struct Review: Sendable {
         var after: Path?

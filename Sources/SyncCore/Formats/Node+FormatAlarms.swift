@@ -1,5 +1,5 @@
 import RecordMerge
-import SyncModel
+public import SyncModel
 
 /// Who does not understand which file: one alert for each file, version and node, on both nodes.
 extension Node {
@@ -48,7 +48,8 @@ extension Node {
         for old in rows {
             var row = old
             let rule = formats.rules.reader(of: row.path)
-            if row.format?.rule != rule?.fingerprint { row.format = nil }
+            // (The rule it was read by may have a fault by now.)
+            if row.format?.rule != rule?.fingerprint, !isHeldBack(row.path) { row.format = nil }
             if formats.isFirstReview, row.format?.reading == .corrupt, row.condition == .normal {
                 formats.toRead[row.path] = true
                 watch.toHash[row.path] = true
@@ -73,7 +74,7 @@ extension Node {
 
     /// What the peer understands by now is no alert any more.
     private mutating func endStaleFindings(into effects: inout Effects) {
-        for (key, _) in alarms.raised where key.format?.node == .peer && !isOpen(key) {
+        for (key, _) in alarms.raised where key.code == .formatNewer && key.format?.node == .peer && !isOpen(key) {
             setAlarm(key, if: false, into: &effects)
         }
     }
@@ -97,6 +98,7 @@ extension Node {
         if row.disk == nil { setAlarm(.itemPoisoned, subject: row.path.bytes, if: false, into: &effects) }
         if ConflictName.isConflictCopy(row.path) {
             formats.copies[row.path] = true
+            formats.faults[row.path] = nil
             return
         }
         let open = findings(of: row)
@@ -108,8 +110,11 @@ extension Node {
         {
             formats.toKeep[row.path] = format.content
         }
-        let writer = row.disk?.origins.content.author
-        for key in open { setAlarm(key, writer: writer, if: true, into: &effects) }
+        let fault = formats.faults[row.path].flatMap { $0.content == row.format?.content ? $0.text : nil }
+        if fault != nil || row.disk == nil { formats.faults[row.path] = nil }
+        let facts = AlertFacts(writer: row.disk?.origins.content.author, detail: fault ?? "")
+        let isAnother = before?.format.map { $0.content != row.format?.content } ?? false
+        for key in open { setAlarm(key, facts, isAnother: isAnother, if: true, into: &effects) }
         // Of what has gone no copy is a downgrade.
         if row.format?.reading != before?.format?.reading || (row.disk == nil) != (before?.disk == nil) {
             noteCopies(of: row.path)
@@ -125,10 +130,12 @@ extension Node {
         return formats.rules.rule(for: row.path) != nil && row.format?.content != shown
     }
 
+    /// What is to come back in the place of a save that is held back is told of all the while: whoever has seen the alert is not told
+    /// again because of each such save.
     private func findings(of row: Row) -> [AlertKey] {
         guard let format = row.format, let rule = formats.rules.rule(for: row.path), rule.fingerprint == format.rule,
-            case .file(let content, _)? = row.disk?.entry.content, content == format.content, !row.owesCopy,
-            !format.isGivenUp
+            case .file(let content, _)? = row.disk?.entry.content, !format.isGivenUp,
+            row.owesCopy ? isToComeBack(format, row) : content == format.content
         else { return [] }
         let own = FormatFinding(found: format.reading.number, supported: rule.supports, node: .own)
         switch format.reading {
@@ -139,7 +146,7 @@ extension Node {
             let theirs = peerSupport(of: rule).map { support in
                 FormatFinding(found: number, supported: support.versions, node: .peer)
             }
-            return [own, theirs].compactMap(\.self).filter { number > $0.supported.upperBound }
+            return [own, theirs].compactMap(\.self).filter { number > $0.supported?.upperBound ?? .max }
                 .map { AlertKey(code: .formatNewer, subject: row.path.bytes, format: $0) }
         }
     }
@@ -148,8 +155,8 @@ extension Node {
 
     /// A copy may be a downgrade of its original now, or no more.
     private mutating func noteCopies(of path: Path) {
-        for (key, _) in alarms.raised where key.code == .conflictFile || key.code == .formatDowngradeHeld {
-            guard let copy = Path(key.subject), ConflictName.parts(of: copy)?.original == path else { continue }
+        let contested = alarms.raised.compactMap { $0.key.code == .conflictFile ? Path($0.key.subject) : nil }
+        for copy in contested + formats.downgrades.keys where ConflictName.parts(of: copy)?.original == path {
             formats.copies[copy] = true
         }
     }
@@ -163,6 +170,7 @@ extension Node {
         formats.isJudging = false
         let rows = answers.rowsByPath()
         let originals = answers.rowsByPath()
+        var touched = SortedMap<AlertKey, Bool>()
         for copy in copies {
             formats.copies[copy] = nil
             let row = rows[copy]
@@ -176,13 +184,44 @@ extension Node {
                 watch.toHash[copy] = true
                 continue
             }
-            let isDowngrade =
-                if let lost = row?.format, let kept = original?.format, original?.disk != nil {
-                    lost.rule == kept.rule && lost.reading.isDowngrade(of: kept.reading)
-                } else { false }
-            setAlarm(.conflictFile, subject: copy.bytes, if: isThere && !isDowngrade, into: &effects)
-            setAlarm(.formatDowngradeHeld, subject: copy.bytes, if: isThere && isDowngrade, into: &effects)
+            let downgrade = isThere ? downgrade(row, of: original, by: copy) : nil
+            setAlarm(.conflictFile, subject: copy.bytes, if: isThere && downgrade == nil, into: &effects)
+            for key in [formats.downgrades[copy], downgrade].compactMap(\.self) { touched[key] = true }
+            formats.downgrades[copy] = downgrade
         }
+        tellDowngrades(touched.keys, into: &effects)
+    }
+
+    /// The alert about what was written over the newer one, by the author that the copy is named after.
+    private func downgrade(_ row: Row?, of original: Row?, by copy: Path) -> AlertKey? {
+        guard let row, row.isDowngrade(of: original), let original, let lost = row.format, let kept = original.format
+        else { return nil }
+        let author: Author = ConflictName.parts(of: copy)?.node == ConflictName.safeName(of: record.name) ? .own : .peer
+        let finding = FormatFinding(found: lost.reading.number, kept: kept.reading.number, node: author)
+        return AlertKey(code: .formatDowngradeHeld, subject: original.path.bytes, format: finding)
+    }
+
+    /// One for each file, pair of versions and author, however many copies there are.
+    private mutating func tellDowngrades(_ keys: some Sequence<AlertKey>, into effects: inout Effects) {
+        var copies = SortedMap<AlertKey, (count: Int, last: Path)>()
+        for key in keys { copies[key] = (0, .root) }
+        for (copy, key) in formats.downgrades {
+            guard let known = copies[key] else { continue }
+            // By their names in the order of their times.
+            copies[key] = (known.count + 1, copy)
+        }
+        for (key, known) in copies {
+            let facts = AlertFacts(writer: key.format?.node, size: known.count, copy: known.last)
+            setAlarm(key, facts, if: known.count > 0, into: &effects)
+        }
+    }
+}
+
+extension Row {
+    /// A conflict copy that lost to what stands at the path by its format.
+    public func isDowngrade(of original: Row?) -> Bool {
+        guard let lost = format, let kept = original?.format, original?.disk != nil else { return false }
+        return lost.rule == kept.rule && lost.reading.isDowngrade(of: kept.reading)
     }
 }
 

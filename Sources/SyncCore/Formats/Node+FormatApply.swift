@@ -31,9 +31,10 @@ extension Node {
                 task.state = .ready
             }
         case .bytes(let bytes)?:
-            let rule = formats.rules.reader(of: path)
+            let read = formats.rules.reader(of: path)?.mark(of: content, size: size, header: bytes)
+            formats.faults[path] = read?.fault.map { FormatState.Fault(content: content, text: $0) }
             plan.tasks.update(path) { task in
-                task.format = rule?.mark(of: content, size: size, header: bytes)
+                task.format = read?.0
                 task.state = .ready
             }
         case .failed(let error)?: fail(path, error, into: &effects)

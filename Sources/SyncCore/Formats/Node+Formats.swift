@@ -61,7 +61,7 @@ extension Node {
         guard let result = formats.unread.removeValue(forKey: path) else { return }
         notePoison(outcomes.first, at: path, into: &effects)
         guard let outcome = outcomes.first,
-            let mark = formats.rules.reader(of: path)?.mark(of: result.outcome, header: outcome)
+            let (mark, fault) = formats.rules.reader(of: path)?.mark(of: result.outcome, header: outcome)
         else {
             // It is not what was read any more, or cannot be read now.
             watch.hashing[path] = nil
@@ -70,6 +70,7 @@ extension Node {
             return
         }
         formats.headers[path] = mark
+        formats.faults[path] = fault.map { FormatState.Fault(content: mark.content, text: $0) }
         watch.observing += 1
         enqueue(.hashed([result]))
     }
@@ -77,6 +78,7 @@ extension Node {
     /// The header belongs to what the row says stands there. What stands there only until it has made room does not count.
     mutating func noteFormat(_ row: inout Row) {
         formats.missingSince[row.path] = nil
+        if isHeldBack(row.path) { return }
         let header = formats.headers.removeValue(forKey: row.path)
         guard let rule = formats.rules.reader(of: row.path) else {
             row.format = nil
@@ -143,6 +145,8 @@ extension Node {
             watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
             return true
         }
+        // The next save has its own time.
+        formats.brokenSince[row.path] = nil
         if !kept.contains(known.content), isUnshared(known, row) { return false }
         let origin = Origin(
             author: .own, position: record.ownHead.position, time: clock.tick(wallMilliseconds: now.wallMilliseconds))
@@ -234,12 +238,13 @@ extension Node {
 }
 
 extension FormatRule {
-    func mark(of outcome: HashOutcome, header: ReadOutcome) -> FormatMark? {
+    /// With what is wrong with it.
+    func mark(of outcome: HashOutcome, header: ReadOutcome) -> (FormatMark, fault: String?)? {
         guard case .content(.file(let content, let size), _, _) = outcome else { return nil }
         switch header {
         case .bytes(let bytes):
             return bytes.count == bytesNeeded(of: size) ? mark(of: content, size: size, header: bytes) : nil
-        case .poisoned: return poisoned(content)
+        case .poisoned: return (poisoned(content), nil)
         case .failed: return nil
         }
     }
@@ -249,7 +254,19 @@ extension FormatRule {
         FormatMark(content: content, rule: fingerprint, reading: .corrupt)
     }
 
-    func mark(of content: ContentID, size: UInt64, header bytes: [UInt8]) -> FormatMark {
-        FormatMark(content: content, rule: fingerprint, reading: header(of: bytes, size: size).reading)
+    func mark(of content: ContentID, size: UInt64, header bytes: [UInt8]) -> (FormatMark, fault: String?) {
+        let header = header(of: bytes, size: size)
+        return (FormatMark(content: content, rule: fingerprint, reading: header.reading), header.fault)
+    }
+}
+
+extension FormatHeader {
+    /// A sentence for the alert.
+    fileprivate var fault: String? {
+        switch self {
+        case .corrupt(let reason, let offset): "At byte \(offset): \(reason)."
+        case .unknown(let found): "Instead of a version there is: \(found.isEmpty ? "nothing" : Path.escape(found))."
+        case .zeroLength, .version: nil
+        }
     }
 }

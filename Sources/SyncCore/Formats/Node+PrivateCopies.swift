@@ -59,13 +59,10 @@ extension Node {
             return
         }
         formats.keeping = version.path
-        let intent = Intent(
-            stage: stage, path: version.path, action: .rename(from: version.path), expected: stat,
-            displaced: .version(version))
-        let program = DiskProgram([
-            .move(.stage(stage), to: version.place), .syncParent(version.place), .inspect(version.place),
-        ])
-        run([program], for: .placingNewer(version.with(stat: stat), past: past, stage), after: intent, into: &effects)
+        let placing = version.placing(from: stage, stat)
+        run(
+            [placing.program], for: .placingNewer(version.with(stat: stat), past: past, stage), after: placing.intent,
+            into: &effects)
     }
 
     /// The copy of an earlier state has become a version like any other by now, but nobody has seen it replaced: it goes.
@@ -127,6 +124,9 @@ extension Node {
     /// A copy is kept as long as the file is not understood.
     func isNeeded(_ version: KeptVersion) -> Bool {
         version.reason == .formatNewer
-            && alarms.raised.contains { $0.key.subject == version.path.bytes && $0.key.format?.node == .own }
+            && alarms.raised.contains { alarm in
+                alarm.key.subject == version.path.bytes && alarm.key.format?.node == .own
+                    && alarm.key.format?.supported != nil
+            }
     }
 }

@@ -52,6 +52,8 @@ public enum FinishReason: UInt8, Hashable, Sendable {
 public enum Report: Hashable, Sendable {
     /// A condition that lasts: one per code and subject.
     case raised(Alert)
+    /// It lasts, was met once more, or is about more or something else by now.
+    case raisedAgain(Alert)
     case cleared(AlertKey)
     /// A decision or an event that is over once it is told.
     case note(Note)
@@ -85,16 +87,43 @@ public struct AlertKey: Hashable, Comparable, Sendable {
 public struct Alert: Hashable, Sendable {
     public let key: AlertKey
     public let sinceMilliseconds: Int64
-    /// Who wrote what it is about, where that matters.
-    public let writer: Author?
-    /// What is wrong with a record, if it is about one.
-    public let violation: Violation?
+    public var facts: AlertFacts
 
-    public init(key: AlertKey, sinceMilliseconds: Int64, writer: Author? = nil, violation: Violation? = nil) {
+    public init(key: AlertKey, sinceMilliseconds: Int64, facts: AlertFacts = AlertFacts()) {
         self.key = key
         self.sinceMilliseconds = sinceMilliseconds
+        self.facts = facts
+    }
+}
+
+/// What is known of a condition beside its key. It may change while that lasts.
+public struct AlertFacts: Hashable, Sendable {
+    /// Who wrote what it is about, where that matters.
+    public var writer: Author?
+    /// What is wrong with a record, if it is about one.
+    public var violation: Violation?
+    /// Whole sentences for the end of the text: the reason, the place, the numbers. Empty where nothing is known.
+    public var detail: String
+    /// How much it is about: held deletes, copies. If that grows, nobody has seen all of it.
+    public var size: Int
+    /// The conflict copy of a downgrade that came last.
+    public var copy: Path?
+
+    public init(
+        writer: Author? = nil, violation: Violation? = nil, detail: String = "", size: Int = 1, copy: Path? = nil
+    ) {
         self.writer = writer
         self.violation = violation
+        self.detail = detail
+        self.size = size
+        self.copy = copy
+    }
+
+    /// What is known anew, and where that says nothing what was known before.
+    public func over(_ known: AlertFacts) -> AlertFacts {
+        AlertFacts(
+            writer: writer ?? known.writer, violation: violation ?? known.violation,
+            detail: detail.isEmpty ? known.detail : detail, size: size, copy: copy ?? known.copy)
     }
 }
 
@@ -125,9 +154,9 @@ public enum Answer: Hashable, Sendable {
 public enum ProgramWord: Hashable, Sendable {
     /// To be answered by `Command.answerQuestion`.
     case ask(Question)
-    case tell(presenter: UInt64, News)
+    case tell(presenter: PresenterID, News)
     /// Held for longer than was agreed, while somebody waits.
-    case revoked(claim: UInt64, client: UInt64)
+    case revoked(claim: Claim.ID, client: ClientID)
 }
 
 /// The effects of one step, in the order in which they are to be performed.

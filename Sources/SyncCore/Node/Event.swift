@@ -66,6 +66,8 @@ public struct Start: Sendable {
     public let checksum: CRC32.Checksum
     /// What the applications say of their files.
     public let models: [InstalledModel]
+    /// The files of those of which nobody can tell what they say.
+    public let heldFiles: HeldFiles
     public let formats: FormatRules
     /// The other node was there before this one, and what it has comes first.
     public let hasJoined: Bool
@@ -74,7 +76,8 @@ public struct Start: Sendable {
 
     public init(
         node: NodeRecord, settings: Settings, limits: Limits, program: [UInt8], nonce: UInt32, powerWasLost: Bool,
-        models: [InstalledModel] = [], formats: FormatRules = FormatRules(), hasJoined: Bool = false,
+        models: [InstalledModel] = [], heldFiles: HeldFiles = HeldFiles(), formats: FormatRules = FormatRules(),
+        hasJoined: Bool = false,
         features: [[UInt8]] = [],
         digest: @escaping SHA256.Function = { SHA256.digest(of: $0) },
         checksum: @escaping CRC32.Checksum = { CRC32.checksum($0) }
@@ -88,6 +91,7 @@ public struct Start: Sendable {
         self.digest = digest
         self.checksum = checksum
         self.models = models
+        self.heldFiles = heldFiles
         self.formats = formats
         self.hasJoined = hasJoined
         self.features = features
@@ -126,11 +130,11 @@ public struct CommandID: Hashable, Sendable {
 
 /// What a person decides about a record that is in quarantine, or was.
 public enum ContestChoice: Hashable, Sendable {
-    /// It gets the place that it lost; who has it goes to quarantine.
+    /// It gets the place that it lost; who has it goes to quarantine. Of two names of one record: what this one says counts.
     case take
-    /// It is deleted, with those that left the folder with it.
+    /// It is deleted, with those that left the folder with it. A second name: what is shown counts.
     case discard
-    /// The delete is taken back.
+    /// The delete is taken back, with that of all that were deleted with it.
     case restore
 }
 
@@ -152,6 +156,8 @@ public enum Command: Hashable, Sendable {
     case doubt(Path, Content, Stat)
     /// Records that are in quarantine, and why.
     case contests
+    /// Groups of records that were discarded and can be restored.
+    case discardedContests
     /// Records that are deleted.
     case deadRecords
     case settleContest(ContestChoice, RecordID)
@@ -161,12 +167,12 @@ public enum Command: Hashable, Sendable {
     case scanRecords
     /// Answered by `.claims` with the one that is granted, when it is.
     case claim(Claim, timeoutMilliseconds: UInt64?)
-    /// By their numbers, waiting or granted, and what was done under them that others must know of.
-    case endClaims([UInt64], [Deed])
+    /// Waiting or granted, and what was done under them that others must know of.
+    case endClaims([Claim.ID], [Deed])
     /// It is asked before others touch what it shows, and told after.
     case present(Presenter)
-    case withdrawPresenter(UInt64)
-    case answerQuestion(UInt64, of: UInt64, PresenterAnswer)
+    case withdrawPresenter(PresenterID)
+    case answerQuestion(QuestionID, of: PresenterID, PresenterAnswer)
     /// All that are known here.
     case listClaims
     /// The administrator has changed his mind.

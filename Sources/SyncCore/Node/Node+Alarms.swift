@@ -6,25 +6,35 @@ struct AlarmState: Sendable {
 }
 
 extension Node {
-    mutating func setAlarm(_ code: MessageCode, subject: [UInt8] = [], if holds: Bool, into effects: inout Effects) {
-        setAlarm(AlertKey(code: code, subject: subject), if: holds, into: &effects)
-    }
-
     mutating func setAlarm(
-        _ key: AlertKey, writer: Author? = nil, violation: Violation? = nil, if holds: Bool,
+        _ code: MessageCode, subject: [UInt8] = [], _ facts: AlertFacts = AlertFacts(), if holds: Bool,
         into effects: inout Effects
     ) {
-        let isRaised = alarms.raised.contains(key: key)
-        if holds && !isRaised {
-            let alert = Alert(
-                key: key, sinceMilliseconds: now.wallMilliseconds, writer: writer, violation: violation)
+        setAlarm(AlertKey(code: code, subject: subject), facts, if: holds, into: &effects)
+    }
+
+    /// `isAnother` if it is the same condition of something that has come since.
+    mutating func setAlarm(
+        _ key: AlertKey, _ facts: AlertFacts = AlertFacts(), isAnother: Bool = false, if holds: Bool,
+        into effects: inout Effects
+    ) {
+        switch (alarms.raised[key], holds) {
+        case (nil, true):
+            let alert = Alert(key: key, sinceMilliseconds: now.wallMilliseconds, facts: facts)
             alarms.raised[key] = alert
             effects.add(.report(.raised(alert)))
-            noteSight(of: key.code, key.subject, isOpen: true, into: &effects)
-        } else if !holds && isRaised {
+            noteSight(of: key, isOpen: true, into: &effects)
+        case (var alert?, true):
+            let known = alert.facts
+            alert.facts = facts.over(known)
+            guard isAnother || alert.facts != known else { return }
+            alarms.raised[key] = alert
+            effects.add(.report(.raisedAgain(alert)))
+        case (_?, false):
             alarms.raised[key] = nil
             effects.add(.report(.cleared(key)))
-            noteSight(of: key.code, key.subject, isOpen: false, into: &effects)
+            noteSight(of: key, isOpen: false, into: &effects)
+        case (nil, false): break
         }
     }
 
@@ -62,5 +72,24 @@ extension Node {
             setAlarm(.conflictFile, subject: key.subject, if: false, into: &effects)
             setAlarm(.conflictFile, subject: moved.bytes, if: true, into: &effects)
         }
+    }
+}
+
+extension DiskError {
+    /// What the disk said, and to what.
+    func facts(at path: Path? = nil) -> AlertFacts {
+        let words =
+            switch self {
+            case .noSpace: "there is no space left"
+            case .inputOutput: "it could not be read or written"
+            case .readOnly: "the file system can only be read"
+            case .permission: "this user may not do that"
+            case .nameTooLong: "the name is too long for the file system"
+            case .crossDevice: "another disk is mounted there"
+            case .unsupported: "the file system cannot hold it"
+            case .notFound, .exists, .notEmpty, .notDirectory, .isDirectory, .busy, .mismatch:
+                "it is not as it was a moment ago"
+            }
+        return AlertFacts(detail: path.map { "At \"\($0)\": \(words)." } ?? "Among the kept versions: \(words).")
     }
 }

@@ -1128,7 +1128,7 @@ extension Node {
             return
         }
         if reason == .noSpace || reason == .inputOutput || reason == .readOnly {
-            setAlarm(Node.reason(for: reason), if: true, into: &effects)
+            setAlarm(Node.reason(for: reason), reason.facts(at: path), if: true, into: &effects)
         }
         if item.isInPlace {
             settleInPlace(item, &row, in: &batch)
@@ -1184,7 +1184,7 @@ extension Node {
     mutating func announce(_ path: Path, from version: KeptVersion, replacing expected: Stat? = nil) -> Intent {
         Intent(
             stage: nextStage(), path: path, action: .rename(from: path), expected: expected,
-            displaced: version.isQuarantined ? .quarantine(version) : .version(version))
+            displaced: version.displaced)
     }
 
     /// Runs programs once their intent is durable.
@@ -1194,6 +1194,17 @@ extension Node {
         var batch = Batch()
         batch.add(.putIntent(intent))
         store(&batch, then: .run(purpose, programs), into: &effects)
+    }
+}
+
+extension KeptVersion {
+    fileprivate var displaced: Intent.Displaced { isQuarantined ? .quarantine(self) : .version(self) }
+
+    /// What lies in the stage, whole, goes to its place: the note for recovery, and what does it.
+    func placing(from stage: StageName, _ stat: Stat) -> (intent: Intent, program: DiskProgram) {
+        let intent = Intent(
+            stage: stage, path: path, action: .rename(from: path), expected: stat, displaced: displaced)
+        return (intent, DiskProgram([.move(.stage(stage), to: place), .syncParent(place), .inspect(place)]))
     }
 }
 

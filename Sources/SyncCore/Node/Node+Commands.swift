@@ -37,6 +37,8 @@ extension Node {
             enqueue(.doubt(id, path, found, stat))
         case .contests:
             effects.add(.answer(id, .contests(contests)))
+        case .discardedContests:
+            effects.add(.answer(id, .contests(discardedContests)))
         case .deadRecords:
             effects.add(.answer(id, .records(records.dead)))
         case .settleContest(let choice, let record):
@@ -53,6 +55,7 @@ extension Node {
         case .present(let presenter):
             instruct(.register(presenter), into: &effects)
             effects.add(.answer(id, .done))
+            tellWarnings(to: presenter, into: &effects)
         case .withdrawPresenter(let presenter):
             instruct(.withdraw(presenter: presenter), into: &effects)
             effects.add(.answer(id, .done))
@@ -120,17 +123,31 @@ extension Node {
             let reason = reason(for: row)
             return Status.Pending(path: row.path, reason: reason, sinceMilliseconds: since(reason, row))
         }
-        let outgoing = outgoing(answers.log(), but: status.pending)
-        status.pending = (status.pending + outgoing).sorted { $0.path < $1.path }
-        status.pendingTotal = counts.unsettled + outgoing.count
+        let locked = locked(but: status.pending)
+        let outgoing = outgoing(answers.log(), but: status.pending + locked)
+        let unread = unread(but: status.pending + locked + outgoing)
+        status.pending = (status.pending + locked + outgoing + unread).sorted { $0.path < $1.path }
+        status.pendingTotal = counts.unsettled + locked.count + outgoing.count + unread.count
         status.alerts = alarms.raised.map(\.value)
         status.locks = claims.entries.count { $0.value.claim.isHeld }
         status.heldDeletes = record.held
         status.quarantinedRecords = records.contestedCount
         status.contests = records.contested.count
         status.heldSets = records.held.count
+        status.importRepairs = records.importRepairs
+        status.recordsAreMatched = records.areMatched && session.setsComing.isEmpty
         status.state = folderState
         effects.add(.answer(id, .status(status)))
+    }
+
+    /// What cannot be read, or has no name here, may be anything: nobody can say that it is in sync.
+    private func unread(but known: [Status.Pending]) -> [Status.Pending] {
+        let known = SortedMap(known.map { ($0.path, true) })
+        return watch.unreadable.filter { !known.contains(key: $0.key) }.map { path, code in
+            let alarm = alarms.raised[AlertKey(code: code, subject: path.bytes)]
+            return Status.Pending(
+                path: path, reason: code, sinceMilliseconds: alarm?.sinceMilliseconds ?? now.wallMilliseconds)
+        }
     }
 
     private var folderState: Status.FolderState {
@@ -141,7 +158,8 @@ extension Node {
         if isInSync { return .inSync }
         let allWait = plan.tasks.allSatisfy { $0.value.state == .claiming }
         let waitsForPeer = !session.isLive || session.peerIsPaused || session.peerHeld > 0
-        return counts.unsettled > 0 && allWait || waitsForPeer ? .waiting : .syncing
+        let isAnyLeft = counts.unsettled > 0 || !lockedSaves.isEmpty || !watch.unreadable.isEmpty
+        return isAnyLeft && allWait || waitsForPeer ? .waiting : .syncing
     }
 
     /// Paths of which the other node does not show yet what this one wrote. One that is settled nowhere counts once.
@@ -162,16 +180,26 @@ extension Node {
         return since.map { Status.Pending(path: $0.key, reason: outgoingReason, sinceMilliseconds: $0.value) }
     }
 
+    /// Saves of records that are told of when the lock ends that they were made under.
+    private func locked(but listed: [Status.Pending]) -> [Status.Pending] {
+        let locked = lockedSaves
+        guard !locked.isEmpty else { return [] }
+        let since = now.wallMilliseconds - Int64(clamping: now.monotonicMilliseconds - records.firstFoundAt)
+        return locked.map(\.key).filter { path in !listed.contains { $0.path == path } }
+            .map { Status.Pending(path: $0, reason: .lockHeld, sinceMilliseconds: since) }
+    }
+
     /// Why this path is not the same on both nodes, as far as this one knows. Nil if it is.
     public func reasonNotInSync(_ row: Row) -> MessageCode? {
         if row.isUnsettled { return reason(for: row) }
+        if lockedSaves.contains(key: row.path) { return .lockHeld }
         return record.peer != nil && row.version.own > record.applied ? outgoingReason : nil
     }
 
     private var outgoingReason: MessageCode {
         if record.isForked { return .logForked }
         if record.isPaused { return .nodePaused }
-        if !session.isLive { return .peerAway }
+        if !session.isLive { return session.isDisjoint ? .wireDisjoint : .peerAway }
         return session.peerIsPaused ? .peerPaused : .waitingPeer
     }
 
@@ -179,12 +207,12 @@ extension Node {
     private func reason(for row: Row) -> MessageCode {
         if record.isForked { return .logForked }
         if watch.root != .healthy { return watch.root == .replaced ? .rootReplaced : .rootMissing }
-        if row.condition == .missing, !waitsForAuthor(row) {
+        if row.condition == .missing, !waitsForAuthor(row), row.waiting?.reason != .schemaInvalid {
             return record.held == nil ? .waitingChildren : .fuseDeletes
         }
         if record.isPaused { return .nodePaused }
         if let waiting = row.waiting { return waiting.reason }
-        if !session.isLive { return .peerAway }
+        if !session.isLive { return session.isDisjoint ? .wireDisjoint : .peerAway }
         if row.condition == .damaged { return .stateDamaged }
         if session.peerIsPaused { return .peerPaused }
         return .waitingContent
@@ -211,7 +239,8 @@ extension Node {
             effects.add(.answer(id, .refused(.pathBusy)))
             return
         }
-        enqueue(.restoreOver(id, kept, path ?? kept.path))
+        let target = path ?? kept.path
+        copyKept(id, kept, target, into: &effects)
     }
 
     /// The version goes back into the tree by its name; a file that stands there takes its place among the versions. Directories that
@@ -219,15 +248,31 @@ extension Node {
     mutating func restoreOver(
         _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ answers: inout Answers, into effects: inout Effects
     ) {
+        let isDue = takeOrder(of: id, at: target)
         let row = answers.rows().first
         let parents = answers.rowsByPath()
+        guard !isHeldBack(target) else {
+            endGivingBack(kept, into: &effects)
+            effects.add(.answer(id, .refused(.schemaInvalid)))
+            return
+        }
         let isBelowFile = target.parents.contains { parents[$0]?.disk?.entry.content.isDirectory == false }
         guard !apply.touches(target), !target.isReserved, !target.isRoot, row?.disk?.entry.content.isDirectory != true,
             !isBelowFile
         else {
-            apply.givingBack[kept.id] = nil
+            endGivingBack(kept, into: &effects)
             effects.add(.answer(id, .refused(.pathBusy)))
             return
+        }
+        if !isDue {
+            // Who shows what stands there saves it first.
+            switch turn(of: .restore(id, kept), at: target, [Access(target, .write(.merging))], into: &effects) {
+            case .come: break
+            case .later: return
+            case .taken:
+                endGivingBack(kept, into: &effects)
+                return effects.add(.answer(id, .refused(.lockHeld)))
+            }
         }
         let (there, here) = (kept.place, Place.tree(target))
         let program: DiskProgram
@@ -285,7 +330,7 @@ extension Node {
         // What could not be looked at, if it is a save in that very moment, the late look will find.
         guard let result = results.last, failure.map({ $0.index > (old == nil ? 0 : Node.restoringExchange) }) ?? true
         else {
-            apply.givingBack[kept.id] = nil
+            endGivingBack(kept, into: &effects)
             effects.add(.answer(id, answer))
             return
         }
@@ -301,10 +346,14 @@ extension Node {
         into effects: inout Effects
     ) {
         endRestoring(target, intent, into: &effects)
-        apply.givingBack[kept.id] = nil
         if let result = results.first, result.failure?.index == 1, let save = result.inspected.first ?? nil {
             // What it was to change places with is gone again: the save goes into the tree beside it.
+            apply.givingBack[kept.id] = nil
             rescue(kept.with(stat: save), into: &effects)
+        } else if results.first?.failure == nil {
+            endGivingBack(kept, into: &effects)
+        } else {
+            apply.givingBack[kept.id] = nil
         }
         effects.add(.answer(id, .refused(.pathBusy)))
     }

@@ -288,7 +288,8 @@ extension Node {
         let living = LivingFiles(answers.rows())
         deletes.forgive(living)
         var tally = tally
-        for file in files where living.contain(file) { tally.forgive(file) }
+        // (What is held back is not told, so nothing is lost by it.)
+        for file in files where living.contain(file) || isHeldBack(file.path) { tally.forgive(file) }
         finishTally(tally, next: next, into: &effects)
     }
 
@@ -384,7 +385,8 @@ extension Node {
         let since = record.held?.sinceMilliseconds ?? now.wallMilliseconds
         record.held = NodeRecord.HeldDeletes(
             id: record.held?.id ?? UInt64(clamping: now.wallMilliseconds), files: files, sinceMilliseconds: since)
-        if isNew { setAlarm(code, if: true, into: &effects) }
+        let raised = isNew || alarms.raised.contains(key: AlertKey(code: code)) ? code : nil
+        if let raised { setAlarm(raised, AlertFacts.held(files), if: true, into: &effects) }
         var batch = Batch()
         store(&batch, into: &effects)
     }
@@ -440,6 +442,10 @@ extension Node {
             noteStray(disk.stat, disk.entry.content, row.path)
             var gone = disk.entry
             gone.content = .absent
+            if holdsBack(&row, .absent) {
+                put(row, replacing: old, in: &batch, into: &effects)
+                continue
+            }
             if leaveToRecords(&row, gone, nil) { continue }
             let target = deletes.movedTo.removeValue(forKey: row.path)
             revise(&row, to: gone, stat: nil, movedTo: target, in: &batch)
@@ -491,4 +497,9 @@ extension Node {
         if !batch.isEmpty { store(&batch, into: &effects) }
         if rows.count == limits.batchPathsMax, let last = rows.last { enqueue(.rejectMissing(after: last.path)) }
     }
+}
+
+extension AlertFacts {
+    /// Deletes that wait for a person.
+    static func held(_ files: Int) -> AlertFacts { AlertFacts(detail: "\(files) files are held.", size: files) }
 }

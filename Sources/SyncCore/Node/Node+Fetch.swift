@@ -367,11 +367,13 @@ extension Node {
 
     /// A task could not be done: its row says why, and it is tried again later.
     mutating func fail(_ path: Path, _ error: DiskError, into effects: inout Effects) {
-        fail(path, reason: Node.reason(for: error), into: &effects)
+        fail(path, reason: Node.reason(for: error), error.facts(at: path), into: &effects)
     }
 
-    mutating func fail(_ path: Path, reason: MessageCode, into effects: inout Effects) {
-        if reason == .diskFull || reason == .diskError { setAlarm(reason, if: true, into: &effects) }
+    mutating func fail(
+        _ path: Path, reason: MessageCode, _ facts: AlertFacts = AlertFacts(), into effects: inout Effects
+    ) {
+        if reason == .diskFull || reason == .diskError { setAlarm(reason, facts, if: true, into: &effects) }
         guard let task = plan.tasks[path] else { return }
         plan.tasks[path] = nil
         if let stage = task.stage { plan.abandoned.append(stage.name) }

@@ -1,3 +1,4 @@
+import Coordination
 import SyncModel
 
 /// The peer's log: verified entry by entry, joined into the rows, durable before it is acknowledged.
@@ -108,7 +109,7 @@ extension Node {
         }
         guard let first = incoming.queue.first else { return }
         if case .relocate(let move) = first.change {
-            guard isWorking, apply.isIdle else { return }
+            guard isWorking, apply.isIdle, !claims.isWaiting(toDoAt: move.to) else { return }
             _ = incoming.queue.popFirst()
             incoming.isBusy = true
             enqueue(.weighRelocation(first, move.flipped))
@@ -135,7 +136,16 @@ extension Node {
             join(revision.flipped, at: path, rows: &rows, in: &batch, into: &effects)
         }
         for entry in entries { advanceImport(to: entry.head) }
+        planMade(entries.compactMap(\.putPath), &rows, in: &batch, into: &effects)
         store(&batch, into: &effects)
+    }
+
+    /// Those that are put, and the directories of files that a model claims.
+    func importQuery(_ entries: [LogRecord]) -> StoreQuery {
+        let paths = entries.compactMap(\.putPath)
+        let claimed = paths.filter { book(of: $0) != nil }
+        guard !claimed.isEmpty else { return .rows(paths) }
+        return .rows(SortedMap((paths + claimed.compactMap(\.parent)).map { ($0, true) }).map(\.key))
     }
 
     private mutating func join(
@@ -158,7 +168,9 @@ extension Node {
             if row.condition == .ignored, row.disk == nil || standsInTheWay(row) { makeStranger(&row) }
             plan.want(path)
         }
-        if wanted.isConflict && book(of: path) == nil && !(old.map { resolution(of: $0).isConflict } ?? false) {
+        if wanted.isConflict && book(of: path) == nil && !isHeldBack(path)
+            && !(old.map { resolution(of: $0).isConflict } ?? false)
+        {
             effects.add(.report(.note(Note(code: .conflictFile, subject: path.bytes))))
         }
         put(row, replacing: old, in: &batch, into: &effects)
@@ -232,6 +244,7 @@ extension Node {
         _ entry: LogRecord, _ move: Relocation, _ answers: inout Answers, into effects: inout Effects
     ) {
         incoming.isBusy = false
+        let isDue = takeOrder(of: nil, at: move.to)
         // Read path by path meanwhile: it came again over a new link before the last part was noted.
         guard entry.head.position > record.importedHead.position else { return }
         let rows = answers.rowsByPath()
@@ -247,10 +260,20 @@ extension Node {
             (rows[move.to]?.version.own ?? .none) <= move.seenPeer,
             parent.isRoot || rows[parent]?.disk?.entry.content.isDirectory == true,
             !watch.rules.isIgnored(move.to.bytes, isDirectory: true), apply.isIdle, isWorking, !record.isPaused,
-            !claims.holds(move.from), !claims.holds(move.to)
+            !concernsHeldFiles(move)
         else {
             askForExpansion(entry)
             return
+        }
+        if !isDue {
+            let accesses = [move.from, move.to].map { Access($0, .write(.moving)) }
+            switch turn(of: .relocate(entry.head.position), at: move.to, accesses, into: &effects) {
+            case .come: break
+            case .later where claims.orders.contains(key: move.to): return incoming.queue.prepend(entry)
+            case .later, .taken:
+                // Path by path: what nobody has comes at once, and each of the others when it is its turn.
+                return askForExpansion(entry)
+            }
         }
         var parents = SortedMap<Path, Timestamp>()
         for path in [move.from.parent, move.to.parent] {
@@ -349,6 +372,13 @@ extension Node {
         rescan(move.to)
     }
 
+    /// Somebody who shows something in it would not let go of it.
+    mutating func giveUpRelocation(_ position: LogPosition) {
+        guard let entry = incoming.queue.first, entry.head.position == position else { return }
+        _ = incoming.queue.popFirst()
+        askForExpansion(entry)
+    }
+
     private mutating func askForExpansion(_ entry: LogRecord) {
         incoming.expanding = entry
         session.asksToExpand = entry.head.position
@@ -399,6 +429,10 @@ extension Node {
                 }
                 cancel(row.path)
                 put(row, replacing: old, in: &batch, into: &effects)
+                // What the records say is to be there is not said by the row any more.
+                noteRow(at: row.path)
+                // What stands there now may be what is not told.
+                if isHeldBack(row.path) { look(at: row.path) }
                 continue
             }
             let position = nextPosition()
@@ -430,4 +464,9 @@ extension Node {
         // What the peer says anew must not be imported before the last page is done: it would be adopted with the rest.
         if !isLast, let last = rows.last { enqueueFirst(.adopt(after: last.path, beyond: beyond)) }
     }
+}
+
+extension LogRecord {
+    /// Whose row it changes, if it is only one.
+    fileprivate var putPath: Path? { if case .put(let path, _) = change { path } else { nil } }
 }

@@ -299,7 +299,7 @@ extension Node {
         case .keepNewer(let path, let content):
             return [.rows([path]), .chunkList(content), .versions(path, limit: limits.batchPathsMax)]
         case .importRecords(let records):
-            return [.rows(records.compactMap { if case .put(let path, _) = $0.change { path } else { nil } })]
+            return [importQuery(records)]
         case .importPage(let states), .importRows(let states):
             return [.rows(states.map(\.path))]
         case .weighRelocation(_, let move):

@@ -920,6 +920,7 @@ extension Node {
     private mutating func revived(_ row: inout Row) {
         takeBackFinding(at: row.path)
         row.condition = .normal
+        endHoldingBack(&row)
         plan.madeProgress = true
         plan.want(row.path)
     }
@@ -970,7 +971,7 @@ extension Node {
                 look(at: row.path)
             case .content(let content, let list, let stat):
                 if case .file(let id, _) = content { batch.add(.putChunks(id, list)) }
-                if !row.needsApply { row.waiting = nil }
+                if !row.needsApply, !waitsSinceBefore(row) { row.waiting = nil }
                 if row.disk == nil { watch.noteHome(of: row.path) }
                 // (Not all that is read has been looked at before.)
                 if stat.kind == .file { lookAtNamesakes(of: row.path, stat, namesakes) }
@@ -1023,6 +1024,7 @@ extension Node {
             row.disk?.isUnwritten = hasFailed || disk.isUnwritten(as: stat)
             row.disk?.stat = stat
             row.disk?.isRacy = isRacy
+            endHoldingBack(&row)
             if row.condition == .missing { revived(&row) }
             return
         }
@@ -1050,6 +1052,7 @@ extension Node {
             row.owesCopy = false
             return
         }
+        if holdsBack(&row, content) { return }
         if leaveToRecords(&row, entry, stat, isRacy: isRacy) { return }
         if holdsDowngrade(&row, entry, stat, isRacy: isRacy, kept, in: &batch) { return }
         let source = namesakes[stat.identity].first { other in
@@ -1211,7 +1214,8 @@ extension Node {
     /// What a power cut has left of a file that is known by another name has been put here by a person: the content that file had.
     /// What stood here before is nothing that he wants back.
     private func contentOfRemains(_ stat: Stat, at row: Row, _ namesakes: Namesakes) -> Content? {
-        guard stat.kind == .file, isPutHere(stat, row), book(of: row.path) == nil, !hasHeader(row.path)
+        guard stat.kind == .file, isPutHere(stat, row), book(of: row.path) == nil, !hasHeader(row.path),
+            !isHeldBack(row.path)
         else { return nil }
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content.kind == .file {
             return stray.content

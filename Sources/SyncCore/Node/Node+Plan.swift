@@ -125,10 +125,13 @@ extension Node {
         for follower in task.followers { plan.want(follower) }
     }
 
+    private var mayPlan: Bool {
+        isWorking && !record.isPaused && record.adoptBeyond == nil && !recovery.isRenumbering && !isCatchingUp
+            && watch.rulesAreLoaded
+    }
+
     mutating func pumpPlan() {
-        guard isWorking, !record.isPaused, record.adoptBeyond == nil, !recovery.isRenumbering, !isCatchingUp,
-            watch.rulesAreLoaded
-        else { return }
+        guard mayPlan else { return }
         if !plan.isLocating, !plan.toLocate.isEmpty {
             let wanted = Array(plan.toLocate.prefix(limits.batchPathsMax))
             plan.toLocate.removeFirst(wanted.count)
@@ -209,6 +212,25 @@ extension Node {
         }
     }
 
+    /// Rows that are being stored. A file that this node has made itself is staged meanwhile; what shows it asks for the row again,
+    /// and so comes after that.
+    mutating func planMade(
+        _ paths: [Path], _ rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
+    ) {
+        guard keepsRecords, mayPlan else { return }
+        for path in paths {
+            guard let old = rows[path], old.condition == .normal, case .file? = old.disk?.entry.content,
+                case .file(let content, _) = resolution(of: old).entry.content,
+                recordFile(content, at: path) != nil
+            else { continue }
+            var row = old
+            planRow(&row, parents: rows, in: &batch)
+            put(row, replacing: old, in: &batch, into: &effects)
+            rows[path] = row
+            if plan.tasks.contains(key: path) { plan.fresh[path] = nil }
+        }
+    }
+
     private func isForDirection(_ row: Row, _ ascending: Bool) -> Bool {
         resolution(of: row).entry.isAbsent != ascending
     }
@@ -235,7 +257,7 @@ extension Node {
             plan.someWait = true
             return
         }
-        if isUnread(row) || !isMatched(row) { return }
+        if staysHeldBack(&row) || isUnread(row) || !isMatched(row) { return }
         if isBeingLookedAt(row.path) {
             plan.afterLook[row.path] = true
             return
@@ -363,6 +385,11 @@ extension Node {
             path: row.path, step: step, wanted: wanted, stat: row.disk?.stat, content: nil, stage: nil,
             adoptedFrom: nil, copy: conflictCopy(of: row), state: .ready)
         switch (step, wanted.entry.content) {
+        case (.replace, .file(let id, _)) where recordFile(id, at: row.path) != nil:
+            task.content = id
+            task.state = .fetching
+            plan.tasks[row.path] = task
+            return begin(id, for: task, copying: nil)
         case (.place, .file(let id, _)), (.replace, .file(let id, _)), (.replaceDirectory, .file(let id, _)):
             task.content = id
             task.base = row.heldFile
@@ -414,7 +441,7 @@ extension Node {
     /// A file that is to be deleted anyway and whose content is wanted elsewhere just changes its name.
     private func canAdopt(_ holder: Row, for task: PlanState.Errand) -> Bool {
         guard holder.needsApply, holder.disk?.isRacy != true, holder.disk?.isUnwritten != true,
-            !apply.adopted.contains(key: holder.path),
+            !apply.adopted.contains(key: holder.path), !isHeldBack(holder.path),
             !isBeingLookedAt(holder.path),
             !isUnread(holder)
         else {

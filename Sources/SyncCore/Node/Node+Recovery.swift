@@ -103,11 +103,11 @@ extension Node {
         record.stoppedCleanly = false
         openClaims()
         if record.isForked { setAlarm(.logForked, if: true, into: &effects) }
-        if record.held != nil { setAlarm(.fuseDeletes, if: true, into: &effects) }
+        if let held = record.held { setAlarm(.fuseDeletes, .held(held.files), if: true, into: &effects) }
         timers.begin(at: now, lastAlive: record.aliveMilliseconds, limits)
         noteTimeAway()
         checkRoot(into: &effects)
-        openRecords(start.models, hasJoined: start.hasJoined)
+        openRecords(start.models, start.heldFiles, hasJoined: start.hasJoined)
         openFormats(start.formats)
         enqueue(.recover)
     }
@@ -684,6 +684,11 @@ extension Node {
             finishKeepingNewer(version, past: past, stage, results, into: &effects)
         case .stagingRecords(let shelvings): finishStagingRecords(shelvings, results, into: &effects)
         case .placingRecords(let shelvings): finishPlacingRecords(shelvings, results, into: &effects)
+        case .copyingKept(let command, let kept, let path, let stage):
+            finishCopyingKept(command, kept, path, stage, results, into: &effects)
+        case .placingKept(let command, let kept, let copy, let path, let stage):
+            finishPlacingKept(command, kept, copy, path, stage, results, into: &effects)
+        case .droppingCopy(let version): finishDroppingCopy(version, results)
         case .restoring(let command, let kept, let path, let old, let intent):
             finishRestore(command, kept, path, old, intent, results, into: &effects)
         case .takingBack(let command, let kept, let path, let intent):

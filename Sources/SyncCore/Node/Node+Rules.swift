@@ -95,8 +95,11 @@ extension Node {
         } else {
             watch.rules.removeFile(directory: directory.bytes)
         }
-        setAlarm(.ignoreInvalid, subject: directory.bytes, if: !problems.isEmpty, into: &effects)
+        let facts = AlertFacts(detail: problems.prefix(Node.problemsToldMax).map(\.sentence).joined(separator: " "))
+        setAlarm(.ignoreInvalid, subject: directory.bytes, facts, if: !problems.isEmpty, into: &effects)
     }
+
+    private static let problemsToldMax = 10
 
     /// Rows that the rules cover now are let go, rows they no longer cover are taken up again. If the rules have changed once
     /// more, another pass has begun from the start.
@@ -178,5 +181,15 @@ extension Node {
         let shown = row.disk?.entry ?? .absent
         let isDamaged = !row.needsApply && !shown.agrees(with: resolution(of: row).entry)
         row.condition = isDamaged ? .damaged : .normal
+    }
+}
+
+extension IgnoreProblem {
+    fileprivate var sentence: String {
+        switch reason {
+        case .neverMatches: "Line \(line) can never match."
+        case .lineTooLong: "Line \(line) is too long."
+        case .fileTooLarge: "From line \(line) on there is too much."
+        }
     }
 }

@@ -12,6 +12,8 @@ struct SessionState: Sendable {
     var peerTellsChanges = false
     var peerRenewsKeys = false
     var helloDeadline: UInt64?
+    /// The other node has greeted, in no version that is spoken here.
+    var isDisjoint = false
     var outboundBytes = 0
     /// Frames that came before the greeting was weighed.
     var early = Deque<Frame>()
@@ -276,6 +278,8 @@ extension Node {
             return true
         }
         guard session.helloDeadline == nil else { return false }
+        // (In its own version it may say anything.)
+        if session.isDisjoint { return true }
         if !session.isLive || recovery.isRenumbering {
             // Frames behind a hello that is still being weighed are for after it.
             session.early.append(frame)
@@ -397,11 +401,19 @@ extension Node {
             session.peerHeld = Int(clamping: files)
             return true
         case .unknown: return true
-        case .halt(let code):
-            setAlarm(code, if: true, into: &effects)
-            if code == .logForked { fork(into: &effects) }
+        case .halt(let reason):
+            heedHalt(for: reason, into: &effects)
             return true
         }
+    }
+
+    /// A fork is one for both nodes. Whatever else stops the other node is wrong there, and here it is only known that it stands still:
+    /// until it works again (see `take(_:into:)`), however often it greets before that.
+    private mutating func heedHalt(for reason: MessageCode, into effects: inout Effects) {
+        if reason == .logForked { return fork(into: &effects) }
+        let cause = reason == .nodeHalted ? "" : ": \(reason)"
+        let detail = "\(Path.escape(record.peerName)) says that it stands still\(cause)."
+        setAlarm(.nodeHalted, AlertFacts(detail: detail), if: true, into: &effects)
     }
 
     // MARK: Greeting
@@ -422,8 +434,7 @@ extension Node {
     mutating func greet(_ hello: Hello, on link: LinkID, _ answers: inout Answers, into effects: inout Effects) {
         guard session.link == link, !session.isLive else { return }
         guard hello.versionMin <= Hello.protocolMax, hello.versionMax >= Hello.protocolMin else {
-            setAlarm(.wireDisjoint, if: true, into: &effects)
-            return
+            return stayApart(from: hello, into: &effects)
         }
         if let node = hello.node, node != record.peer {
             guard node != record.id else { return reject(.peerProtocolViolation, into: &effects) }
@@ -476,6 +487,28 @@ extension Node {
         }
         var batch = Batch()
         if record != recordEmitted { store(&batch, into: &effects) }
+    }
+
+    /// The two have no version in common: what the other node says of itself is all that can be known of it.
+    private mutating func stayApart(from hello: Hello, into effects: inout Effects) {
+        session.isDisjoint = true
+        record.peerName = hello.name
+        peerProgram = hello.program
+        let theirs = Node.spoken(hello.versionMin...hello.versionMax)
+        let ours = Node.spoken(Hello.protocolMin...Hello.protocolMax)
+        let isBehind = hello.versionMax < Hello.protocolMin
+        let detail =
+            "\(Path.escape(hello.name)) speaks \(theirs), \(Path.escape(record.name)) \(ours): "
+            + "\(Path.escape(isBehind ? hello.name : record.name)) is the older one."
+        setAlarm(.peerAway, if: false, into: &effects)
+        setAlarm(.wireDisjoint, AlertFacts(detail: detail), if: true, into: &effects)
+        var batch = Batch()
+        if record != recordEmitted { store(&batch, into: &effects) }
+    }
+
+    private static func spoken(_ versions: ClosedRange<UInt16>) -> String {
+        versions.count == 1
+            ? "version \(versions.lowerBound)" : "versions \(versions.lowerBound) to \(versions.upperBound)"
     }
 
     /// A wrong clock costs nothing but the better name in a conflict, but people should know. While it is wrong the peer is
@@ -618,6 +651,8 @@ extension Node {
             record.rollbackCommon = nil
         }
         guard head.position <= stores.durableOwnHead.position || head == .none else { return false }
+        // Who stands still takes nothing in, and says so of nothing.
+        setAlarm(.nodeHalted, if: false, into: &effects)
         while let first = session.unacknowledged.first, first.position <= head.position {
             if first.position == head.position && first.chain != head.chain {
                 send(.halt(.logForked), into: &effects)

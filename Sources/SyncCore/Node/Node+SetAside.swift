@@ -1,14 +1,23 @@
+import Coordination
 import SyncModel
 
 /// A file that a person wants out of the folder and kept: his own deletion, but one that this node keeps the version of too.
 /// The file goes among the versions, and what the next look finds missing is told to the peer as any deletion is.
 extension Node {
     mutating func setAside(_ id: CommandID, _ path: Path, _ answers: inout Answers, into effects: inout Effects) {
+        let isDue = takeOrder(of: id, at: path)
         guard isWorking else { return effects.add(.answer(id, .refused(.nodeHalted))) }
         guard let row = answers.rows().first, let disk = row.disk, !disk.entry.content.isDirectory, !path.isReserved
         else { return effects.add(.answer(id, .refused(.requestNotFound))) }
         guard !apply.touches(path), row.condition == .normal else {
             return effects.add(.answer(id, .refused(.pathBusy)))
+        }
+        if !isDue {
+            switch turn(of: .setAside(id), at: path, [Access(path, .write(.deleting))], into: &effects) {
+            case .come: break
+            case .later: return
+            case .taken: return effects.add(.answer(id, .refused(.lockHeld)))
+            }
         }
         let version = kept(row, disk, .versionKept)
         let intent = Intent(
@@ -16,7 +25,7 @@ extension Node {
         let (here, there) = (Place.tree(path), version.place)
         // Whoever wrote it may not have synced it, and it may be the only one. (Before it goes: in the tree it can be written anew.)
         let program = DiskProgram(
-            [.expect(here, disk.stat)] + (version.isFile ? [.syncFile(here)] : []) + [
+            [.expect(here, disk.stat), .expectUnheld(here)] + (version.isFile ? [.syncFile(here)] : []) + [
                 .move(here, to: there), .expectContent(there, disk.stat), .inspect(there), .syncParent(there),
                 .syncParent(here),
             ])
@@ -32,9 +41,9 @@ extension Node {
         look(at: version.path)
         if let parent = version.path.parent { look(at: parent) }
         let failure = results.first?.failure
-        let moved = version.isFile ? 3 : 2
+        let moved = version.isFile ? 4 : 3
         if let failure, failure.index < moved {
-            if version.isFile, failure.index == 1, failure.error == .inputOutput {
+            if version.isFile, failure.index == 2, failure.error == .inputOutput {
                 watch.unwritten[version.path] = version.stat.identity
                 watch.toHash[version.path] = true
             }

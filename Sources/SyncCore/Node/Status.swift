@@ -47,6 +47,10 @@ public struct Status: Hashable, Sendable {
     /// Records in quarantine about which somebody is to decide, and how many groups they make.
     public var quarantinedRecords = 0
     public var contests = 0
+    /// What the peer's change sets have made repair do since this process began.
+    public var importRepairs = RepairCount()
+    /// The rows say what the change sets so far come to; what is left to do for it is in `toApply`.
+    public var recordsAreMatched = true
     /// Change sets of the peer that wait for a model or a program that can read them.
     public var heldSets = 0
     public var heldDeletes: NodeRecord.HeldDeletes?
@@ -54,4 +58,24 @@ public struct Status: Hashable, Sendable {
     public var locks = 0
 
     public init() {}
+}
+
+/// How many records came into quarantine, and how many repair has put elsewhere than what was written would have them.
+public struct RepairCount: Hashable, Sendable {
+    public var quarantined = 0
+    public var repaired = 0
+
+    public init(quarantined: Int = 0, repaired: Int = 0) {
+        self.quarantined = quarantined
+        self.repaired = repaired
+    }
+
+    public static func += (count: inout RepairCount, more: RepairCount) {
+        count.quarantined += more.quarantined
+        count.repaired += more.repaired
+    }
+
+    public static func - (count: RepairCount, less: RepairCount) -> RepairCount {
+        RepairCount(quarantined: count.quarantined - less.quarantined, repaired: count.repaired - less.repaired)
+    }
 }

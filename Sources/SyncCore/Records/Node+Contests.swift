@@ -5,6 +5,9 @@ import SyncModel
 extension Node {
     var contests: [Contest] { records.books.flatMap { $0.contests(ownParty, records.shelf) } }
 
+    /// What people discarded and can still take back, as it would be then.
+    var discardedContests: [Contest] { records.books.flatMap { $0.discarded(ownParty, at: now.wallMilliseconds) } }
+
     mutating func watchContests(into effects: inout Effects) {
         if records.held.areNewer { setAlarm(.logNewer, if: true, into: &effects) }
         let groups = records.books.flatMap { $0.groups(ownParty) }
@@ -12,7 +15,7 @@ extension Node {
         let over = alarms.raised.map(\.key).filter { records.contested.contains(key: $0) && !open.contains(key: $0) }
         records.contested = open
         for key in over { setAlarm(key.code, subject: key.subject, if: false, into: &effects) }
-        for (key, violation) in groups { setAlarm(key, violation: violation, if: true, into: &effects) }
+        for (key, violation) in groups { setAlarm(key, AlertFacts(violation: violation), if: true, into: &effects) }
     }
 
     /// An operation like any other, by somebody who has seen everything there is.
@@ -49,6 +52,13 @@ extension Node {
 extension RecordBook {
     /// What the alerts are about, without what the records say.
     func groups(_ ownParty: Party) -> [(key: AlertKey, violation: Violation?)] {
+        groupsInQuarantine(ownParty)
+            + view.rivals.map { id, _ in
+                (AlertKey(code: .conflictIdentity, subject: Array(id.description.utf8)), nil)
+            }
+    }
+
+    private func groupsInQuarantine(_ ownParty: Party) -> [(key: AlertKey, violation: Violation?)] {
         SortedMap(view.quarantine.map { ($0.value.group, true) }).keys.compactMap { group in
             code(of: group).map { code in
                 let isMissing = code == .validationRequiredMissing
@@ -66,22 +76,53 @@ extension RecordBook {
     }
 
     func contests(_ ownParty: Party, _ shelf: RecordShelf) -> [Contest] {
+        contestsInQuarantine(ownParty, shelf) + view.rivals.map { contest(of: $0.key, $0.value, ownParty) }
+    }
+
+    private func contestsInQuarantine(_ ownParty: Party, _ shelf: RecordShelf) -> [Contest] {
         SortedMap(view.quarantine.map { ($0.value.group, true) }).keys.map { group in
-            let reason = view.quarantine[group]?.reason
             let left = view.quarantine.filter { $0.value.group == group }.map(\.key)
-            var versions = left.map { version($0, isCurrent: false, ownParty, shelf.files[$0]?.id) }
-            if case .lostSlot(_, _, let winner)? = reason {
-                versions.insert(version(winner, isCurrent: true, ownParty), at: 0)
-            }
-            return Contest(code: code(of: group), group: group, reason: reason, versions: versions)
+            return contest(code(of: group), group, left, ownParty, shelf)
         }
     }
 
+    func discarded(_ ownParty: Party, at wallMilliseconds: Int64) -> [Contest] {
+        let groups = space.discarded.filter {
+            UInt64(max(0, wallMilliseconds)) < $0.wallMilliseconds + RecordView.retentionMilliseconds
+        }
+        if groups.isEmpty { return [] }
+        let book = restoring(groups.flatMap(\.records))
+        return groups.map { book.contest(nil, $0.leader, $0.records, ownParty, RecordShelf()) }
+    }
+
+    private func contest(
+        _ code: MessageCode?, _ group: RecordID, _ left: [RecordID], _ ownParty: Party, _ shelf: RecordShelf
+    ) -> Contest {
+        let reason = view.quarantine[group]?.reason
+        var versions = left.map { version($0, isCurrent: false, ownParty, shelf.files[$0]?.id) }
+        if case .lostSlot(_, _, let winner)? = reason {
+            versions.insert(version(winner, isCurrent: true, ownParty), at: 0)
+        }
+        return Contest(code: code, group: group, reason: reason, versions: versions)
+    }
+
+    /// What is shown, what the second name says, and what the other says alone if that is something else than what is shown.
+    private func contest(of id: RecordID, _ rival: RecordView.Rival, _ ownParty: Party) -> Contest {
+        let eldest = view.aliases[id] ?? id
+        var versions = [version(eldest, isCurrent: true, ownParty), version(id, isCurrent: false, ownParty)]
+        let isShown =
+            rival.values.allSatisfy { rival.eldest.values[$0] == rival.shown.values[$0] }
+            && rival.links.allSatisfy { rival.eldest.links[$0] == rival.shown.links[$0] }
+        if !isShown { versions.append(version(eldest, isCurrent: false, ownParty, saying: rival.eldest)) }
+        return Contest(code: .conflictIdentity, group: id, reason: nil, versions: versions)
+    }
+
     private func version(
-        _ id: RecordID, isCurrent: Bool, _ ownParty: Party, _ kept: VersionID? = nil
+        _ id: RecordID, isCurrent: Bool, _ ownParty: Party, _ kept: VersionID? = nil,
+        saying record: RecordView.Record? = nil
     ) -> Contest.Version {
         let write = lastWrite(to: id)
-        let content = content(of: id)
+        let content = record.map { self.content(of: id, saying: $0) } ?? content(of: id)
         return Contest.Version(
             record: id, author: write.map { $0.author == ownParty ? .own : .peer } ?? .own,
             wallMilliseconds: Int64(clamping: write?.time.wallMilliseconds ?? 0), isCurrent: isCurrent,
@@ -107,12 +148,29 @@ extension RecordBook {
     func operations(for choice: ContestChoice, _ record: RecordID) -> [Operation] {
         switch choice {
         case .take: take(record)
-        case .discard: view.quarantine.filter { $0.value.group == record }.map { Operation($0.key, .delete) }
-        case .restore: view.dead.contains(record) ? [Operation(record, .restore)] : []
+        case .discard: discard(record)
+        case .restore: space.deadTogether(with: record).map { Operation($0, .restore) }
         }
     }
 
+    /// With what the model wants gone of the group: it would come back with it.
+    private func discard(_ group: RecordID) -> [Operation] {
+        if let rival = view.rivals[group] { return choose(rival.shown, rival, of: group) }
+        let left = (view.quarantine.map { $0 } + view.dropped.map { $0 }).filter { $0.value.group == group }.map(\.key)
+        return left.isEmpty ? [] : RecordSpace.discard(group, with: left.sorted())
+    }
+
+    /// Said once more by somebody who has seen both names: from here on nothing stands beside it.
+    private func choose(_ record: RecordView.Record, _ rival: RecordView.Rival, of name: RecordID) -> [Operation] {
+        let eldest = view.aliases[name] ?? name
+        return rival.values.map { Operation(eldest, .set($0, record.values[$0])) }
+            + rival.links.map { Operation(eldest, .link($0, record.links[$0]?.first?.key, order: [])) }
+    }
+
     private func take(_ record: RecordID) -> [Operation] {
+        if let rival = view.rivals[record] { return choose(rival.own, rival, of: record) }
+        let rivals = view.rivals.filter { view.aliases[$0.key] == record }
+        if !rivals.isEmpty { return rivals.flatMap { choose($0.value.eldest, $0.value, of: $0.key) } }
         switch view.quarantine[record]?.reason {
         case .lostSlot(let relation, let holder, _)?:
             let isOwner = relation.entity == record.entity && holder.entity != record.entity

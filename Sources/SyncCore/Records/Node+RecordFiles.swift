@@ -91,7 +91,9 @@ extension Node {
     }
 
     /// Two saves of one file at once are no conflict of the file: what comes of them is told in the records.
-    func losesUnseen(_ row: Row) -> Bool { book(of: row.path) == nil && reconciler.losesUnseen(row) }
+    func losesUnseen(_ row: Row) -> Bool {
+        book(of: row.path) == nil && !isHeldBack(row.path) && reconciler.losesUnseen(row)
+    }
 
     mutating func noteShown(_ row: Row) {
         guard records.unshown.contains(key: row.path), let number = book(of: row.path) else { return }
@@ -115,7 +117,9 @@ extension Node {
         records.isMatching = false
         var rows = answers.rowsByPath()
         var batch = Batch()
+        var matched: [Path] = []
         for path in paths {
+            // (What is awaited is matched once it has come, or is waited for no more.)
             guard let number = book(of: path), !records.found.contains(key: path),
                 !records.awaited.contains(key: path)
             else { continue }
@@ -124,31 +128,36 @@ extension Node {
                 records.awaited[path] = now.monotonicMilliseconds + limits.saveQuietMilliseconds
                 continue
             }
-            match(path, to: recordEntry(at: path, number), &rows, in: &batch, into: &effects)
+            if match(path, to: recordEntry(at: path, number), &rows, in: &batch, into: &effects) {
+                matched.append(path)
+            }
         }
+        planMade(matched, &rows, in: &batch, into: &effects)
         if !batch.isEmpty { store(&batch, into: &effects) }
     }
 
+    /// True if the row says now what is wanted, and it is to be put there. (Who plans any other is told to match it once more.)
     private mutating func match(
         _ path: Path, to wanted: Entry, _ rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
-    ) {
+    ) -> Bool {
         let old = rows[path]
         var row = old ?? Row(path: path)
-        guard row.condition == .normal || row.condition == .damaged else { return }
+        guard row.condition == .normal || row.condition == .damaged else { return false }
         if agrees(row, wanted), row.needsApply || isShown(row) {
             if row.needsApply { plan.want(path) } else { records.noteShown(path, at: now.monotonicMilliseconds) }
-            return
+            return row.needsApply
         }
         guard isExplained(row) else {
             let isOurs = records.held.hasSave(of: path, by: ownParty)
             wait(&row, session.isLive || isOurs ? .schemaNewer : .waitingPeer)
             put(row, replacing: old, in: &batch, into: &effects)
-            return
+            return false
         }
         if !wanted.isAbsent { reviveParents(of: path, &rows, in: &batch, into: &effects) }
         decree(wanted, &row, in: &batch)
         put(row, replacing: old, in: &batch, into: &effects)
         rows[path] = row
+        return true
     }
 
     private mutating func reviveParents(
@@ -218,8 +227,9 @@ extension Node {
 
     // MARK: At the start
 
-    mutating func openRecords(_ models: [InstalledModel], hasJoined: Bool) {
+    mutating func openRecords(_ models: [InstalledModel], _ heldFiles: HeldFiles, hasJoined: Bool) {
         records = RecordState()
+        records.heldFiles = heldFiles
         records.awaitsFirstImport = hasJoined && !record.initialImportDone
         records.openedAt = now.wallMilliseconds
         // (A sign of life is seldom written; the end of an orderly stop always is.)
@@ -277,6 +287,7 @@ extension Node {
                 records.toMatch[path] = true
                 if !records.unshown.contains(key: path) { records.unshown[path] = shown }
             }
+            records.importRepairs += records.books[number].repairs - old[number].repairs
         }
         noteForgotten()
         for book in records.books { records.shelf.note(Array(book.view.quarantine.keys)) }
@@ -306,7 +317,9 @@ extension Node {
     /// What was in the folder before the model came, or before there was a peer, becomes change sets of this node.
     mutating func adoptRecords(_ number: Int, _ answers: inout Answers, into effects: inout Effects) {
         let rows = answers.rows()
-        for row in rows where row.condition == .normal {
+        // (What was deleted while the model had a fault is still to be told of.)
+        func isHeldDelete(_ row: Row) -> Bool { row.condition == .missing && row.waiting?.reason == .schemaInvalid }
+        for row in rows where row.condition == .normal || isHeldDelete(row) {
             // It waited for its author, and may have gone while nobody watched.
             if row.disk == nil, row.heads.isEmpty, row.waiting != nil { look(at: row.path) }
             guard book(of: row.path) == number else { continue }
@@ -316,7 +329,7 @@ extension Node {
                 if row.disk == nil, !isShown { records.unshown[row.path] = record.setMarks.promised }
                 continue
             }
-            if records.books[number].hasSaved(row.path) || records.held.hasSave(of: row.path) {
+            if records.books[number].hasSaved(row.path) || records.held.hasSave(of: row.path) || isHeldDelete(row) {
                 // How much of the peer's it shows beyond what was promised, nobody knows any more.
                 let isShown = recordEntry(at: row.path, number).content == disk.entry.content
                 if !isShown { records.unshown[row.path] = record.setMarks.promised }

@@ -167,7 +167,14 @@ extension Node {
     mutating func refreshImported(into effects: inout Effects) {
         guard let seen = records.imported else { return }
         records.imported = nil
+        refreshMerged(showing: seen, into: &effects)
+    }
+
+    /// After sets of two authors who had not seen each other: what repair does then, an import did.
+    mutating func refreshMerged(showing seen: LogPosition, into effects: inout Effects) {
+        let before = records.repairs
         refreshRecords(showing: seen, into: &effects)
+        records.importRepairs += records.repairs - before
     }
 
     /// Of our own only what this state has lost, and the peer gives back.

@@ -15,7 +15,7 @@ extension Node {
 
     /// A directory that is moved with files in it that a model claims is told path by path.
     func concernsRecords(_ directory: Path) -> Bool {
-        keepsRecords && records.books.contains { $0.concerns(directory) }
+        keepsRecords && records.books.contains { $0.concerns(directory) } || records.heldFiles.concerns(directory)
     }
 
     // MARK: Findings
@@ -33,14 +33,26 @@ extension Node {
         let isOwed = row.condition == .damaged && row.disk == nil
         if !entry.isAbsent, !isOwed { row.condition = .normal }
         if let code = records.waiting[row.path] { wait(&row, code) }
-        // (A save that a process before this one had told to wait was watched, and goes on waiting.)
-        let isOld =
-            !incoming.initialScanDone && row.disk == nil && row.waiting?.reason != .validationRequiredMissing
+        let isOld = !incoming.initialScanDone && row.disk == nil && !wasWatched(row)
         note(
             row.path,
             RecordState.Finding(
                 entry: entry, stat: stat, bytes: nil, isRacy: isRacy, isOld: isOld, isNew: row.disk == nil))
         return true
+    }
+
+    /// A save that a process before this one had told to wait, or that waited for its model, was watched. It is no old state either that
+    /// a set tells of.
+    private func wasWatched(_ row: Row) -> Bool {
+        guard let reason = row.waiting?.reason, let number = book(of: row.path) else { return false }
+        return reason == .validationRequiredMissing
+            || reason == .schemaInvalid && !records.books[number].hasSaved(row.path)
+    }
+
+    /// What it waits for is what tells that it was watched: until all has been looked at once, or its model has no fault any more.
+    func waitsSinceBefore(_ row: Row) -> Bool {
+        let isFirst = !incoming.initialScanDone && book(of: row.path) != nil
+        return row.waiting?.reason == .schemaInvalid || row.waiting?.reason == .validationRequiredMissing && isFirst
     }
 
     mutating func note(_ path: Path, _ finding: RecordState.Finding) {
@@ -97,19 +109,50 @@ extension Node {
         guard knowsItsPast, records.isAdopted else { return }
         readFindings(into: &effects)
         guard let due = records.dueAt, due <= now.monotonicMilliseconds, !records.isTelling else { return }
-        // What is saved under one lock is one save.
-        if !claims.isEmpty, records.found.contains(where: { claims.isWrittenUnderClaim($0.key) }) {
-            records.dueAt = now.monotonicMilliseconds + limits.savePatienceMilliseconds
-            return
-        }
-        let paths = records.toTell
+        if waitsForSavesUnderLock() { return }
+        let paths = toTell
         guard !paths.isEmpty else {
-            records.dueAt = nil
+            // (The end of the lock makes it due.)
+            let isLocked = !lockedSaves.isEmpty
+            records.dueAt = isLocked ? now.monotonicMilliseconds + limits.savePatienceMilliseconds : nil
             return
         }
         guard paths.allSatisfy({ records.found[$0]?.mustBeRead == false }) else { return }
         records.isTelling = true
         enqueue(.tellRecords(paths))
+    }
+
+    /// What is saved under one lock is one save, and what else its model has found meanwhile may be a part of it. Other models do not wait.
+    private var toTell: [Path] {
+        let locked = lockedSaves
+        return locked.isEmpty ? records.toTell() : records.toTell { !locked.contains(key: $0) }
+    }
+
+    /// What waits for the end of a lock that something of its model was saved under.
+    var lockedSaves: SortedMap<Path, Bool> {
+        guard !claims.entries.isEmpty, !records.found.isEmpty else { return [:] }
+        var books = SortedMap<Int, Bool>()
+        for (path, finding) in records.found where !records.waiting.contains(key: path) {
+            guard let number = book(of: path), books[number] == nil else { continue }
+            if claims.isSavedUnderClaim(path, finding.stat?.changed.milliseconds) { books[number] = true }
+        }
+        guard !books.isEmpty else { return [:] }
+        return SortedMap(
+            records.found.filter { path, _ in
+                !records.waiting.contains(key: path) && book(of: path).map { books.contains(key: $0) } == true
+            }.map { ($0.key, true) })
+    }
+
+    /// Of what was saved under a lock that has just ended some may have been noticed and not looked at yet: it is of the same save.
+    private mutating func waitsForSavesUnderLock() -> Bool {
+        guard let ended = records.lockEndedAt else { return false }
+        let patience = ended + limits.savePatienceMilliseconds
+        guard !watch.isIdle, now.monotonicMilliseconds < patience else {
+            records.lockEndedAt = nil
+            return false
+        }
+        records.dueAt = min(now.monotonicMilliseconds + limits.saveQuietMilliseconds, patience)
+        return true
     }
 
     /// A state that knows of no set may have been lost whole: its peer knows where its log ended. What is written to it before
@@ -170,7 +213,7 @@ extension Node {
         }
         records.dueAt = nil
         let told = SortedMap(paths.map { ($0, true) })
-        let isOvertaken = records.toTell.contains { !told.contains(key: $0) }
+        let isOvertaken = toTell.contains { !told.contains(key: $0) }
         var batch = Batch()
         for number in records.books.indices {
             tell(paths.filter { book(of: $0) == number }, of: number, rows, in: &batch, into: &effects)
@@ -178,7 +221,7 @@ extension Node {
         // What was found while the rows were asked for may be what the others lack.
         if isOvertaken { records.waiting.removeAll() }
         // There may be more than one set may hold.
-        if records.dueAt == nil, !records.toTell.isEmpty { records.dueAt = now.monotonicMilliseconds }
+        if records.dueAt == nil, !records.toTell().isEmpty { records.dueAt = now.monotonicMilliseconds }
         if !batch.isEmpty { store(&batch, into: &effects) }
     }
 
@@ -192,8 +235,8 @@ extension Node {
                 settleKnown(finding, rows[path], at: path, in: &batch, into: &effects)
                 continue
             }
-            if let code = group.add(path, finding, over: rows[path]?.disk?.entry.content) {
-                hold(path, code, rows, in: &batch, into: &effects)
+            if let refusal = group.add(path, finding, over: rows[path]?.disk?.entry.content) {
+                hold(path, refusal.code, rows, AlertFacts(detail: refusal.detail), in: &batch, into: &effects)
             }
         }
         guard !group.isEmpty else { return }
@@ -211,7 +254,9 @@ extension Node {
             if faulty.contains(where: { records.alarmed[$0] == nil }), mustWait() { return }
             for path in faulty {
                 let violation = group.violation(at: path, among: faults, by: set.position)
-                hold(path, .validationRequiredMissing, rows, violation, in: &batch, into: &effects)
+                hold(
+                    path, .validationRequiredMissing, rows, AlertFacts(violation: violation), in: &batch,
+                    into: &effects)
             }
             // The others need not wait with them.
             records.dueAt = now.monotonicMilliseconds
@@ -219,7 +264,10 @@ extension Node {
         }
         records.invalidSince = nil
         guard let bytes = encoded(set, of: number) else {
-            for path in group.findings.map(\.path) { hold(path, .formatCorrupt, rows, in: &batch, into: &effects) }
+            let facts = AlertFacts(detail: "It is one save with too much in it for a change set.")
+            for path in group.findings.map(\.path) {
+                hold(path, .formatCorrupt, rows, facts, in: &batch, into: &effects)
+            }
             return
         }
         clock = ahead
@@ -273,7 +321,7 @@ extension Node {
 
     /// The file stays as it is, and so does what is known of its records.
     private mutating func hold(
-        _ path: Path, _ code: MessageCode, _ rows: RowMap, _ violation: Violation? = nil, in batch: inout Batch,
+        _ path: Path, _ code: MessageCode, _ rows: RowMap, _ facts: AlertFacts, in batch: inout Batch,
         into effects: inout Effects
     ) {
         let old = rows[path]
@@ -281,7 +329,7 @@ extension Node {
         records.waiting[path] = code
         wait(&row, code)
         records.alarmed[path] = code
-        setAlarm(AlertKey(code: code, subject: path.bytes), violation: violation, if: true, into: &effects)
+        setAlarm(AlertKey(code: code, subject: path.bytes), facts, if: true, into: &effects)
         put(row, replacing: old, in: &batch, into: &effects)
     }
 
@@ -297,7 +345,12 @@ extension Node {
             if isShort || rows[path]?.needsApply == true { records.toMatch[path] = true }
             reviseFound(finding, rows[path], at: path, in: &batch, into: &effects)
         }
-        refreshRecords(showing: records.known.peer, into: &effects)
+        let shown = records.known.peer
+        if seen < shown {
+            refreshMerged(showing: shown, into: &effects)
+        } else {
+            refreshRecords(showing: shown, into: &effects)
+        }
     }
 
     /// It has been told of, saved otherwise or taken away.

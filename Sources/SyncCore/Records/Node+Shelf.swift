@@ -79,19 +79,12 @@ extension Node {
                 id: nextVersion(), path: shelved.path, entry: shelved.entry, stat: stat,
                 author: shelved.author == ownParty ? .own : .peer, keptMilliseconds: now.wallMilliseconds,
                 reason: RecordShelf.reason, isQuarantined: true)
-            batch.add(
-                .putIntent(
-                    Intent(
-                        stage: shelving.stage, path: shelved.path, action: .rename(from: shelved.path), expected: stat,
-                        displaced: .quarantine(version))))
+            let step = version.placing(from: shelving.stage, stat)
+            batch.add(.putIntent(step.intent))
             var placing = shelving
             placing.version = version
             placings.append(placing)
-            programs.append(
-                DiskProgram([
-                    .move(.stage(shelving.stage), to: version.place), .syncParent(version.place),
-                    .inspect(version.place),
-                ]))
+            programs.append(step.program)
         }
         guard !placings.isEmpty else { return }
         records.shelf.isBusy = true
@@ -126,7 +119,7 @@ extension Node {
         timers.retrySoon(at: now, limits)
         guard let failure else { return }
         let code = Node.reason(for: failure.error)
-        if code == .diskFull || code == .diskError { setAlarm(code, if: true, into: &effects) }
+        if code == .diskFull || code == .diskError { setAlarm(code, failure.error.facts(), if: true, into: &effects) }
     }
 
     /// A person has taken it from there.

@@ -23,6 +23,8 @@ struct RecordBook: Sendable {
     private(set) var files = SortedMap<Path, File>()
     /// Records that are in quarantine, or were, and of which something has changed.
     private var reshelved: [RecordID] = []
+    /// What repair has done, in all.
+    private(set) var repairs = RepairCount()
     /// What was to stand there before, and may stand there still.
     private var older = SortedMap<Path, [File]>()
     private static let olderMax = 4
@@ -54,10 +56,12 @@ struct RecordBook: Sendable {
             }
         }
 
+        var latest: Saved? { latestFirst.first }
+
         /// By K.
-        var latest: Saved? {
-            guard let first, let second else { return first ?? second }
-            return second.time < first.time ? first : second
+        var latestFirst: [Saved] {
+            guard let first, let second else { return [first, second].compactMap(\.self) }
+            return second.time < first.time ? [first, second] : [second, first]
         }
     }
 
@@ -122,17 +126,33 @@ struct RecordBook: Sendable {
     /// Where a live record stands.
     func path(of id: RecordID) -> Path? { view.live[id].flatMap { RecordRenderer.path(of: id, $0, model) } }
 
-    /// The file of a record, and what it says there, in quarantine as well.
+    /// The file of a record, and what it says there, in quarantine and under a second name as well.
     func content(of id: RecordID) -> (path: Path, bytes: [UInt8])? {
-        let isLive = view.live.contains(key: id)
-        guard let record = view.live[id] ?? view.quarantine[id]?.record ?? view.dropped[id]?.record,
-            let path = RecordRenderer.path(of: id, record, model)
-        else { return nil }
-        if isLive { return files[path].map { (path, $0.bytes) } }
-        guard let base = saves[path]?.latest?.file.bytes, let document = document(base, at: path),
-            let bytes = space.renderer.rendered(record, of: id, base: document)
-        else { return nil }
-        return (path, bytes)
+        if let file = path(of: id).flatMap({ path in files[path].map { (path, $0.bytes) } }) { return file }
+        let out = view.quarantine[id] ?? view.dropped[id]
+        return (view.live[id] ?? out?.record ?? view.rivals[id]?.own).flatMap { content(of: id, saying: $0) }
+    }
+
+    func content(of id: RecordID, saying record: RecordView.Record) -> (path: Path, bytes: [UInt8])? {
+        guard let path = RecordRenderer.path(of: id, record, model) else { return nil }
+        return (ownFile(of: record, id, at: path) ?? space.renderer.alone(record, of: id)).map { (path, $0) }
+    }
+
+    /// What a file that is one record's says of it, written into its latest save that has it. Of a document of many there is none: every
+    /// later save of the others would make another of it.
+    private func ownFile(of record: RecordView.Record, _ id: RecordID, at path: Path) -> [UInt8]? {
+        guard model.entity(id.entity)?.at == nil else { return nil }
+        let renderer = space.renderer
+        return (saves[path]?.latestFirst ?? []).lazy.compactMap { saved in
+            saved.file.bytes.flatMap { document($0, at: path) }.flatMap { renderer.rendered(record, of: id, base: $0) }
+        }.first
+    }
+
+    /// As it would be if these deletes were taken back; its files are those of now.
+    func restoring(_ ids: [RecordID]) -> RecordBook {
+        var book = self
+        book.space = space.restoring(ids)
+        return book
     }
 
     mutating func takeReshelved() -> [RecordID] {
@@ -210,6 +230,10 @@ struct RecordBook: Sendable {
     /// something else is to stand now.
     mutating func succeed(_ old: RecordBook) -> [Path] {
         _ = refresh()
+        repairs = old.repairs
+        repairs.quarantined += view.quarantine.count { !old.view.quarantine.contains(key: $0.key) }
+        let repaired = SortedMap(old.view.repaired.map { ($0, true) })
+        repairs.repaired += view.repaired.count { !repaired.contains(key: $0) }
         older = old.older
         var paths: [Path] = []
         for (path, file) in files where old.files[path]?.entry != file.entry { paths.append(path) }
@@ -254,6 +278,8 @@ struct RecordBook: Sendable {
         guard !news.isEmpty else { return [] }
         let change = space.add(news)
         news = []
+        repairs.quarantined += change.quarantined.count
+        repairs.repaired += change.repaired.count
         reshelved += change.quarantine + change.records.filter { view.quarantine.contains(key: $0) }
         let renderer = space.renderer
         return change.files.filter { path in

@@ -10,6 +10,8 @@ import SyncModel
 
 struct RecordState: Sendable {
     var books: [RecordBook] = []
+    /// What models with faults are about.
+    var heldFiles = HeldFiles()
     /// The change sets that the store has are in the books.
     var isLoaded = false
     /// By the clock on the wall.
@@ -31,6 +33,8 @@ struct RecordState: Sendable {
     /// When what was found is to be told of, and since when it has been put off for more (monotonic milliseconds).
     var dueAt: UInt64?
     var firstFoundAt: UInt64 = 0
+    /// When a lock ended under which something was saved: not all of it may have been looked at (monotonic milliseconds).
+    var lockEndedAt: UInt64?
     /// This node has joined another and does not know yet what that has: until then it makes no singleton.
     var awaitsFirstImport = false
     /// Since when the saves cannot be told of as they are.
@@ -40,6 +44,8 @@ struct RecordState: Sendable {
     /// Sets of the peer were taken in and are not in the view yet; how many the folder had been shown before. Nothing else is done
     /// meanwhile.
     var imported: LogPosition?
+    /// What repair has done to records because of what the peer sent, since this process began.
+    var importRepairs = RepairCount()
     /// Files that may have to be something else than their rows say.
     var toMatch = SortedMap<Path, Bool>()
     var isMatching = false
@@ -78,10 +84,10 @@ struct RecordState: Sendable {
     var held = HeldSets()
 
     /// What was found and does not wait for its author; as much of it as one change set may hold.
-    var toTell: [Path] {
+    func toTell(where mayBeTold: (Path) -> Bool = { _ in true }) -> [Path] {
         var paths: [Path] = []
         var bytes = 0
-        for (path, finding) in found where !waiting.contains(key: path) {
+        for (path, finding) in found where !waiting.contains(key: path) && mayBeTold(path) {
             bytes += finding.bytes?.count ?? 0
             if !paths.isEmpty, paths.count >= RecordState.setPathsMax || bytes > RecordState.setBytesMax { break }
             paths.append(path)
@@ -191,6 +197,12 @@ struct RecordState: Sendable {
     /// Of the peer's sets, all that this node can show.
     var readable: LogPosition { min(known.peer, held.before ?? known.peer) }
 
+    /// All in the folder is as the sets so far would have it, as far as rows can tell.
+    var areMatched: Bool {
+        books.isEmpty || isLoaded && imported == nil && toMatch.isEmpty && awaited.isEmpty && !isMatching
+    }
+
+    var repairs: RepairCount { books.reduce(into: RepairCount()) { $0 += $1.repairs } }
     var dead: [RecordID] { books.flatMap(\.view.dead) }
     var contestedCount: Int { books.reduce(0) { $0 + $1.contestedCount } }
 

@@ -17,14 +17,32 @@ struct SaveGroup {
 
     func has(_ path: Path) -> Bool { saves.contains(key: path) }
 
+    struct Refusal {
+        let code: MessageCode
+        /// Sentences for the alert.
+        let detail: String
+
+        init(_ code: MessageCode, _ detail: String = "") {
+            self.code = code
+            self.detail = detail
+        }
+    }
+
     /// Why the file cannot be taken for what its model says; nil if it can.
-    mutating func add(_ path: Path, _ finding: RecordState.Finding, over shown: Content?) -> MessageCode? {
+    mutating func add(_ path: Path, _ finding: RecordState.Finding, over shown: Content?) -> Refusal? {
         var after: RecordDocument?
         if let bytes = finding.bytes {
-            if bytes.isEmpty { return .formatZeroLength }
-            guard let document = book.document(bytes, at: path) else { return .formatCorrupt }
-            if let code = book.model.refusal(of: document) { return code }
-            if awaitsFirstImport, document.ids.contains(where: book.model.isSingleton) { return .waitingFirstImport }
+            if bytes.isEmpty { return Refusal(.formatZeroLength) }
+            let document: RecordDocument
+            do throws(DocumentFault) {
+                document = try RecordDocument(parsing: bytes, at: path, model: book.model)
+            } catch {
+                return Refusal(.formatCorrupt, error.sentence)
+            }
+            if let refusal = book.model.refusal(of: document) { return refusal }
+            if awaitsFirstImport, document.ids.contains(where: book.model.isSingleton) {
+                return Refusal(.waitingFirstImport)
+            }
             after = document
         }
         findings.append((path, finding))
@@ -122,11 +140,20 @@ extension Model {
 
     /// Why a document is in no version that this model reads; nil if it is. One that does not say its version is as old as the first
     /// there was.
-    fileprivate func refusal(of document: RecordDocument) -> MessageCode? {
+    fileprivate func refusal(of document: RecordDocument) -> SaveGroup.Refusal? {
+        let newest = reads.max() ?? version
         switch document.version(at: versionAt) {
-        case .absent: nil
-        case .number(let number): number > (reads.max() ?? version) ? .formatNewer : nil
-        case .unknown: .formatUnknown
+        case .absent: return nil
+        case .number(let number):
+            guard number > newest else { return nil }
+            return SaveGroup.Refusal(
+                .formatNewer, "It is in version \(number); this node reads up to version \(newest).")
+        case .unknown(let text):
+            return SaveGroup.Refusal(.formatUnknown, "Instead of a version there is: \(Path.escape(text)).")
         }
     }
+}
+
+extension DocumentFault {
+    fileprivate var sentence: String { offset.map { "At byte \($0): \(self)." } ?? "\(self)." }
 }

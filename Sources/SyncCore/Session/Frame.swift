@@ -49,8 +49,8 @@ public enum Frame: Hashable, Sendable {
     /// To the arbiter: a program of the sender wants to hold paths still, or does.
     case claim(PeerClaim)
     /// By the arbiter: it waits with others, or it is granted.
-    case claimAnswer(UInt64, isGranted: Bool)
-    case releaseClaim(UInt64)
+    case claimAnswer(Claim.ID, isGranted: Bool)
+    case releaseClaim(Claim.ID)
     /// The sender sends and shows nothing new until a person says that it goes on.
     case pausing(Bool)
     /// So many files of a mass deletion wait on the sender for a person; 0 once all that came of it has been sent. Only for a

@@ -82,6 +82,8 @@ public enum FrameCodec {
         guard let type = content.byte() else { return nil }
         guard let frame = frame(type: type, from: &content) else { return nil }
         if case .unknown = frame { return frame }
+        // Who speaks none of our versions may have more to say in his hello: its beginning is what it ever was.
+        if case .hello(let hello) = frame, hello.versionMin > Hello.protocolMax { return frame }
         return content.isAtEnd ? frame : nil
     }
 
@@ -190,10 +192,10 @@ public enum FrameCodec {
         case .claim(let claim):
             put(claim, into: &writer)
         case .claimAnswer(let id, let isGranted):
-            writer.put(id)
+            writer.put(id.number)
             writer.put(isGranted)
         case .releaseClaim(let id):
-            writer.put(id)
+            writer.put(id.number)
         case .formats(let formats):
             writer.put(UInt16(formats.count))
             for format in formats {
@@ -326,8 +328,8 @@ public enum FrameCodec {
         case 26: return claim(from: &reader).map { .claim($0) }
         case 27:
             guard let id = reader.uint64(), let isGranted = reader.bool() else { return nil }
-            return .claimAnswer(id, isGranted: isGranted)
-        case 28: return reader.uint64().map { .releaseClaim($0) }
+            return .claimAnswer(Claim.ID(id), isGranted: isGranted)
+        case 28: return reader.uint64().map { .releaseClaim(Claim.ID($0)) }
         case 29: return setsBase(from: &reader).map { .setsBase($0) }
         case 30: return reader.bool().map { .pausing($0) }
         case 31: return claimWithPurpose(from: &reader).map { .claim($0) }
@@ -395,7 +397,7 @@ public enum FrameCodec {
     }
 
     private static func put(_ claim: PeerClaim, into writer: inout ByteWriter) {
-        writer.put(claim.id)
+        writer.put(claim.id.number)
         writer.put(claim.isRead)
         writer.put(claim.isHeld)
         writer.put(claim.process)
@@ -415,7 +417,8 @@ public enum FrameCodec {
             guard let bytes = reader.counted(max: Limits.pathBytesMax), let path = Path(bytes) else { return nil }
             paths.append(path)
         }
-        return PeerClaim(id: id, isRead: isRead, isHeld: isHeld, process: process, holder: holder, paths: paths)
+        return PeerClaim(
+            id: Claim.ID(id), isRead: isRead, isHeld: isHeld, process: process, holder: holder, paths: paths)
     }
 
     private static func claimWithPurpose(from reader: inout ByteReader) -> PeerClaim? {

@@ -2,7 +2,8 @@ import Coordination
 
 /// Holds files still against other processes; nil where there is nobody to ask.
 protocol AccessBroker: Sendable {
-    func hold(_ wanted: HeldPaths, within patience: Duration?) async throws -> (any HeldAccess)?
+    /// `isNested`: whoever waits has something else meanwhile, that others may be waiting for.
+    func hold(_ wanted: HeldPaths, within patience: Duration?, isNested: Bool) async throws -> (any HeldAccess)?
 
     /// True if what is wanted for one purpose never waits for what is held for the same.
     var knowsPurposes: Bool { get }
@@ -16,6 +17,8 @@ protocol HeldAccess: Sendable {
     func release(_ deeds: [FileDeed])
     /// Higher than that of every grant before it, if such a thing is known.
     var fence: UInt64? { get }
+    /// True once it was taken away.
+    var isOver: Bool { get }
     /// Where the paths are that were renamed while this was waited for.
     var moved: [[UInt8]: [UInt8]] { get }
 }
@@ -39,7 +42,7 @@ struct HeldPaths: Hashable, Sendable {
     private(set) var hadWithin: [[UInt8]] = []
 
     /// Without what accesses of the same purpose have already, for who knows of no purposes: it would wait for itself.
-    func without(_ held: [UInt64: HeldPaths]) -> HeldPaths {
+    func without(_ held: [ClaimID: HeldPaths]) -> HeldPaths {
         guard !purpose.isEmpty else { return self }
         let had = held.values.filter { $0.purpose == purpose }.flatMap(\.items)
         var rest = self

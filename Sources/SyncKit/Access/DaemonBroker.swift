@@ -23,8 +23,16 @@ final class DaemonBroker: AccessBroker {
         var path: ShownPath
         let hear: @Sendable (ShownWord) -> Void
         /// What it is called over the connection it was told of last.
-        var name: (connection: ObjectIdentifier, presenter: String)?
-        var told: ObjectIdentifier?
+        var name: (connection: UInt64, presenter: String)?
+        var told: UInt64?
+        /// What the daemon has said of the file and is not over, as far as it was heard.
+        var warnings: [FileWarning] = []
+
+        mutating func note(_ news: FileNews) {
+            guard case .warned(let warning) = news else { return }
+            warnings.removeAll { $0.code == warning.code && $0.about == warning.about }
+            if warning.isOpen { warnings.append(warning) }
+        }
     }
 
     private let socket: DocumentPath
@@ -49,7 +57,8 @@ final class DaemonBroker: AccessBroker {
 
     // MARK: Locks
 
-    func hold(_ wanted: HeldPaths, within patience: Duration?) async throws -> (any HeldAccess)? {
+    /// (The daemon finds circles itself.)
+    func hold(_ wanted: HeldPaths, within patience: Duration?, isNested: Bool) async throws -> (any HeldAccess)? {
         guard let connected = try await connected() else { return nil }
         let inside = wanted.items.filter { connected.contains($0.path) }
         guard !inside.isEmpty else { return nil }
@@ -62,15 +71,18 @@ final class DaemonBroker: AccessBroker {
             purpose: wanted.purpose.isEmpty ? nil : wanted.purpose, holder: DaemonBroker.program,
             process: ControlSocket.processID)
         let connection = connected.connection
+        let (number, taken) = (connection.newNumber(), TakenAway())
         do {
-            let answer = try await connection.ask(.lock(request)) { late in
-                DaemonBroker.id(late).map { connection.tell(.release(lock: $0, deeds: [])) }
-            }
+            let answer = try await connection.ask(
+                .lock(request), as: number,
+                late: { late in DaemonBroker.id(late).map { connection.tell(.release(lock: $0, deeds: [])) } },
+                after: { [weak taken] item in if (try? RevokedDocument(json: item)) != nil { taken?.note() } })
             guard let lock = try? LockDocument(json: answer) else { return nil }
             let places = zip(inside, lock.paths.map { connected.place($0) }).filter { $0.path != $1 }
             return HeldLock(
-                fence: lock.fence, moved: Dictionary(places.map { ($0.path, $1) }) { first, _ in first }
+                fence: lock.fence, moved: Dictionary(places.map { ($0.path, $1) }) { first, _ in first }, taken: taken
             ) { deeds in
+                connection.forget(number)
                 connection.tell(.release(lock: lock.id, deeds: deeds.compactMap(connected.deed)))
             }
         } catch let error as ControlError {
@@ -130,14 +142,14 @@ final class DaemonBroker: AccessBroker {
             }
             return (gone, state.connection?.connection)
         }
-        guard let name = gone?.name, let connection, ObjectIdentifier(connection) == name.connection else { return }
+        guard let name = gone?.name, let connection, connection.number == name.connection else { return }
         connection.tell(.withdraw(presenter: name.presenter))
     }
 
     /// What the daemon does not know of yet, it is told. What is said first is heard first: whoever presents within an access is
     /// known before that is given back.
     private func tell(_ connected: DaemonFolder) {
-        let connection = ObjectIdentifier(connected.connection)
+        let connection = connected.connection.number
         let new = state.withLock { state in
             let new = state.shown.filter { $0.value.told != connection && connected.contains($0.value.path.path) }
             for id in new.keys { state.shown[id]?.told = connection }
@@ -157,11 +169,16 @@ final class DaemonBroker: AccessBroker {
         let connection = connected.connection
         switch line {
         case .registered(let presenter):
-            let isWanted = state.withLock { state in
-                state.shown[id]?.name = (ObjectIdentifier(connection), presenter)
-                return state.shown[id] != nil
+            let shown = state.withLock { state in
+                state.shown[id]?.name = (connection.number, presenter)
+                defer { state.shown[id]?.warnings = [] }
+                return state.shown[id]
             }
-            if !isWanted { connection.tell(.withdraw(presenter: presenter)) }
+            guard let shown else { return connection.tell(.withdraw(presenter: presenter)) }
+            // What was over while nobody listened is told by nobody; the rest is told anew now.
+            for old in shown.warnings {
+                shown.hear(.news(.warned(FileWarning(code: old.code, about: old.about, isOpen: false))))
+            }
         case .question(let question):
             let reply: @Sendable (PresenterAnswer) -> Void = { [weak connection] in
                 connection?.tell(.answer(question: question.id, DaemonBroker.reply($0)))
@@ -169,15 +186,16 @@ final class DaemonBroker: AccessBroker {
             guard let shown = state.withLock({ $0.shown[id] }) else { return reply(.ready) }
             shown.hear(.question(DaemonBroker.kind(question.kind), savesFirst: question.savesFirst, reply: reply))
         case .news(let news):
-            let shown = state.withLock { state in
+            let (shown, told) = state.withLock { state in
                 if case .moved(let from, let target) = news, let old = state.shown[id]?.path {
                     let path = connected.place(old.path, following: from, to: target)
                     state.shown[id]?.path = ShownPath(path: path, purpose: old.purpose)
                 }
-                return state.shown[id]
+                let told = state.shown[id].map { connected.news(news, $0.path.path) }
+                if let told { state.shown[id]?.note(told) }
+                return (state.shown[id], told)
             }
-            guard let shown else { return }
-            shown.hear(.news(connected.news(news, shown.path.path)))
+            if let shown, let told { shown.hear(.news(told)) }
         }
     }
 
@@ -247,10 +265,22 @@ final class DaemonBroker: AccessBroker {
     }
 }
 
+/// Whether the daemon has given a lock to somebody else, because it was held for too long.
+private final class TakenAway: Sendable {
+    private let isNoted = Atomic(false)
+
+    var isSo: Bool { isNoted.load(ordering: .acquiring) }
+
+    func note() { isNoted.store(true, ordering: .releasing) }
+}
+
 private struct HeldLock: HeldAccess {
     let fence: UInt64?
     let moved: [[UInt8]: [UInt8]]
+    let taken: TakenAway
     let giveBack: @Sendable ([FileDeed]) -> Void
+
+    var isOver: Bool { taken.isSo }
 
     func release(_ deeds: [FileDeed]) { giveBack(deeds) }
 }

@@ -12,13 +12,18 @@ final class DaemonConnection: Sendable {
         var waiting: [Int64: CheckedContinuation<JSON, any Error>] = [:]
         /// What becomes of an answer that nobody waits for any more.
         var late: [Int64: @Sendable (JSON) -> Void] = [:]
-        /// Who takes the items of a request that is answered by a stream.
+        /// Who takes the items of a request: those it is answered by, or those that come after its answer.
         var followers: [Int64: @Sendable (JSON) -> Void] = [:]
         var error: ControlError?
     }
 
+    /// Never that of another one, as the address of this object may be once it is gone.
+    let number = DaemonConnection.made.add(1, ordering: .relaxed).newValue
+
+    private static let made = Atomic<UInt64>(0)
     private let socket: ControlSocket
     private let state = Mutex(State())
+
     init(path: [UInt8]) throws(ControlError) {
         socket = try ControlSocket(path: path)
         // One thread waits for what comes, as long as this object lives.
@@ -42,18 +47,28 @@ final class DaemonConnection: Sendable {
 
     var isOpen: Bool { state.withLock { $0.error == nil } }
 
-    /// Cancelling the task gives up the wait; what the daemon grants all the same is given back by `late`.
-    func ask(_ request: ControlRequest, late: @escaping @Sendable (JSON) -> Void = { _ in }) async throws -> JSON {
-        let id = state.withLock { state in
+    /// What a request is called. Who wants to hear more of it than its answer asks for it first.
+    func newNumber() -> Int64 {
+        state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
+    }
+
+    /// Cancelling the task gives up the wait; what the daemon grants all the same is given back by `late`. `after` is called with what is
+    /// said of the request once it is answered, until `forget`.
+    func ask(
+        _ request: ControlRequest, as number: Int64? = nil, late: @escaping @Sendable (JSON) -> Void = { _ in },
+        after: (@Sendable (JSON) -> Void)? = nil
+    ) async throws -> JSON {
+        let id = number ?? newNumber()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiting in
                 let refusal: (any Error)? = state.withLock { state in
                     if let error = state.error { return error }
                     if Task.isCancelled { return CancellationError() }
                     state.waiting[id] = waiting
+                    state.followers[id] = after
                     return nil
                 }
                 if let refusal { return waiting.resume(throwing: refusal) }
@@ -69,22 +84,15 @@ final class DaemonConnection: Sendable {
         }
     }
 
+    func forget(_ number: Int64) { state.withLock { $0.followers[number] = nil } }
+
     /// Without waiting for the answer.
-    func tell(_ request: ControlRequest) {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        send(ControlCall(id: .number(id), request: request).bytes)
-    }
+    func tell(_ request: ControlRequest) { send(ControlCall(id: .number(newNumber()), request: request).bytes) }
 
     /// `take` is called with each item of the answer, in order, until the stream or the connection ends. It must not wait.
     func follow(_ request: ControlRequest, take: @escaping @Sendable (JSON) -> Void) {
-        let id = state.withLock { state in
-            state.lastID += 1
-            state.followers[state.lastID] = take
-            return state.lastID
-        }
+        let id = newNumber()
+        state.withLock { $0.followers[id] = take }
         send(ControlCall(id: .number(id), request: request).bytes)
     }
 
@@ -131,9 +139,11 @@ final class DaemonConnection: Sendable {
         switch reply {
         case .item(_, _, let item): state.withLock { $0.followers[id] }?(item)
         case .result(_, let document):
-            let (waiting, late) = state.withLock {
-                $0.followers[id] = nil
-                return ($0.waiting.removeValue(forKey: id), $0.late.removeValue(forKey: id))
+            let (waiting, late) = state.withLock { state in
+                let waiting = state.waiting.removeValue(forKey: id)
+                // A stream ends with its answer; of what somebody has waited for there may be more to hear.
+                if waiting == nil { state.followers[id] = nil }
+                return (waiting, state.late.removeValue(forKey: id))
             }
             if let waiting { waiting.resume(returning: document) } else { late?(document) }
         case .refusal(let refusal):

@@ -45,7 +45,7 @@ public protocol FileCoordinator: Sendable {
     func present(_ presenter: any FilePresenter) async throws -> PresenterToken
     func withdraw(_ token: PresenterToken) async
 
-    /// True once it was given back, or taken away because it was held for too long while others waited.
+    /// True once it was given back, or taken away by syncd because it was held for too long while others waited.
     func isOver(_ grant: FileGrant) -> Bool
 }
 
@@ -58,7 +58,7 @@ extension FileCoordinator {
 }
 
 public struct PresenterToken: Hashable, Sendable {
-    let id: UInt64
+    let id: PresenterID
 }
 
 /// Who shows a file. None of these may wait for a claim on the same file but one of the presenter's own purpose.
@@ -98,6 +98,8 @@ public struct CoordinationError: Error, Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// Which process has it, what for, as far as it said, and for how long. Without a daemon the process is known only if it is this one.
         case timedOut(process: Int?, purpose: String?, heldMilliseconds: UInt64)
+        /// Programs that wait for each other in a circle. Without a daemon nobody sees that, and an access within another one that has
+        /// waited for ten seconds counts as one.
         case wouldDeadlock([String])
         case presenterFailed(String)
         case tooMany

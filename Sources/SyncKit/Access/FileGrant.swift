@@ -12,13 +12,19 @@ public struct FileGrant: Sendable {
     public let fence: UInt64
     /// What the coordinator of the process knows it by.
     let number: UInt64
+    /// What is held for it against other processes.
+    private let held: [any HeldAccess]
     private let done = Done()
 
-    init(paths: [DocumentPath], fence: UInt64, number: UInt64) {
+    init(paths: [DocumentPath], fence: UInt64, number: UInt64, held: [any HeldAccess]) {
         self.paths = paths
         self.fence = fence
         self.number = number
+        self.held = held
     }
+
+    /// Somebody else has been given the files.
+    var isTakenAway: Bool { held.contains(where: \.isOver) }
 
     /// Whoever shows the file is told when the access ends.
     public func note(_ deed: FileDeed) { done.deeds.withLock { $0.append(deed) } }

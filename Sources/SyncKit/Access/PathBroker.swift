@@ -13,14 +13,23 @@ struct PathBroker: AccessBroker {
     /// Whoever holds it may be killed, and is not to be waited for longer than this.
     private static var pauseMax: UInt64 { 4 }
 
-    func hold(_ wanted: HeldPaths, within patience: Duration?) async throws -> (any HeldAccess)? {
-        let ends = patience.map { clock.milliseconds + $0.milliseconds }
+    /// Locks of the kernel tell nobody who waits for whom. Who has something while he waits may be one of a circle, and does not wait for ever.
+    static let nestedPatience = Duration.seconds(10)
+
+    func hold(_ wanted: HeldPaths, within patience: Duration?, isNested: Bool) async throws -> (any HeldAccess)? {
+        let most = patience ?? (isNested ? PathBroker.nestedPatience : nil)
+        let ends = most.map { clock.milliseconds + $0.milliseconds }
         var pause: UInt64 = 1
         while true {
             if let lock = try PathBroker.lock(wanted) { return HeldPath(lock: lock) }
             let now = clock.milliseconds
             if let ends, ends <= now {
-                throw CoordinationError(.timedOut(process: nil, purpose: nil, heldMilliseconds: 0))
+                guard patience == nil else {
+                    throw CoordinationError(.timedOut(process: nil, purpose: nil, heldMilliseconds: 0))
+                }
+                let names = wanted.paths.map { DocumentPath($0).description }.joined(separator: ", ")
+                let who = wanted.purpose.isEmpty ? "this access" : wanted.purpose
+                throw CoordinationError(.wouldDeadlock([who, "whoever has \(names)"]))
             }
             try await clock.sleep(until: min(now + pause, ends ?? .max))
             pause = min(pause * 2, PathBroker.pauseMax)
@@ -47,6 +56,7 @@ private final class HeldPath: HeldAccess {
     }
 
     var fence: UInt64? { nil }
+    var isOver: Bool { false }
     var moved: [[UInt8]: [UInt8]] { [:] }
 
     func release(_ deeds: [FileDeed]) { lock.withLock { $0 = nil } }

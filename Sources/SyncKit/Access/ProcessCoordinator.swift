@@ -9,14 +9,14 @@ import Synchronization
 final class ProcessCoordinator: FileCoordinator {
     private struct State {
         var machine = Coordinator()
-        var lastID: UInt64 = 0
-        var waiting: [UInt64: CheckedContinuation<Grant, any Error>] = [:]
-        var presenters: [UInt64: AsyncStream<Delivery>.Continuation] = [:]
+        var lastNumber: UInt64 = 0
+        var waiting: [ClaimID: CheckedContinuation<Grant, any Error>] = [:]
+        var presenters: [PresenterID: AsyncStream<Delivery>.Continuation] = [:]
         var timer: (due: UInt64, task: Task<Void, Never>)?
         /// What is held against other processes, by the claim.
-        var held: [UInt64: HeldPaths] = [:]
+        var held: [ClaimID: HeldPaths] = [:]
         /// What brokers know of the presenters.
-        var shown: [UInt64: [any ShownAccess]] = [:]
+        var shown: [PresenterID: [any ShownAccess]] = [:]
     }
 
     private enum Delivery: Sendable {
@@ -46,7 +46,7 @@ final class ProcessCoordinator: FileCoordinator {
         let wanted = try accesses.map { access in
             Access(try ProcessCoordinator.place(access.path), access.kind, coversContents: access.coversContents)
         }
-        let id = newID()
+        let id = ClaimID(newNumber())
         let request = ClaimRequest(
             id: id, client: 0, purpose: purpose, accesses: wanted, patienceMilliseconds: patience?.milliseconds)
         let granted = try await grant(request)
@@ -65,28 +65,33 @@ final class ProcessCoordinator: FileCoordinator {
 
     /// What is held against other processes ends before the claim does: whoever is granted next is not to find it held.
     private func holding<Result: Sendable>(
-        _ id: UInt64, _ all: HeldPaths, _ fence: UInt64, within patience: Duration?, _ deeds: inout [FileDeed],
+        _ id: ClaimID, _ all: HeldPaths, _ fence: UInt64, within patience: Duration?, _ deeds: inout [FileDeed],
         _ body: @Sendable (FileGrant) async throws -> Result
     ) async throws -> Result {
         let (held, wanted) = try await hold(id, all, within: patience)
+        let scope = AccessScope(within: AccessScope.current)
         let grant = FileGrant(
             paths: wanted.paths.map { DocumentPath($0) }, fence: held.compactMap(\.fence).first ?? fence,
-            number: fence)
+            number: fence, held: held)
         defer {
             deeds = grant.deeds
+            scope.end()
             release(id, held, deeds)
         }
-        return try await body(grant)
+        return try await AccessScope.$current.withValue(scope) { try await body(grant) }
     }
 
     private func hold(
-        _ id: UInt64, _ all: HeldPaths, within patience: Duration?
+        _ id: ClaimID, _ all: HeldPaths, within patience: Duration?
     ) async throws -> (held: [any HeldAccess], wanted: HeldPaths) {
         var (all, held): (HeldPaths, [any HeldAccess]) = (all, [])
+        let isNested = AccessScope.current?.isOpen == true
         do {
             for broker in brokers {
                 let wanted = broker.knowsPurposes ? all : state.withLock { all.without($0.held) }
-                guard !wanted.items.isEmpty, let access = try await broker.hold(wanted, within: patience) else {
+                guard !wanted.items.isEmpty,
+                    let access = try await broker.hold(wanted, within: patience, isNested: isNested)
+                else {
                     continue
                 }
                 held.append(access)
@@ -100,7 +105,7 @@ final class ProcessCoordinator: FileCoordinator {
         return (held, all)
     }
 
-    private func release(_ id: UInt64, _ held: [any HeldAccess], _ deeds: [FileDeed]) {
+    private func release(_ id: ClaimID, _ held: [any HeldAccess], _ deeds: [FileDeed]) {
         state.withLock { $0.held[id] = nil }
         for access in held.reversed() { access.release(deeds) }
     }
@@ -126,17 +131,19 @@ final class ProcessCoordinator: FileCoordinator {
         }
     }
 
-    private func end(_ id: UInt64, _ deeds: [FileDeed]) {
+    private func end(_ id: ClaimID, _ deeds: [FileDeed]) {
         step(.end(claim: id, deeds.compactMap(ProcessCoordinator.deed)))
     }
 
-    func isOver(_ grant: FileGrant) -> Bool { !state.withLock { $0.machine.isCurrent(fence: grant.number) } }
+    func isOver(_ grant: FileGrant) -> Bool {
+        grant.isTakenAway || !state.withLock { $0.machine.isCurrent(fence: grant.number) }
+    }
 
     // MARK: Presenters
 
     func present(_ presenter: any FilePresenter) async throws -> PresenterToken {
         let place = try ProcessCoordinator.place(await presenter.presentedPath)
-        let id = newID()
+        let id = PresenterID(newNumber())
         let (deliveries, sink) = AsyncStream.makeStream(of: Delivery.self)
         state.withLock { $0.presenters[id] = sink }
         // One after the other, so that what happened first is told first.
@@ -176,7 +183,7 @@ final class ProcessCoordinator: FileCoordinator {
     }
 
     /// From another process.
-    private func hear(_ word: ShownWord, of id: UInt64, _ purpose: String) {
+    private func hear(_ word: ShownWord, of id: PresenterID, _ purpose: String) {
         let sink = state.withLock { $0.presenters[id] }
         let woken: [@Sendable () -> Void] = state.withLock { state in
             guard sink != nil, case .news(.moved(let target)) = word,
@@ -219,10 +226,10 @@ final class ProcessCoordinator: FileCoordinator {
 
     // MARK: The machine
 
-    private func newID() -> UInt64 {
+    private func newNumber() -> UInt64 {
         state.withLock { state in
-            state.lastID += 1
-            return state.lastID
+            state.lastNumber += 1
+            return state.lastNumber
         }
     }
 

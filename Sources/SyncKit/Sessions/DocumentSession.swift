@@ -26,24 +26,24 @@ public protocol DocumentSession<Model>: Actor {
     nonisolated func open(then: @escaping @Sendable (LoadOutcome) -> Void)
 
     /// Begins a document that is not there yet, or is empty.
-    func begin(with model: Model) throws
+    func begin(with model: Model) throws(DocumentError)
     /// Changes it, and nothing else.
-    func update(_ change: @Sendable (inout Model) -> Void) throws
+    func update(_ change: @Sendable (inout Model) -> Void) throws(DocumentError)
     /// Changes it, and lets the data be derived that follows from that, in one step: undone as one, saved as one, and the other node gets
     /// both as one.
-    func mutate(_ change: @Sendable (inout Model) -> Void) throws
-    func undo() throws
-    func redo() throws
+    func mutate(_ change: @Sendable (inout Model) -> Void) throws(DocumentError)
+    func undo() throws(DocumentError)
+    func redo() throws(DocumentError)
     /// For programs that count changes by an undo manager of their own.
     func changeCount(_ change: DocumentChange)
 
-    func save(_ operation: SaveOperation) async throws
+    func save(_ operation: SaveOperation) async throws(DocumentError)
     /// Loads it anew and forgets what was not saved.
     @discardableResult func revert() async -> LoadOutcome
     /// Puts a new document in the place of one that cannot be read, and the old bytes beside it. Refused for what is newer or unknown.
-    func reinitialise(with model: Model) async throws
+    func reinitialise(with model: Model) async throws(DocumentError)
     /// Saves what is not saved, and ends. If that fails the session stays open, with everything in it.
-    func close() async throws
+    func close() async throws(DocumentError)
 
     /// The present state and every one that follows, until it is closed.
     func states() -> AsyncStream<DocumentState>
@@ -53,7 +53,7 @@ public protocol DocumentSession<Model>: Actor {
 
 extension DocumentSession {
     /// What is there is written over.
-    public func save() async throws { try await save(.overwriting) }
+    public func save() async throws(DocumentError) { try await save(.overwriting) }
 }
 
 public enum DocumentState: Hashable, Sendable, CaseIterable {

@@ -158,7 +158,7 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
 
     // MARK: Changing
 
-    func begin(with model: Model) throws {
+    func begin(with model: Model) throws(DocumentError) {
         try requireOpen()
         guard self.model == nil, outcome == .noSuchFile || outcome == .zeroLength else {
             throw DocumentError(.protected(outcome), reason: "there is a document already, or one that cannot be read")
@@ -167,9 +167,9 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         changed()
     }
 
-    func update(_ change: @Sendable (inout Model) -> Void) throws { try step(change) }
+    func update(_ change: @Sendable (inout Model) -> Void) throws(DocumentError) { try step(change) }
 
-    func mutate(_ change: @Sendable (inout Model) -> Void) throws {
+    func mutate(_ change: @Sendable (inout Model) -> Void) throws(DocumentError) {
         let before = model
         try step { model in
             change(&model)
@@ -186,20 +186,18 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         return isAny
     }
 
-    private func step(_ change: (inout Model) -> Void) throws {
+    private func step(_ change: (inout Model) -> Void) throws(DocumentError) {
         try requireOpen()
         guard var changing = model else { throw DocumentError(.protected(outcome), reason: "there is no document yet") }
         undoing.append(changing)
         if undoing.count > FileSession.undoMax { undoing.removeFirst() }
         redoing = []
-        // What was saved cannot be come back to by undoing once other changes have taken the place of its.
-        if let saved = savedPosition, saved > position { savedPosition = nil }
         change(&changing)
         model = changing
-        changed()
+        changeCount(.done)
     }
 
-    func undo() throws {
+    func undo() throws(DocumentError) {
         try requireOpen()
         guard let earlier = undoing.popLast(), let present = model else { return }
         redoing.append(present)
@@ -207,7 +205,7 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         changeCount(.undone)
     }
 
-    func redo() throws {
+    func redo() throws(DocumentError) {
         try requireOpen()
         guard let later = redoing.popLast(), let present = model else { return }
         undoing.append(present)
@@ -217,7 +215,11 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
 
     func changeCount(_ change: DocumentChange) {
         switch change {
-        case .done, .redone: changed()
+        case .done:
+            // What was saved cannot be come back to by undoing once other changes have taken the place of its.
+            if let saved = savedPosition, saved > position { savedPosition = nil }
+            changed()
+        case .redone: changed()
         case .undone: changed(by: -1)
         case .cleared: markClean()
         }
@@ -248,18 +250,18 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         autosaving = nil
     }
 
-    private func requireOpen() throws {
+    private func requireOpen() throws(DocumentError) {
         guard token != nil else { throw DocumentError(.closed, reason: "\(path) is not open") }
     }
 
     // MARK: Saving
 
-    func save(_ operation: SaveOperation) async throws {
-        try await inTurn { session in try await session.write(operation) }
+    func save(_ operation: SaveOperation) async throws(DocumentError) {
+        try await inTurn { session async throws(DocumentError) in try await session.write(operation) }
     }
 
     /// Under our own purpose, so that it passes the claim of who has asked for it.
-    private func write(_ operation: SaveOperation) async throws {
+    private func write(_ operation: SaveOperation) async throws(DocumentError) {
         try requireOpen()
         guard let model else { throw DocumentError(.protected(outcome), reason: "there is nothing to save") }
         if operation == .overwriting, basis != nil, !hasUnsavedChanges, !isMigration { return }
@@ -277,22 +279,21 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
             lastError = nil
             state = .normal
         } catch {
-            let failure = DocumentError(error)
-            lastError = failure
+            lastError = error
             state =
-                switch failure.kind {
+                switch error.kind {
                 case .changedMeanwhile: .inConflict
                 case .exists where operation == .creating: before
                 case .exists, .unreadable, .protected, .cannotEncode, .closed, .coordination, .system, .timedOut:
                     .savingError
                 }
-            throw failure
+            throw error
         }
     }
 
     private var isMigration: Bool { if case .olderVersion = outcome { true } else { false } }
 
-    private func encoded(_ model: Model, _ operation: SaveOperation) throws -> DocumentContents {
+    private func encoded(_ model: Model, _ operation: SaveOperation) throws(DocumentError) -> DocumentContents {
         do {
             return try document.encode(model, replacing: operation == .creating ? nil : basis)
         } catch {
@@ -302,10 +303,10 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
     }
 
     /// A disk that did not answer in time may have got what it was given all the same: then that is what is expected.
-    private func put(_ contents: DocumentContents, in old: DocumentContents?) async throws {
+    private func put(_ contents: DocumentContents, in old: DocumentContents?) async throws(DocumentError) {
         do {
             try await place(contents, in: old)
-        } catch let error as DocumentError {
+        } catch {
             if error.kind == .timedOut { unsettled = contents }
             guard let late = unsettled, error.kind == .exists || error.kind == .changedMeanwhile else { throw error }
             try await place(contents, in: late)
@@ -313,20 +314,24 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
         unsettled = nil
     }
 
-    private func place(_ contents: DocumentContents, in old: DocumentContents?) async throws {
+    private func place(_ contents: DocumentContents, in old: DocumentContents?) async throws(DocumentError) {
         let (path, files) = (path, files)
-        try await coordinator.withAccess([.write(path)], for: purpose, within: nil) { grant in
-            if let old {
-                try await files.replace(old, with: contents, at: path)
-            } else {
-                try await files.create(contents, at: path)
+        do {
+            try await coordinator.withAccess([.write(path)], for: purpose, within: nil) { grant in
+                if let old {
+                    try await files.replace(old, with: contents, at: path)
+                } else {
+                    try await files.create(contents, at: path)
+                }
+                grant.note(.changed(path))
             }
-            grant.note(.changed(path))
+        } catch {
+            throw DocumentError(error)
         }
     }
 
-    func reinitialise(with model: Model) async throws {
-        try await inTurn { session in
+    func reinitialise(with model: Model) async throws(DocumentError) {
+        try await inTurn { session async throws(DocumentError) in
             try session.requireOpen()
             switch session.outcome {
             case .corrupt, .zeroLength: break
@@ -343,7 +348,7 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
     }
 
     /// Under a name that nobody takes for the document, and that no second one takes again.
-    private func keepBeside(_ old: DocumentContents) async throws {
+    private func keepBeside(_ old: DocumentContents) async throws(DocumentError) {
         for number in 1...1_000 {
             let beside = DocumentPath(path.bytes + Array(".unreadable-\(number)".utf8))
             do {
@@ -357,8 +362,8 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
 
     // MARK: Closing
 
-    func close() async throws {
-        try await inTurn { session in
+    func close() async throws(DocumentError) {
+        try await inTurn { session async throws(DocumentError) in
             guard session.token != nil else { return }
             if session.hasUnsavedChanges { try await session.write(session.basis == nil ? .creating : .overwriting) }
             session.autosaving?.cancel()
@@ -429,9 +434,9 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
 
     // MARK: One after the other
 
-    private func inTurn<Result>(
-        _ body: (isolated FileSession<Kind>) async throws -> Result
-    ) async rethrows -> Result {
+    private func inTurn<Result, Failure>(
+        _ body: (isolated FileSession<Kind>) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
         if isBusy { await withCheckedContinuation { queue.append($0) } }
         isBusy = true
         defer { if queue.isEmpty { isBusy = false } else { queue.removeFirst().resume() } }

@@ -35,10 +35,21 @@ struct FileStore<Value: Codable & Sendable>: Store {
             } else if let value {
                 try await DocumentFiles().create(try file.encode(value, replacing: nil), at: path)
                 grant.note(.changed(path))
-            } else if old != nil {
-                try await DocumentFiles().remove(at: path)
+            } else if let old {
+                try requireRemovable(old)
+                try await DocumentFiles().remove(old, at: path)
                 grant.note(.deleted(path))
             }
+        }
+    }
+
+    /// What is newer is another program's to understand, and to remove. What is broken anybody may remove who says so.
+    private func requireRemovable(_ contents: DocumentContents) throws {
+        let outcome = file.decode(contents).outcome
+        switch outcome {
+        case .newerVersion, .unknownVersion: throw DocumentError(protected: outcome)
+        case .notLoaded, .success, .noSuchFile, .zeroLength, .corrupt, .olderVersion, .accessDenied, .changedDuringRead:
+            return
         }
     }
 

@@ -34,7 +34,7 @@ public func makeTransientStore<Key: Hashable & Sendable, Value: Codable & Sendab
 }
 
 /// One JSON file in a directory for each key, which must be a file name without its ending. Every `set` is durable when it returns, and a
-/// value that was changed by somebody else meanwhile is not overwritten unseen.
+/// value that was changed by somebody else meanwhile is neither overwritten nor removed unseen. Of a newer or unknown format nothing is removed.
 public func makeFileStore<Value: Codable & Sendable>(
     of type: Value.Type = Value.self, in directory: DocumentPath, format: UInt32 = 1,
     coordinator: any FileCoordinator = makeFileCoordinator()

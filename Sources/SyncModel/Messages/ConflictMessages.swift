@@ -24,7 +24,10 @@ extension MessageRegistry {
                 Both nodes created a record that the model allows only once. The older one stays, references to the \
                 other lead to it, and their fields were merged; every value that lost is kept.
                 """,
-            cure: "Look at the kept values with syncctl conflicts show ID and take those you prefer."),
+            cure: """
+                Look at the versions with syncctl conflicts show ID and take the one you prefer, or leave it as it is \
+                with syncctl conflicts discard ID.
+                """),
         MessageKind(
             .conflictSlot, .warning, healsItself: false,
             meaning: """
@@ -88,28 +91,35 @@ extension MessageRegistry {
         MessageKind(
             .schemaInvalid, .serious, healsItself: true, retry: .onChange,
             meaning: """
-                A model file on this node has a fault and is not used; the journal says where it is and what is wrong. \
-                The files it is about are synced like any others meanwhile, whole and not record by record.
+                A model file on this node has a fault and is not used; the journal says where it is, what is wrong and \
+                which files it is about. These stay as they are meanwhile: what is saved in them here is not sent, and what \
+                the other node saves waits; other files go on.
                 """,
-            cure: "Correct the model file, or install it again with its application, and restart syncd."),
+            cure: """
+                Correct the model file, or install it again with its application, and restart syncd; what waits is then \
+                merged. Without the model file it is synced like any other file.
+                """),
         MessageKind(
             .schemaNewer, .warning, healsItself: true, retry: .onChange,
             meaning: """
-                The two nodes do not have the same model. Changes the other node made under one that this node does \
-                not have are stored complete and wait, and so do files of the model that the other node changed \
-                without it; everything else goes on in both directions.
+                The two nodes do not have the same model, or a file of rules here is for a later syncd. Changes made under a \
+                model that this node lacks, and files of a model that the other node changed without it, are stored complete \
+                and wait; files that rules of a later syncd name are never changed by this node. Everything else goes on.
                 """,
-            cure: "Install the same version of the model on both nodes and restart syncd; what waits is then applied."),
+            cure: """
+                Install the same version of the model on both nodes, or the syncd that the rules are for, and restart \
+                syncd; what waits is then applied.
+                """),
     ]
 
     static let records = [
         MessageKind(
-            .repairExhausted, .serious, healsItself: false, retry: .onChange,
+            .repairExhausted, .serious, healsItself: false,
             meaning: """
-                A group of changes still broke the rules of the model after every allowed repair. It is stored \
-                complete and not applied; the files in the folder were left as they are, and other records go on.
+                No version of syncd so far raises this. It is for repair that gives up, and the repair there is never \
+                does: a record that cannot keep the rules of its model is put into quarantine, whole, with an alert.
                 """,
-            cure: "Correct the repair rule the text names, or the records it lists; the group is then tried again."),
+            cure: "Nothing is to be done; look at syncctl conflicts for records that are in quarantine."),
         MessageKind(
             .validationRequiredMissing, .warning, healsItself: true, retry: .onChange,
             meaning: """

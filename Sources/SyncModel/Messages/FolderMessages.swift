@@ -97,8 +97,7 @@ extension MessageRegistry {
         MessageKind(
             .lockHeld, .info, healsItself: true, retry: .onChange,
             meaning: """
-                A program holds a lock on this file; the text names it. The change is stored and is applied when the \
-                lock is released.
+                A program holds a lock on this file. The change is stored and is applied when the lock is released.
                 """,
             cure: "Nothing is to be done; syncctl locks lists who holds what."),
         MessageKind(
@@ -142,9 +141,8 @@ extension MessageRegistry {
         MessageKind(
             .pathUnsupported, .warning, healsItself: true, retry: .onChange,
             meaning: """
-                This path cannot be stored on one of the nodes; the text tells why, for example that its name is too \
-                long for the file system or that another disk is mounted there. It is left as it is; everything else \
-                goes on.
+                This path cannot be stored on one of the nodes: its name is too long for the file system, what is below it \
+                is too deep, or another disk is mounted there. It is left as it is; everything else goes on.
                 """,
             cure: "Rename or move it, or leave it out with a line in .syncignore."),
     ]

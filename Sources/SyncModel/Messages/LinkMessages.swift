@@ -77,8 +77,7 @@ extension MessageRegistry {
         MessageKind(
             .peerAway, .info, healsItself: true, retry: .patiently,
             meaning: """
-                The other node cannot be reached; the text tells what the network answered. Changes made here are \
-                kept and sent when it is back.
+                The other node cannot be reached, or does not answer. Changes made here are kept and sent when it is back.
                 """,
             cure: """
                 Nothing is to be done if it is off; otherwise check that it runs, its address in the configuration, \
@@ -87,10 +86,12 @@ extension MessageRegistry {
         MessageKind(
             .peerIncompatible, .serious, healsItself: true, retry: .onReconnect,
             meaning: """
-                The two nodes are set up in a way that does not fit together; the text tells which setting differs. \
-                They stay connected without exchanging changes, and all files are as they were.
+                A lock of mode strict was asked for, and the other node has not answered: the syncd there does not know \
+                locks between nodes, or is too busy. The lock was not granted; syncing goes on, and all files are as they were.
                 """,
-            cure: "Make the setting the text names equal on both nodes, and restart syncd on the one you changed."),
+            cure:
+                "Run the same version of syncd on both nodes, or ask again; a lock of mode pair is granted without an answer."
+        ),
         MessageKind(
             .peerPaused, .info, healsItself: false,
             meaning: """
@@ -104,7 +105,7 @@ extension MessageRegistry {
                 The other node sent something that is not allowed. The connection was closed before any of it was \
                 used; nothing was written.
                 """,
-            cure: "Upgrade both nodes to the same version; if it returns, report it with the text of this message."),
+            cure: "Upgrade both nodes to the same version; if it returns, report it with the journals of both."),
         MessageKind(
             .peerRejected, .serious, healsItself: true, retry: .patiently,
             meaning: """

@@ -85,7 +85,11 @@ extension MessageRegistry {
                 list is being rebuilt from both folders: equal files agree silently, different ones become \
                 conflicts, none is deleted.
                 """,
-            cure: "Wait until syncctl status says in sync, and check the disk that holds the state directory."),
+            cure: """
+                Check the disk that holds the state directory. What was damaged also says who the other node is: run \
+                syncctl unpair there, and pair the two again with syncctl invite here and syncctl join there. The message \
+                goes when they are in sync.
+                """),
         MessageKind(
             .stateForeign, .serious, healsItself: false,
             meaning: """
@@ -99,7 +103,10 @@ extension MessageRegistry {
                 The state directory was written by a newer version of syncd. This version did not start and touched \
                 nothing.
                 """,
-            cure: "Install the version the text names, or a later one, and start it again."),
+            cure: """
+                Install a syncd that knows the format which the text names, or a later one, and start it; the list of \
+                changes of each version says when the format of state.db has changed.
+                """),
     ]
 
     static let waiting = [
@@ -192,10 +199,13 @@ extension MessageRegistry {
         MessageKind(
             .nodeHalted, .serious, healsItself: true, retry: .onChange,
             meaning: """
-                Syncing stands still because of a serious condition that is shown beside this message. All files are \
-                as they were.
+                Syncing stands still because of a serious condition that another message tells of: on this node, or, as an \
+                alert, on the other one, and the text says why as far as it does. All files are as they were.
                 """,
-            cure: "Follow the other message; syncing resumes by itself when its cause is gone."),
+            cure: """
+                Follow the other message, shown by syncctl alerts where it stands still; syncing resumes by itself when \
+                its cause is gone.
+                """),
         MessageKind(
             .nodePaused, .info, healsItself: false,
             meaning: "Syncing was paused with syncctl pause. Changes on both nodes are kept and wait.",

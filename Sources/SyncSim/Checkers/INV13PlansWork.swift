@@ -5,7 +5,8 @@ import SyncModel
 /// Some failures are answers the plan asks for: a directory that should go is removed to learn whether it is empty, a
 /// directory's own time, which every change in it moves, is expected before it is set, and a kept version is expected to
 /// be what it was, because a late writer may have been at it. What is left of a failed program is discarded without asking
-/// how far that one came.
+/// how far that one came. What goes back to where it was, because its directory went in that moment, asks for each directory above
+/// it, of which the upper ones may be there.
 package final class PlansWork: Invariant {
     package static let id = "INV-13"
     package static let sentence = """
@@ -21,7 +22,8 @@ package final class PlansWork: Invariant {
 
     package func see(_ act: DiskAct, _ court: inout Court) {
         noteDirectory(act)
-        guard let error = act.error, !act.isDisturbed, !isQuestion(act.operation, error), !lacksParent(act, error)
+        guard let error = act.error, !act.isDisturbed, !isQuestion(act.operation, error), !lacksParent(act, error),
+            !isOnTheWayBack(act, error)
         else { return }
         switch error {
         case .notFound, .exists, .notEmpty, .notDirectory, .isDirectory, .mismatch, .nameTooLong, .crossDevice,
@@ -42,6 +44,12 @@ package final class PlansWork: Invariant {
             guard case .tree(let path) = place, let parent = path.parent, !parent.isRoot else { return false }
             return act.store.rows[parent]?.disk == nil && (act.mayFail || unmade[act.machine].contains(key: parent))
         }
+    }
+
+    /// (Who makes a directory for itself expects nothing there before, so only this is told by `exists`.)
+    private func isOnTheWayBack(_ act: DiskAct, _ error: DiskError) -> Bool {
+        guard error == .exists, case .createDirectory(.tree(let path), _) = act.operation else { return false }
+        return act.store.intents.values.contains { $0.path.isBelow(path) }
     }
 
     private func noteDirectory(_ act: DiskAct) {

@@ -26,6 +26,13 @@ package final class OneAlert: Invariant {
                         self, on: act.machine, "\(alert.key.code) of \(Path.escape(alert.key.subject)) was raised twice"
                     )
                 }
+            case .raisedAgain(let alert):
+                if !raised[act.machine].contains(key: alert.key) {
+                    court.find(
+                        self, on: act.machine,
+                        "\(alert.key.code) of \(Path.escape(alert.key.subject)) was raised again and had not been raised"
+                    )
+                }
             case .cleared(let key):
                 if raised[act.machine].removeValue(forKey: key) == nil {
                     court.find(

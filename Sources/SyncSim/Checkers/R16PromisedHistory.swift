@@ -54,7 +54,7 @@ package final class PromisedHistory: Invariant {
     private func judge(_ id: VersionID, _ store: VirtualStore, on machine: Int, _ court: inout Court) {
         guard let version = store.versions[id] else { return }
         // A private copy is nobody's: what it is a copy of stands in the tree, or went among the versions by itself.
-        if version.reason == .formatNewer { return }
+        if version.reason == .formatNewer || version.reason == .versionRestored { return }
         let bytes = store.versions.values.reduce(UInt64(0)) { $0 + $1.entry.content.size }
         if bytes > settings[machine].keepVersionsBytes { return }
         let age = now[machine] - version.keptMilliseconds

@@ -311,7 +311,8 @@ package final class Watch: Checker {
         case .setAside(let path):
             let value = world.machines[machine].disk.value(at: .tree(path))
             if value.isContent { grants[machine].append(Grant(command: id, path: path, value: value, source: nil)) }
-        case .status, .pause, .resume, .rescan, .history, .doubt, .contests, .deadRecords, .settleContest,
+        case .status, .pause, .resume, .rescan, .history, .doubt, .contests, .discardedContests, .deadRecords,
+            .settleContest,
             .explainRecord, .scanRecords, .claim, .endClaims, .listClaims, .present, .withdrawPresenter,
             .answerQuestion,
             .configure:

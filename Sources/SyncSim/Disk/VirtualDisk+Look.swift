@@ -81,6 +81,18 @@ extension VirtualDisk {
         }
     }
 
+    /// A file was written to that has a name the daemon heeds, as it was `known` there, and another that it does not: nobody tells it.
+    package func hasUnheardWrite(known: (Path) -> Stat?) -> Bool {
+        inodes.keys.contains { key in
+            let links = inodes[key].links
+            guard inodes[key].kind == .file, links.count > 1 else { return false }
+            let stats = links.map { link in path(of: link.directory).flatMap { known($0.appending(link.name)) } }
+            let now = inodes[key].stat
+            return stats.contains(nil)
+                && stats.contains { $0.map { $0.size != now.size || $0.modified != now.modified } ?? false }
+        }
+    }
+
     /// Everything in `.syncd/stage` that bears a stage name, in the order of the names.
     package func stagedFiles() -> [StagedFile] {
         guard case .success(.some(let stage)) = find(VirtualDisk.stagePath) else { return [] }

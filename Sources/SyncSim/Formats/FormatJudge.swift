@@ -127,6 +127,7 @@ package final class FormatJudge: Checker {
     }
 
     private func judgeAlerts(_ machine: Int, _ world: World) {
+        // (Several copies may be one cause.)
         let expected = Set(world.machines[machine].disk.treeValues.keys.flatMap { self.causes(at: $0, machine, world) })
         let found = Set(world.machines[machine].alerts.keys.filter { self.isJudged($0) })
         for key in expected.subtracting(found).sorted() {
@@ -148,7 +149,7 @@ package final class FormatJudge: Checker {
     ]
 
     private func text(_ key: AlertKey) -> String {
-        "\(key.code) \(Path.escape(key.subject)) \(key.format.map { "\($0.node) \($0.supported)" } ?? "")"
+        "\(key.code) \(Path.escape(key.subject)) \(key.format.map { "\($0.node) \($0.measure)" } ?? "")"
     }
 
     private func causes(at path: Path, _ machine: Int, _ world: World) -> [AlertKey] {
@@ -156,9 +157,12 @@ package final class FormatJudge: Checker {
         guard let bytes = disk.peekBytes(path), let format = GuardedFormat.reading(path) else { return [] }
         let age = format.age(of: bytes)
         if let original = ConflictFamily.base(of: path) {
-            let kept = disk.peekBytes(original).map { format.age(of: $0) }
-            let isDowngrade = ConflictFamily.head(of: path) == original && (kept.map { age < $0 } ?? false)
-            return [AlertKey(code: isDowngrade ? .formatDowngradeHeld : .conflictFile, subject: path.bytes)]
+            guard let kept = disk.peekBytes(original).map({ format.age(of: $0) }), age < kept,
+                ConflictFamily.head(of: path) == original
+            else { return [AlertKey(code: .conflictFile, subject: path.bytes)] }
+            let author: Author = ConflictName.parts(of: path)?.node == Array(name(machine).utf8) ? .own : .peer
+            let finding = FormatFinding(found: age.number, kept: kept.number, node: author)
+            return [AlertKey(code: .formatDowngradeHeld, subject: original.bytes, format: finding)]
         }
         switch age {
         case .broken:
@@ -174,4 +178,8 @@ package final class FormatJudge: Checker {
             }
         }
     }
+}
+
+extension FormatAge {
+    fileprivate var number: UInt32? { if case .version(let number) = self { number } else { nil } }
 }

@@ -16,12 +16,12 @@ struct LockHistory: Sendable {
 
     private struct Overlap: Sendable {
         /// By node.
-        let claims: [UInt64]
+        let claims: [Claim.ID]
         let since: Int64
     }
 
-    /// By node, and the number of the claim there.
-    private(set) var holds: [SortedMap<UInt64, Hold>] = [[:], [:]]
+    /// By node, and the claim there.
+    private(set) var holds: [SortedMap<Claim.ID, Hold>] = [[:], [:]]
     private var isConnected = [false, false]
     /// When a node saw its link come or go, or began.
     private var changes: [[Int64]] = [[], []]
@@ -39,7 +39,7 @@ struct LockHistory: Sendable {
 
     /// What is wrong with that, if anything is.
     mutating func granted(
-        _ claim: UInt64, _ accesses: [Access], for purpose: String?, _ mode: Claim.Mode, fence: UInt64, on node: Int,
+        _ claim: Claim.ID, _ accesses: [Access], for purpose: String?, _ mode: Claim.Mode, fence: UInt64, on node: Int,
         at time: Int64
     ) -> String? {
         defer {
@@ -70,7 +70,7 @@ struct LockHistory: Sendable {
         return nil
     }
 
-    mutating func ended(_ claim: UInt64, on node: Int) {
+    mutating func ended(_ claim: Claim.ID, on node: Int) {
         holds[node][claim] = nil
         overlaps.removeAll { $0.claims[node] == claim }
     }
@@ -108,7 +108,7 @@ struct LockHistory: Sendable {
     }
 
     /// Something is about to be put at the path, or taken from it.
-    func disturbed(by path: Path, isDirectory: Bool, on node: Int) -> UInt64? {
+    func disturbed(by path: Path, isDirectory: Bool, on node: Int) -> Claim.ID? {
         holds[node].first { _, hold in
             hold.accesses.contains { access in
                 if case .write(.metadata) = access.kind { return false }

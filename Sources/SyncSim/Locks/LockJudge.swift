@@ -90,7 +90,7 @@ package final class LockJudge: Checker {
         life.wishes[machine][wish.key] = nil
     }
 
-    private func end(_ claim: UInt64, _ machine: Int) {
+    private func end(_ claim: Claim.ID, _ machine: Int) {
         life.wishes[machine][claim] = nil
         life.history.ended(claim, on: machine)
     }

@@ -10,10 +10,10 @@ final class LockLife {
         var isHeld = false
     }
 
-    /// By machine, and the number of the claim.
-    var wishes: [SortedMap<UInt64, Wish>] = [[:], [:]]
+    /// By machine, and the claim.
+    var wishes: [SortedMap<Claim.ID, Wish>] = [[:], [:]]
     /// Presenters that are registered, by machine.
-    var presenters: [[UInt64]] = [[], []]
+    var presenters: [[PresenterID]] = [[], []]
     /// Questions without an answer, by machine.
     var questions: [[Question]] = [[], []]
     var history = LockHistory()

@@ -56,7 +56,7 @@ package final class LockUser: Agent {
         guard life.wishes[machine].count < LockUser.wishesMax else { return release(world) }
         let accesses = (0..<random.range(1...2)).map { _ in access() }
         let claim = Claim(
-            id: life.newNumber(), client: UInt64(random.range(1...3)), accesses: accesses,
+            id: Claim.ID(life.newNumber()), client: ClientID(UInt64(random.range(1...3))), accesses: accesses,
             purpose: random.chance(percent: 25) ? "p\(random.below(2)) of \(machine)" : nil,
             mode: random.pick([.local, .pair, .pair, .pair, .strict]) ?? .pair,
             holdMilliseconds: random.chance(percent: 15) ? UInt64(random.range(500...8_000)) : nil, holder: [],
@@ -87,7 +87,8 @@ package final class LockUser: Agent {
     private func present(_ world: World) {
         guard world.machines[machine].isRunning, life.presenters[machine].count < 3 else { return }
         let presenter = Presenter(
-            id: life.newNumber(), client: UInt64(random.range(1...3)), path: random.pick(paths) ?? .root,
+            id: PresenterID(life.newNumber()), client: ClientID(UInt64(random.range(1...3))),
+            path: random.pick(paths) ?? .root,
             coversContents: random.chance(percent: 30))
         life.presenters[machine].append(presenter.id)
         _ = world.command(machine, .present(presenter))

@@ -5,6 +5,7 @@ package enum PlantedBugs {
     /// A bug and the worlds in which it should matter.
     struct Plot {
         let name: String
+        var worlds = Worlds.files
         /// Always on, besides what the seed draws.
         var traits: [Trait] = []
         /// Further changes of the plan.
@@ -13,16 +14,31 @@ package enum PlantedBugs {
         let bug: () -> PlantedBug.Ways
     }
 
+    enum Worlds {
+        case files
+        /// Users save guarded files, and the judge of these looks on.
+        case formats
+
+        func plan(seed: UInt64) -> SeedPlan {
+            switch self {
+            case .files: SeedPlan(seed: seed)
+            case .formats: SeedPlan(formatsOf: seed)
+            }
+        }
+    }
+
     /// True if enough are found.
     package static func run(say: (String) -> Void) -> Bool {
-        let plots = disk + store + told
+        let plots = disk + store + told + formats
         var found = 0
         var missing: [String] = []
         for (index, plot) in plots.enumerated() {
             // Every bug has seeds of its own, so that a new one does not move the others.
             if let find = search(plot, from: firstSeed + UInt64(index) * 1_000) {
                 found += 1
-                say("found      \(plot.name): \(find.violation.invariant) at seed \(find.seed), number \(find.tries)")
+                say(
+                    "found      \(plot.name): \(find.violation.invariant) at seed \(find.seed), number \(find.tries): \(find.violation.detail)"
+                )
             } else {
                 missing.append(plot.name)
                 say("NOT FOUND  \(plot.name), in \(triesMax) seeds")
@@ -53,7 +69,7 @@ package enum PlantedBugs {
     }
 
     private static func plan(of plot: Plot, seed: UInt64) -> SeedPlan {
-        var plan = SeedPlan(seed: seed)
+        var plan = plot.worlds.plan(seed: seed)
         plan.turnOff(.evilPeer)
         for trait in plot.traits { plan.turnOn(trait, pauseMilliseconds: trait.pauseRange.lowerBound * 2) }
         plot.shape(&plan)
@@ -64,9 +80,7 @@ package enum PlantedBugs {
         var budget = Budget()
         // A bug may make a world spin; the verdict on that must not take longer than the others.
         budget.steps = 60_000
-        let world = World(plan: plan, budget: budget)
-        for agent in Workload.agents(for: plan) { world.add(agent) }
-        for checker in Checkers.all(for: plan) { world.add(checker) }
+        let world = Simulation.world(of: plan, budget: budget)
         world.saboteur = bug
         world.run()
         return world.violations.first

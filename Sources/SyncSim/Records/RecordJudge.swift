@@ -2,12 +2,12 @@ import RecordMerge
 import SyncCore
 package import SyncModel
 
-/// What must hold of records once both nodes are quiet: V1, V4, V5 and INV-21 for whole nodes. It reads files as an application
-/// does, and asks the nodes what any person may ask them.
+/// What must hold of records: V1, V4 and INV-21 all the way, and V5 with them once both nodes are quiet, for whole nodes. It reads
+/// files as an application does, and asks the nodes what any person may ask them.
 package final class RecordJudge: Checker {
     package let rareStates = [
         "records: a contest", "records: a write kept beside a later one",
-        "records: a save that broke the rules was given up",
+        "records: a save that broke the rules was given up", "records: both had the same sets on the way",
     ]
     private let life: RecordLife
 
@@ -19,7 +19,33 @@ package final class RecordJudge: Checker {
     package func willPerform(_ operation: DiskOperation, on machine: Int, in world: World) {}
     package func didPerform(_ operation: DiskOperation, error: DiskError?, on machine: Int, in world: World) {}
     package func willStore(_ batch: StoreBatch, on machine: Int, in world: World) {}
-    package func atPause(_ world: World) {}
+
+    /// INV-21, V4 and V13 at any moment, and V1 as soon as both nodes have the same sets: the graph of each node keeps every rule of its
+    /// model, whatever has come by then, and is what its sets come to. A copy of the node is asked, so the world goes on as it would.
+    package func atPause(_ world: World) {
+        let scans = world.machines.indices.map { scan(of: $0, in: world) }
+        for (machine, scan) in scans.enumerated() {
+            guard let fault = scan?.faults.first else { continue }
+            return world.violate("INV-21", "\(world.machines[machine].name), while it goes on: \(fault)")
+        }
+        guard let one = scans[0]?.pictures, let other = scans[1]?.pictures, !one.isEmpty,
+            one.map(\.heads) == other.map(\.heads)
+        else { return }
+        if one != other {
+            return world.violate("INV-17", "both have the same change sets, and make different views of them")
+        }
+        if one.contains(where: { !$0.heads.isEmpty }) { world.rare.hit("records: both had the same sets on the way") }
+    }
+
+    private func scan(of machine: Int, in world: World) -> GraphScan? {
+        guard var node = world.machines[machine].node else { return nil }
+        var effects = Effects()
+        node.step(.command(CommandID(raw: .max), .scanRecords), at: world.moment(of: machine), into: &effects)
+        for effect in effects.list {
+            if case .answer(_, .scan(let scan)) = effect { return scan }
+        }
+        return nil
+    }
 
     package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
         if occurrence == .powerCut {
@@ -48,7 +74,11 @@ package final class RecordJudge: Checker {
             return world.violate("INV-20", "\(path) differs: \(both[0]) and \(both[1])")
         }
         if let path = folders[0].unreadable.first { return world.violate("INV-21", "\(path) cannot be read") }
-        if let fault = life.scene.faults(of: folders[0]).first { return world.violate("INV-21", fault.fault) }
+        let fault = life.scene.faults(of: folders[0]).first { record, _ in
+            let awaited = life.scene.awaited(by: record, in: folders[0])
+            return awaited.isEmpty || !awaited.allSatisfy { isUnknown($0, world) }
+        }
+        if let fault { return world.violate("INV-21", fault.fault) }
         let contests = world.machines.indices.map { self.contests(on: $0, world) }
         for (one, two) in zip(contests[0], contests[1]) where one.group != two.group || one.reason != two.reason {
             return world.violate("R-15", "contests differ: \(one.group) and \(two.group)")
@@ -71,13 +101,20 @@ package final class RecordJudge: Checker {
         for version in contests.flatMap(\.versions) where !version.isCurrent {
             out[RecordFolder.Name(version.record)] = String(decoding: version.bytes, as: UTF8.self)
         }
-        for record in life.ownedForGood where folder.records[record] == nil && !out.contains(key: record) {
+        for record in life.ownedForGood
+        where life.standIn(for: record, in: folder) == nil && !out.contains(key: record) {
+            if life.scene == .losers, isKeptWhole(record, world) {
+                world.rare.hit("records: a loser that its model lets go")
+                continue
+            }
             return world.violate(
                 "INV-21", "\(record) is neither in the folder nor in quarantine, and nobody deleted it")
         }
         for write in life.owed {
-            let shown = folder.records[write.record]?[write.field] ?? out[write.record] ?? ""
-            if shown.contains(write.token) { continue }
+            let shown =
+                life.standIn(for: write.record, in: folder).flatMap { folder.records[$0]?[write.field] }
+                ?? out[write.record] ?? ""
+            if shown.contains(write.token) || out[write.record]?.contains(write.token) ?? false { continue }
             guard isKept(write, world) else {
                 return world.violate(
                     "INV-21",
@@ -88,13 +125,28 @@ package final class RecordJudge: Checker {
     }
 
     private func isKept(_ write: RecordLife.Write, _ world: World) -> Bool {
-        world.machines.indices.allSatisfy { machine in
-            guard let command = world.command(machine, .explainRecord(write.record.id)),
-                case .explanation(let explanation)? = world.takeAnswer(machine, command)
-            else { return false }
-            return explanation.steps.contains { step in
+        areAll(world, told: write.record) { explanation in
+            explanation.steps.contains { step in
                 (step.fate == .concurrent || step.fate == .shown) && step.operation.description.contains(write.token)
             }
+        }
+    }
+
+    private func isKeptWhole(_ record: RecordFolder.Name, _ world: World) -> Bool {
+        areAll(world, told: record) { $0.outcome.contains("kept whole") }
+    }
+
+    /// Somebody names it, and no set that has come tells that it was made.
+    private func isUnknown(_ record: RecordFolder.Name, _ world: World) -> Bool {
+        areAll(world, told: record) { explanation in !explanation.steps.contains { $0.fate == .born } }
+    }
+
+    private func areAll(_ world: World, told record: RecordFolder.Name, _ isSo: (Explanation) -> Bool) -> Bool {
+        world.machines.indices.allSatisfy { machine in
+            guard let command = world.command(machine, .explainRecord(record.id)),
+                case .explanation(let explanation)? = world.takeAnswer(machine, command)
+            else { return false }
+            return isSo(explanation)
         }
     }
 }

@@ -28,6 +28,8 @@ package final class RecordLife {
     private(set) var removals: [Removal] = []
     /// With what token each record was made; by whom and when is in the write.
     private(set) var births: SortedMap<RecordFolder.Name, Int> = [:]
+    /// By what name each record with a natural key was made; nobody changes it.
+    private var names: SortedMap<RecordFolder.Name, String> = [:]
     private var heardAt: [Int64] = [-1, -1]
     /// Until then what is written on a machine may count as what a disaster has left.
     private var shakyUntil: [Int64] = [.min, .min]
@@ -61,9 +63,26 @@ package final class RecordLife {
         removals.append(Removal(record: record, machine: machine, time: time, heardAt: heardAt[machine]))
     }
 
+    func named(_ record: RecordFolder.Name, _ name: String) { names[record] = name }
+
+    /// Records with one name are one.
+    func identity(of record: RecordFolder.Name) -> RecordFolder.Name {
+        scene.identity(of: record, born: names[record])
+    }
+
+    /// What stands in the folder for a record: itself, or another with its name.
+    func standIn(for record: RecordFolder.Name, in folder: RecordFolder) -> RecordFolder.Name? {
+        if folder.records[record] != nil { return record }
+        guard let name = names[record] else { return nil }
+        return folder.records.first { $0.value["n"] == name }?.key
+    }
+
     /// Whoever saved did not look at what he saved over.
     func overwroteBlindly(_ record: RecordFolder.Name) {
-        for index in writes.indices where writes[index].record == record { writes[index].isExcused = true }
+        let identity = identity(of: record)
+        for index in writes.indices where self.identity(of: writes[index].record) == identity {
+            writes[index].isExcused = true
+        }
     }
 
     func powerIsCut(on machine: Int, showing places: SortedMap<RecordFolder.Name, Path>) {
@@ -99,13 +118,14 @@ package final class RecordLife {
     /// have known: whatever the merge decides, it must still be somewhere to be seen.
     var owed: [Write] {
         var last: SortedMap<Key, Write> = [:]
-        for write in writes { last[Key(write.record, write.field, write.machine)] = write }
+        for write in writes { last[Key(identity(of: write.record), write.field, write.machine)] = write }
         return last.values.filter { write in
             guard !write.isExcused else { return false }
-            let other = last[Key(write.record, write.field, 1 - write.machine)]
+            let other = last[Key(identity(of: write.record), write.field, 1 - write.machine)]
             if let other, mayKnow(other.machine, other.time, other.heardAt, write) { return false }
             return !removals.contains { removal in
-                removal.record == write.record && mayKnow(removal.machine, removal.time, removal.heardAt, write)
+                identity(of: removal.record) == identity(of: write.record)
+                    && mayKnow(removal.machine, removal.time, removal.heardAt, write)
             }
         }
     }
@@ -117,7 +137,12 @@ package final class RecordLife {
     /// Records that somebody made and nobody took away, without a disaster in between.
     var ownedForGood: [RecordFolder.Name] {
         births.filter { record, number in
-            !writes[number].isExcused && !removals.contains { $0.record == record }
+            !writes[number].isExcused
+                && !removals.contains { removal in
+                    removal.record == record
+                        || identity(of: removal.record) == identity(of: record)
+                            && mayKnow(removal.machine, removal.time, removal.heardAt, writes[number])
+                }
         }.map(\.key)
     }
 

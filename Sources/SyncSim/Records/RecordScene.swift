@@ -1,7 +1,7 @@
 import SyncModel
 
-/// What a world with records is about: a model, and what its application does with the files. Five of them, from the design's
-/// templates; each says in its own words, apart from the production code, when its records are whole.
+/// What a world with records is about: a model, and what its application does with the files; from the design's templates. Each says
+/// in its own words, apart from the production code, when its records are whole. See `RecordScene+Rules` for the later ones.
 package enum RecordScene: Int, CaseIterable, Sendable {
     /// An A must have one B and a B one A, and both files say so.
     case couples
@@ -13,18 +13,48 @@ package enum RecordScene: Int, CaseIterable, Sendable {
     case notes
     /// Many records in one document.
     case friends
+    /// Records with a natural key: two with one name are one.
+    case keys
+    /// Notes in folders that hold two each; who finds no room is in quarantine.
+    case shelves
+    /// The same, but who finds no room goes to one folder, if there is room.
+    case homes
+    /// As couples, but who loses a place gets a copy of the one who has it.
+    case copies
+    /// As couples, but who loses a place goes.
+    case losers
+    /// A folder names its notes in an order, and each note names its folder.
+    case lists
+
+    /// What a world of records may be about. Those above a million are about the later scenes: which of the first five a seed is
+    /// about stays what it is.
+    static func choices(for seed: UInt64) -> ArraySlice<RecordScene> {
+        seed > 1_000_000 ? allCases[5...] : allCases[..<5]
+    }
 
     var modelText: String {
         switch self {
-        case .couples, .owners:
+        case .couples, .owners, .copies, .losers:
             RecordScene.model(
-                RecordScene.entity("A", #""b": {"to": "B", "kind": "one", "inverse": "a"\#(isStrict)}"#),
+                RecordScene.entity("A", #""b": {"to": "B", "kind": "one", "inverse": "a"\#(isStrict)\#(onContest)}"#),
                 RecordScene.entity("B", #""a": {"to": "A", "kind": "one", "inverse": "b", "required": true}"#))
-        case .folders:
+        case .folders, .shelves, .homes:
             RecordScene.model(
                 RecordScene.entity(
-                    "F", #""notes": {"to": "N", "kind": "many", "inverse": "f", "onDelete": "cascade"}"#),
+                    "F",
+                    #""notes": {"to": "N", "kind": "many", "inverse": "f", "onDelete": "cascade"\#(room)\#(onContest)}"#
+                ),
                 RecordScene.entity("N", #""f": {"to": "F", "kind": "one", "inverse": "notes", "required": true}"#))
+        case .lists:
+            RecordScene.model(
+                RecordScene.entity(
+                    "F", #""list": {"to": "N", "kind": "many", "inverse": "f", "ordered": true, "onDelete": "cascade"}"#
+                ),
+                RecordScene.entity("N", #""f": {"to": "F", "kind": "one", "inverse": "list", "required": true}"#))
+        case .keys:
+            RecordScene.model(
+                #""K": {"files": "k/*.json", "id": "stem", "identity": ["n"], "#
+                    + #""fields": {"n": {"type": "string", "required": true}, "t": {"type": "string"}}}"#)
         case .notes:
             RecordScene.model(
                 #""N": {"files": "n/*.json", "id": "stem", "fields": {"t": {"type": "string"}, "#
@@ -36,7 +66,17 @@ package enum RecordScene: Int, CaseIterable, Sendable {
         }
     }
 
-    private var isStrict: String { self == .couples ? #", "required": true"# : "" }
+    private var isStrict: String { self == .owners ? "" : #", "required": true"# }
+    private var room: String { roomMax.map { #", "max": \#($0)"# } ?? "" }
+
+    private var onContest: String {
+        switch self {
+        case .copies: #", "onContest": "fork""#
+        case .losers: #", "onContest": "delete""#
+        case .homes: #", "onContest": "rehome(\#(RecordScene.home.key))""#
+        case .couples, .owners, .folders, .notes, .friends, .keys, .shelves, .lists: ""
+        }
+    }
 
     private static func model(_ entities: String...) -> String {
         #"{"model": "scene", "version": 1, "root": "d", "entities": {\#(entities.joined(separator: ", "))}}"#
@@ -54,19 +94,31 @@ package enum RecordScene: Int, CaseIterable, Sendable {
         }
     }
 
+    /// Who is named and is not there, by somebody who does not need him: that is no fault while nobody made him. Empty if something
+    /// else is wrong as well.
+    func awaited(by name: RecordFolder.Name, in folder: RecordFolder) -> [RecordFolder.Name] {
+        guard let record = folder.records[name] else { return [] }
+        if self == .lists { return awaited(inListOf: name, record, folder) }
+        guard self == .owners, name.entity == "A", let key = record["b"] else { return [] }
+        let partner = RecordFolder.Name(entity: "B", key: key)
+        return folder.records.contains(key: partner) ? [] : [partner]
+    }
+
     private func fault(of name: RecordFolder.Name, _ record: RecordFolder.Members, in folder: RecordFolder) -> String? {
         switch self {
-        case .couples, .owners:
+        case .couples, .owners, .copies, .losers:
             let (own, other, its) = name.entity == "A" ? ("b", "B", "a") : ("a", "A", "b")
             guard let key = record[own] else {
-                return self == .couples || name.entity == "B" ? "has no \(own)" : nil
+                return self != .owners || name.entity == "B" ? "has no \(own)" : nil
             }
             let partner = RecordFolder.Name(entity: other, key: key)
             return folder.records[partner]?[its] == name.key ? nil : "has \(partner), which is not there or has another"
-        case .folders:
-            guard name.entity == "N" else { return nil }
+        case .folders, .shelves, .homes:
+            guard name.entity == "N" else { return tooMany(in: name, folder) }
             let holder = RecordFolder.Name(entity: "F", key: record["f"] ?? "")
             return folder.records[holder] == nil ? "lies in \(holder), which is not there" : nil
+        case .keys: return keyFault(of: name, record, folder)
+        case .lists: return listFault(of: name, record, folder)
         case .notes, .friends: return nil
         }
     }
@@ -125,7 +177,8 @@ package struct RecordFolder {
     }
 }
 
-/// What the applications of these worlds write: objects of texts, alone or as the list `all`. Nothing else is understood.
+/// What the applications of these worlds write: objects of texts, alone or as the list `all`; of texts one may be a list of texts, which
+/// is called `list`. Nothing else is understood.
 enum FlatJSON {
     static func text(_ members: [(String, String)]) -> [UInt8] { Array(object(members).utf8) }
 
@@ -134,7 +187,13 @@ enum FlatJSON {
     }
 
     private static func object(_ members: [(String, String)]) -> String {
-        "{" + members.map { "\"\($0.0)\": \"\($0.1)\"" }.joined(separator: ", ") + "}"
+        "{" + members.map { "\"\($0.0)\": \(value($0.1, of: $0.0))" }.joined(separator: ", ") + "}"
+    }
+
+    /// What is called `list` is one: its texts are told by the spaces between them.
+    private static func value(_ text: String, of key: String) -> String {
+        guard key == "list" else { return "\"\(text)\"" }
+        return "[" + text.split(separator: " ").map { "\"\($0)\"" }.joined(separator: ", ") + "]"
     }
 
     /// Every innermost object; nil for what is cut off, or is no object at all.
@@ -143,12 +202,16 @@ enum FlatJSON {
         var found: [RecordFolder.Members] = []
         var texts: [String] = []
         var text: [UInt8]?
+        // What has been read of a list of texts.
+        var list: [String]?
         for byte in bytes {
             if let open = text {
                 if byte == UInt8(ascii: "\"") {
                     texts.append(String(decoding: open, as: UTF8.self))
                     text = nil
-                    if texts.count == 2, let members = stack.last {
+                    if list != nil {
+                        list?.append(texts.removeLast())
+                    } else if texts.count == 2, let members = stack.last {
                         stack[stack.count - 1] = (members ?? [:]).merging(texts[0], texts[1])
                         texts = []
                     }
@@ -159,6 +222,13 @@ enum FlatJSON {
             }
             switch byte {
             case UInt8(ascii: "\""): text = []
+            case UInt8(ascii: "["):
+                if texts == ["list"] { list = [] }
+            case UInt8(ascii: "]"):
+                guard let items = list, let members = stack.last else { continue }
+                stack[stack.count - 1] = (members ?? [:]).merging("list", items.joined(separator: " "))
+                list = nil
+                texts = []
             case UInt8(ascii: "{"):
                 stack.append(nil)
                 texts = []
@@ -168,7 +238,7 @@ enum FlatJSON {
                 texts = []
             case UInt8(ascii: ","):
                 // What is no text, `null`, is as good as not there.
-                texts = []
+                if list == nil { texts = [] }
             default: continue
             }
         }

@@ -9,9 +9,9 @@ package final class RecordUser: Agent {
     package var holdsSafetyPhase: Bool { true }
     package var rareStates: [String] { [] }
 
-    private let life: RecordLife
-    private let machine: Int
-    private var random: SeededRandom
+    let life: RecordLife
+    let machine: Int
+    var random: SeededRandom
     /// Numbers of the operations still to do, last first.
     private var numbers: [Int]
     /// The files as they were when the operation at hand was thought out.
@@ -106,7 +106,10 @@ package final class RecordUser: Agent {
         else { return }
         let choice: ContestChoice = random.chance(percent: 70) ? .take : .discard
         world.trace.tell("\(world.now) \(name): \(choice) \(contest.group)")
-        if choice == .discard {
+        if contest.code == .conflictIdentity {
+            // Whoever chooses between what two names say overtakes both.
+            for version in contest.versions { life.overwroteBlindly(RecordFolder.Name(version.record)) }
+        } else if choice == .discard {
             for version in contest.versions where !version.isCurrent {
                 note(removalOf: RecordFolder.Name(version.record), world)
             }
@@ -116,20 +119,20 @@ package final class RecordUser: Agent {
 
     // MARK: Operations
 
-    private func put(_ path: Path, _ bytes: [UInt8]?, isAtomic: Bool? = nil) {
+    func put(_ path: Path, _ bytes: [UInt8]?, isAtomic: Bool? = nil) {
         saves.insert((path, bytes, isAtomic ?? random.chance(percent: 50)), at: 0)
     }
 
-    private func put(_ record: RecordFolder.Name, _ members: [(String, String)]) {
+    func put(_ record: RecordFolder.Name, _ members: [(String, String)]) {
         put(RecordUser.path(of: record), FlatJSON.text(members))
     }
 
-    private func remove(_ record: RecordFolder.Name, _ world: World) {
+    func remove(_ record: RecordFolder.Name, _ world: World) {
         note(removalOf: record, world)
         put(RecordUser.path(of: record), nil)
     }
 
-    private func note(removalOf record: RecordFolder.Name, _ world: World) {
+    func note(removalOf record: RecordFolder.Name, _ world: World) {
         life.removed(record, on: machine, at: world.now)
     }
 
@@ -139,7 +142,7 @@ package final class RecordUser: Agent {
             : Path(root: "d/\(record.entity.lowercased())/\(record.key).json")
     }
 
-    private func fresh(_ entity: String, _ world: World) -> (RecordFolder.Name, String) {
+    func fresh(_ entity: String, _ world: World) -> (RecordFolder.Name, String) {
         let token = life.token(machine)
         let record = RecordFolder.Name(entity: entity, key: "k\(token)")
         life.wrote(token, "t", of: record, on: machine, at: world.now, isBirth: true)
@@ -150,26 +153,28 @@ package final class RecordUser: Agent {
         let folder = RecordFolder(world.machines[machine].disk)
         read = folder.files
         switch life.scene {
-        case .couples, .owners: actOnCouples(folder, world, isFirst)
+        case .couples, .owners, .copies, .losers: actOnCouples(folder, world, isFirst)
         case .folders: actOnFolders(folder, world, isFirst)
+        case .shelves, .homes: actOnShelves(folder, world, isFirst)
+        case .lists: actOnLists(folder, world, isFirst)
+        case .keys: actOnKeys(folder, world, isFirst)
         case .notes: actOnNotes(folder, world, isFirst)
         case .friends: actOnFriends(folder, world, isFirst)
         }
     }
 
-    private func pick(_ entity: String, _ folder: RecordFolder) -> RecordFolder.Name? {
+    func pick(_ entity: String, _ folder: RecordFolder) -> RecordFolder.Name? {
         random.pick(folder.records.keys.filter { $0.entity == entity })
     }
 
     /// Everything else stays as it was read.
-    private func edit(_ record: RecordFolder.Name, _ folder: RecordFolder, _ changes: [String: String], _ world: World)
-    {
+    func edit(_ record: RecordFolder.Name, _ folder: RecordFolder, _ changes: [String: String], _ world: World) {
         guard var members = folder.records[record] else { return }
         for (key, value) in changes { members[key] = value }
         put(record, members.map { ($0.key, $0.value) })
     }
 
-    private func editText(_ record: RecordFolder.Name?, _ folder: RecordFolder, _ world: World) {
+    func editText(_ record: RecordFolder.Name?, _ folder: RecordFolder, _ world: World) {
         guard let record else { return }
         let token = life.token(machine)
         life.wrote(token, "t", of: record, on: machine, at: world.now)
@@ -313,10 +318,17 @@ extension RecordUser {
         read = folder.files
         // (A status names only some of what waits.)
         for path in Set(stuck.map(\.path) + folder.unreadable).sorted() where folder.files.contains(key: path) {
-            for (record, place) in folder.places where place == path { note(removalOf: record, world) }
+            for (record, place) in folder.places where place == path {
+                note(removalOf: record, world)
+                // Its notes go with it: the model says so.
+                if record.entity == "F" { for held in folder.notes(in: record) { note(removalOf: held, world) } }
+            }
             put(path, nil)
         }
-        for (record, _) in life.scene.faults(of: folder) { remove(record, world) }
+        for (record, _) in life.scene.faults(of: folder) {
+            remove(record, world)
+            if record.entity == "F" { for held in folder.notes(in: record) { note(removalOf: held, world) } }
+        }
         world.rare.hit("records: a save that broke the rules was given up")
         finish(world)
     }

@@ -6,6 +6,16 @@ extension Command {
         "conflicts", "[--all] [--limit N]", summary: "files and records that both nodes changed",
         options: [.all, .limit]
     ) { (session) throws(Failure) in
+        try list(session)
+    }
+
+    static let conflictsList = Command(
+        "conflicts list", "[--all] [--limit N]", summary: "the same as syncctl conflicts", options: [.all, .limit]
+    ) { (session) throws(Failure) in
+        try list(session)
+    }
+
+    private static func list(_ session: Session) throws(Failure) -> ExitCode {
         let all = session.has("--all")
         let list = try session.askForAll("conflicts") { .conflicts(all: all, page: $0) }
         try session.show(list, as: ConflictsDocument.self) { view(session).lines($0) }
@@ -13,7 +23,7 @@ extension Command {
     }
 
     static let conflictsShow = Command(
-        "conflicts show", "ID", summary: "one conflict and its versions", operands: 1...1,
+        "conflicts show", "ID", summary: "one conflict, its versions, and what short ones say", operands: 1...1,
         operandName: "The ID of a conflict"
     ) { (session) throws(Failure) in
         try session.show(.conflictShow(id: try session.operand(0)), as: ConflictDocument.self) {

@@ -4,7 +4,7 @@ import ControlProtocol
 extension Command {
     static let events = Command(
         "events", "[--follow]", summary: "what happens, as it happens",
-        options: [Option("--follow", short: "-f", "from now on, until Ctrl-C; otherwise what happened lately")]
+        options: [Option("--follow", short: "-f", "go on with what happens from now on, until Ctrl-C")]
     ) { (session) throws(Failure) in
         try session.stream(.events(follow: session.has("--follow")), as: EventLine.self) { json, event in
             if session.wantsJSON {

@@ -32,7 +32,7 @@ extension Command {
         }
         let more = history.next == nil ? [] : ["There are more: leave out --limit."]
         return ["Earlier versions of \(style.bold(path)):"]
-            + style.table(["VERSION", "WRITTEN (UTC)", "BY", "SIZE", "WHY IT WAS REPLACED"], rows) + more
+            + style.table(["VERSION", "REPLACED (UTC)", "BY", "SIZE", "WHY IT WAS REPLACED"], rows) + more
             + ["", "\(again("restore PATH --version VERSION")) brings one back.", "What is there now is kept in turn."]
     }
 }

@@ -21,18 +21,23 @@ extension Command {
 
     static func logText(_ line: LogLine, _ style: Style) -> String {
         let path = line.from.map { "\(style.name($0)) -> \(style.name(line.path))" } ?? style.name(line.path)
-        let ops = line.ops > 1 ? " (\(Words.grouped(line.ops)) operations)" : ""
+        let ops =
+            line.changeSet.map { set in
+                " (\(Words.count(line.ops, "operation")) on \(Words.count(set.recordCount, "record")), set \(set.seq))"
+            } ?? (line.ops > 1 ? " (\(Words.grouped(line.ops)) operations)" : "")
         return "\(Words.time(line.timeMilliseconds))  \(style.name(line.node))/\(line.seq)  "
             + "\(style.foreign(line.kind))  \(path)\(ops)"
     }
 
-    static let logVerify = Command("log verify", summary: "check the hash chain of both logs") {
+    static let logVerify = Command(
+        "log verify", summary: "check the chain of the log, and the change sets of both nodes"
+    ) {
         (session) throws(Failure) in
         let found = try session.show(.logVerify, as: LogVerifyDocument.self, patience: nil) { document in
             document.logs.map { log in
                 let state = log.isIntact ? session.style.green("intact") : session.style.red("damaged")
-                return "\(session.style.name(log.node))  \(state)  \(Words.count(log.records, "entry", "entries"))  "
-                    + session.style.foreign(log.text)
+                return "\(session.style.name(log.node))  \(state)  \(Words.count(log.records, "entry", "entries")), "
+                    + "\(Words.count(log.changeSets, "change set"))  " + session.style.foreign(log.text)
             }
         }
         return found.isIntact ? .done : .refused

@@ -39,6 +39,7 @@ struct AlertsView {
         var facts: [String] = []
         if let found = alert.found { facts.append("version found: \(text(found))") }
         if let supported = alert.supported { facts.append("understood: \(text(supported))") }
+        if let kept = alert.kept { facts.append("kept: \(text(kept))") }
         if let writer = alert.writer { facts.append("written by \(style.foreign(writer))") }
         if let fault = alert.fault {
             let what = fault.property.map { "\(fault.record).\($0)" } ?? fault.record

@@ -26,12 +26,38 @@ struct ConflictsView {
         if let kind = conflict.code.known?.kind { lines += [""] + style.wrapped(kind.meaning, indent: 2) }
         lines.append("")
         lines += style.table(["VERSION", "", "WRITTEN (UTC)", "BY", "SIZE", "WHERE"], conflict.versions.map(row))
-        guard conflict.isOpen else { return lines + ["", "This conflict is settled."] }
+        lines += texts(of: conflict)
+        guard conflict.isOpen else {
+            let restore = again("conflicts restore \(style.foreign(conflict.id))")
+            return lines + ["", "This conflict is settled. What was discarded comes back with", "\(restore)."]
+        }
         return lines + [
             "", again("conflicts take \(style.foreign(conflict.id)) VERSION") + "  puts that version in the place;",
             again("conflicts discard \(style.foreign(conflict.id))")
                 + "  leaves it as it is. The others stay in history.",
         ]
+    }
+
+    /// The version that stands there and the one that it is about beside each other, the others alone.
+    private func texts(of conflict: ConflictDocument) -> [String] {
+        var rest = conflict.versions.filter { $0.text != nil }
+        guard !rest.isEmpty else { return [] }
+        let sides = SideBySide(style: style)
+        var lines: [String] = []
+        let other =
+            rest.firstIndex { !$0.isCurrent && $0.record.map { Array($0.utf8) } == conflict.subject }
+            ?? rest.firstIndex { !$0.isCurrent }
+        if let current = rest.first(where: \.isCurrent), let other {
+            let lost = rest.remove(at: other)
+            rest.removeAll(where: \.isCurrent)
+            lines += [""] + sides.lines((title(current), current.text ?? ""), (title(lost), lost.text ?? ""))
+        }
+        for version in rest { lines += [""] + sides.lines(title(version), version.text ?? "") }
+        return lines
+    }
+
+    private func title(_ version: ConflictDocument.Version) -> String {
+        "--- \(style.foreign(version.id)), by \(style.name(version.node))"
     }
 
     private func row(_ version: ConflictDocument.Version) -> [String] {

@@ -1,0 +1,64 @@
+import ControlProtocol
+import Coordination
+import Disk
+import RecordMerge
+import SyncKit
+import SyncModel
+import Synchronization
+import Testing
+
+/// What a daemon says of itself about what it was asked for earlier.
+@Suite("what the daemon says later")
+struct DaemonTests {
+    private let desk: Desk
+    private let clock = HandClock()
+
+    init() throws { desk = try Desk() }
+
+    @Test("a reader who has had his time while a writer waits is told that it is over")
+    func takenAway() async throws {
+        let daemon = try ScriptedDaemon(desk["control"], folder: desk.path) { call in
+            guard case .lock(let request) = call.request else { return [.result(call.id, DoneDocument().json)] }
+            let lock = LockDocument(
+                id: "l1", paths: [Array("list".utf8)], isRead: request.isRead, mode: request.mode, holder: "",
+                node: [], sinceMilliseconds: 0, fence: 7)
+            return [.result(call.id, lock.json)]
+        }
+        let coordinator = makeFileCoordinator(socket: desk["control"], clock: clock)
+        try await coordinator.withAccess([.read(desk["list"])]) { grant in
+            let call = daemon.calls.last
+            guard let call, case .lock(let request) = call.request else { return #expect(Bool(false)) }
+            #expect(request.holdMilliseconds == 10_000)
+            #expect(!coordinator.isOver(grant) && grant.fence == 7)
+            daemon.say(.item(call.id, method: "lock", RevokedDocument(lock: "l1").json))
+            await until { coordinator.isOver(grant) }
+        }
+        // The next one is another.
+        try await coordinator.withAccess([.read(desk["list"])]) { grant in #expect(!coordinator.isOver(grant)) }
+    }
+
+    @Test("what was over while the daemon was away is no warning any more when it is back; what is not is one again")
+    func staleWarnings() async throws {
+        let codes = Mutex([MessageCode.conflictFile, .formatNewer])
+        let daemon = try ScriptedDaemon(desk["control"], folder: desk.path) { call in
+            guard case .present = call.request else { return [.result(call.id, DoneDocument().json)] }
+            let list = Array("list".utf8)
+            let lines =
+                [PresenterLine.registered(presenter: "p1")]
+                + codes.withLock { $0 }.map { .news(.warned(list, about: list, code: CodeText($0), isOpen: true)) }
+            return lines.map { .item(call.id, method: "present", $0.json) }
+        }
+        let session = makeDocumentSession(
+            JSONFile<FriendList>(), at: desk["list"],
+            coordinator: makeFileCoordinator(socket: desk["control"], clock: clock), autosave: .never, clock: clock)
+        await session.open()
+        await until { await session.warnings.map(\.code) == ["conflict.file", "format.newer"] }
+        codes.withLock { $0 = [.formatNewer] }
+        daemon.hangUp()
+        await until { [clock] in
+            clock.advance(200)
+            return await session.warnings.map(\.code) == ["format.newer"]
+        }
+        try await session.close()
+    }
+}
