@@ -37,8 +37,8 @@ extension World {
             var runs = paths.map { HashRun($0, chunking: plan.limits[machine].chunking) }
             for index in runs.indices { runs[index].start(on: &machines[machine].disk) }
             machines[machine].work.hashJobs[job] = runs
-            schedule(
-                .hashEnd(machine: machine, process: machines[machine].process, job), after: diskDelay(machine))
+            let span = diskDelay(machine) + machines[machine].disk.faults.hashMilliseconds
+            schedule(.hashEnd(machine: machine, process: machines[machine].process, job), after: span)
         }
     }
 

@@ -26,8 +26,8 @@ struct DeleteState: Sendable {
     var since: UInt64?
     /// When the latest was noted.
     var latest: UInt64 = 0
-    /// How often in a row too much was missing, and something was still being read that could explain it.
-    var delays = 0
+    /// Since when too much is missing while something is being read that could explain it (monotonic milliseconds).
+    var delayedSince: UInt64?
     /// Directories whose contents are still being marked missing: they are judged together with them.
     var flagging = 0
 
@@ -44,7 +44,8 @@ struct DeleteState: Sendable {
     static let recentFilesMax = 1_024
     /// What waited for a batch or a look is judged with what went before it, but no longer than so many windows.
     static let windowsMax: UInt64 = 6
-    static let delaysMax = 5
+    /// How many times the patience a slow disk gets, to read what could explain that too much is missing.
+    static let patiencesMax: UInt64 = 5
 
     var isIdle: Bool {
         candidates.isEmpty && !isJudging && wantedTally == nil && !isApproved && !mustRecount && flagging == 0
@@ -55,6 +56,14 @@ struct DeleteState: Sendable {
     mutating func endJudgement() {
         isJudging = false
         markedSince = nil
+        delayedSince = nil
+    }
+
+    /// It is begun again once there is more to judge by.
+    mutating func putOff(_ tally: DeleteTally, since: UInt64) {
+        endJudgement()
+        delayedSince = since
+        if let paths = tally.paths { note(paths) } else { wantTally(isWhole: tally.isWhole) }
     }
 
     mutating func note(_ paths: [Path]) {
@@ -222,12 +231,13 @@ extension Node {
         }
     }
 
-    /// What a person has agreed to, or what a scan has found, waits for nothing but the judgement before it.
+    /// What a person has agreed to, or what a scan has found, waits for nothing but the judgement before it; and too much that was found
+    /// waits for what may explain it.
     private mutating func startJudgementOfAll() -> Bool {
         if deletes.isApproved {
             deletes.isApproved = false
             enqueue(.deleteMissing(before: nil, DeletePass(isApproved: true)))
-        } else if let isWhole = deletes.wantedTally {
+        } else if let isWhole = deletes.wantedTally, !isDelayed {
             deletes.wantedTally = nil
             enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: isWhole)))
         } else {
@@ -247,21 +257,20 @@ extension Node {
 
     /// Paths missed by looks: the usual case of a few deletes.
     mutating func judge(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
-        deletes.endJudgement()
         guard isWorking else {
+            deletes.endJudgement()
             deletes.note(paths)
             return
         }
         var tally = DeleteTally(isWhole: false)
         let rows = withoutUnfinishedSaves(answers.rows().filter { $0.condition == .missing })
-        if rows.isEmpty { return }
         for row in rows { tally.count(row) }
-        if record.held != nil || tally.files + recentDeletes() > settings.deleteFuseFiles {
-            deletes.isJudging = true
+        if !rows.isEmpty, record.held != nil || tally.files + recentDeletes() > settings.deleteFuseFiles {
             tally.paths = rows.map(\.path)
             enqueue(.findRenamed(tally, rows.compactMap(GoneFile.init), next: nil))
             return
         }
+        deletes.endJudgement()
         delete(rows, into: &effects)
     }
 
@@ -338,10 +347,9 @@ extension Node {
         let isEmptied =
             tally.isWhole && tally.files >= 2 && tally.files >= total.files && total.missing >= tally.count
         if isExplained(tally, files: files) { releaseHold(nil, into: &effects) }
-        if isTooMuch, record.held == nil, let paths = tally.paths, waitsForReading() {
-            deletes.note(paths)
-            deletes.endJudgement()
-            return
+        if isTooMuch || isEmptied, record.held == nil {
+            let since = deletes.delayedSince ?? now.monotonicMilliseconds
+            if waits(since: since) { return deletes.putOff(tally, since: since) }
         }
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
@@ -353,13 +361,16 @@ extension Node {
         }
     }
 
+    private var isDelayed: Bool { deletes.delayedSince.map { waits(since: $0) } ?? false }
+
     /// A slow disk may take longer than the patience to read what has only been renamed: nobody is to be alarmed before it has. But a file
     /// that is written all the time must not keep the alarm from them.
-    private mutating func waitsForReading() -> Bool {
+    private func waits(since: UInt64) -> Bool {
         let isReading =
             !watch.toHash.isEmpty || !watch.hashing.isEmpty || !watch.toInspect.isEmpty || watch.isInspecting
-        deletes.delays = isReading && deletes.delays < DeleteState.delaysMax ? deletes.delays + 1 : 0
-        return deletes.delays > 0
+            || watch.observing > 0 || !watch.toScan.isEmpty || watch.scan != nil
+        return isReading
+            && now.monotonicMilliseconds < since + DeleteState.patiencesMax * limits.deletePatienceMilliseconds
     }
 
     /// What is held, or counted this very moment, may be the file that was found here: edited since, or as it was.

@@ -158,6 +158,9 @@ extension Node {
             let quiet = deletes.latest + limits.deleteQuietMilliseconds
             if quiet > now.monotonicMilliseconds { consider(quiet) }
         }
+        if deletes.wantedTally != nil, let since = deletes.delayedSince {
+            consider(since + DeleteState.patiencesMax * limits.deletePatienceMilliseconds)
+        }
         consider(session.helloDeadline)
         consider(claims.nextDue(isConnected: session.isLive))
         consider(apply.late.first?.dueMilliseconds)

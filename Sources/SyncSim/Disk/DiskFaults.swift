@@ -4,6 +4,8 @@ package import SyncModel
 package struct DiskFaults: Sendable {
     /// More than this and writing or creating fails with `.noSpace`, for the daemon and for users alike.
     package var capacityBytes: UInt64?
+    /// So much longer than any disk does it take to read files for their digests.
+    package var hashMilliseconds = 0
     package var failedSyncs = FaultChance()
     /// Reading a content or listing a directory.
     package var readErrors = FaultChance()
