@@ -46,6 +46,8 @@ public struct Coordinator: Sendable {
     /// Claims that have begun to wait for somebody.
     var suspects: [Turn] = []
     private var due = SortedMap<Due, Bool>()
+    /// Whose lock was taken away after its time, and who has said nothing since: it may be stopped, and others have waited for it once.
+    private var silent = SortedMap<ClientID, Bool>()
     private var lastTurn = Turn(0)
     private var lastQuestion = QuestionID(0)
     private var lastFence: UInt64
@@ -54,6 +56,8 @@ public struct Coordinator: Sendable {
 
     /// How long a presenter may take for its answer.
     public static let answerMilliseconds: UInt64 = 10_000
+    /// The same for one that others have just waited for as the holder of a lock.
+    public static let silentAnswerMilliseconds: UInt64 = 1_000
     public static let claimsMax = 4_096
     public static let presentersMax = 65_536
 
@@ -146,6 +150,7 @@ public struct Coordinator: Sendable {
     }
 
     private mutating func enter(_ request: ClaimRequest, into effects: inout [Effect]) -> Turn? {
+        silent[request.client] = nil
         guard entries.count < Coordinator.claimsMax, !request.accesses.isEmpty, turns[request.id] == nil else {
             effects.append(.refused(claim: request.id, .tooMany))
             return nil
@@ -200,6 +205,7 @@ public struct Coordinator: Sendable {
             if let entry = remove(turn) { release(entry, into: &effects) }
         }
         for (id, presenter) in presenters where presenter.client == client { withdraw(id) }
+        silent[client] = nil
     }
 
     /// Everybody who shows it is told, but whoever did it. Claims that wait for what was moved follow it.
@@ -254,6 +260,7 @@ public struct Coordinator: Sendable {
 
     private mutating func register(_ presenter: Presenter) {
         if presenters[presenter.id] != nil { withdraw(presenter.id) }
+        silent[presenter.client] = nil
         guard presenters.count < Coordinator.presentersMax else { return }
         presenters[presenter.id] = presenter
         shown.add(presenter.id, at: presenter.path)
@@ -268,6 +275,7 @@ public struct Coordinator: Sendable {
 
     private mutating func take(_ answer: PresenterAnswer, to id: QuestionID, into effects: inout [Effect]) {
         guard var pending = questions[id] else { return }
+        if let presenter = presenters[pending.question.presenter] { silent[presenter.client] = nil }
         switch answer {
         case .ready:
             drop(question: id)
@@ -348,6 +356,7 @@ public struct Coordinator: Sendable {
         for other in places.candidates(entry.request.accesses) where blocks(other, turn, jumping: mine) {
             if entries[other]?.isOverdue == true, let holder = remove(other) {
                 effects.append(.revoked(claim: holder.request.id))
+                silent[holder.request.client] = true
                 release(holder, into: &effects)
             } else {
                 isFree = false
@@ -406,7 +415,8 @@ public struct Coordinator: Sendable {
             let question = Question(
                 id: lastQuestion, presenter: id, path: concern.path, kind: concern.kind,
                 savesFirst: concern.savesFirst)
-            let dueAt = now + Coordinator.answerMilliseconds
+            let isSilent = silent.contains(key: presenter.client)
+            let dueAt = now + (isSilent ? Coordinator.silentAnswerMilliseconds : Coordinator.answerMilliseconds)
             questions[lastQuestion] = PendingQuestion(question: question, turn: turn, dueAt: dueAt)
             due[Due(at: dueAt, .answer(lastQuestion))] = true
             entries[turn]?.asked.append(id)

@@ -178,6 +178,30 @@ struct CoordinatorTests {
         #expect(bench.fences == [fence])
     }
 
+    @Test(
+        "C3: one that is stopped while it holds a lock is not waited for twice; once it has said something it is asked as others are"
+    )
+    func stoppedHolder() {
+        var bench = Bench()
+        bench.present(1, "a", client: 7, purpose: "session")
+        bench.claim(10, by: 7, for: "session", [("a", .read(savesFirst: false))], hold: 10_000)
+        bench.write(11, "a")
+        bench.pass(10_000)
+        #expect(bench.revoked == [10] && bench.granted == [10])
+        bench.pass(Coordinator.silentAnswerMilliseconds - 1)
+        #expect(bench.granted == [10])
+        bench.pass(1)
+        #expect(bench.granted == [10, 11])
+        bench.end(11)
+        bench.claim(12, by: 7, for: "session", [("a", .read(savesFirst: false))])
+        bench.end(12)
+        bench.write(13, "a")
+        bench.pass(Coordinator.answerMilliseconds - 1)
+        #expect(!bench.granted.contains(13))
+        bench.pass(1)
+        #expect(bench.granted.contains(13))
+    }
+
     @Test("busy is heard once")
     func busy() {
         var bench = Bench()

@@ -47,6 +47,7 @@ settle
 soon "beta's watcher has lost the file" grep -q Lise "$world/seen-beta"
 
 # C3: a program that is stopped keeps others waiting for ten seconds at most, and one that is gone for none.
+settle
 soon "a lock is left" tells beta '"locks":0' status
 kill -STOP "$watcher"
 began=$(date +%s)

@@ -149,6 +149,24 @@ struct LifecycleTests {
         #expect(await closeOpenDocuments(in: desk["nowhere"]).isEmpty)
     }
 
+    @Test("what a session tells ends when it is closed, and goes on when the process ends", arguments: [true, false])
+    func endOfStreams(ends: Bool) async throws {
+        let session = session()
+        await session.open()
+        try await session.begin(with: FriendList())
+        let (models, states) = (await session.models(), await session.states())
+        #expect(await closeOpenDocuments(in: desk.path, endingStreams: ends).isEmpty)
+        #expect(await session.state == .closed)
+        // Whoever still listens hears that it was opened again.
+        #expect(await session.open() == .success)
+        try await session.close()
+        var (told, read): ([DocumentState], Int) = ([], 0)
+        for await state in states { told.append(state) }
+        for await _ in models { read += 1 }
+        #expect(told.count { $0 == .closed } == (ends ? 1 : 2))
+        #expect(read == (ends ? 1 : 2))
+    }
+
     @Test("L7: a change while a save runs is neither torn nor lost")
     func racing() async throws {
         let session = session()

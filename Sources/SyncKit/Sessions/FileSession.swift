@@ -362,7 +362,9 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
 
     // MARK: Closing
 
-    func close() async throws(DocumentError) {
+    func close() async throws(DocumentError) { try await close(endingStreams: true) }
+
+    func close(endingStreams: Bool) async throws(DocumentError) {
         try await inTurn { session async throws(DocumentError) in
             guard session.token != nil else { return }
             if session.hasUnsavedChanges { try await session.write(session.basis == nil ? .creating : .overwriting) }
@@ -372,6 +374,7 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
             session.token = nil
             OpenDocuments.remove(session)
             session.state = .closed
+            guard endingStreams else { return }
             for listener in session.listeners.values { listener.finish() }
             session.listeners = [:]
             for reader in session.readers.values { reader.finish() }

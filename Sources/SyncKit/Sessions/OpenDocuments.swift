@@ -3,11 +3,16 @@ import Synchronization
 /// Saves and closes every document that is open in this process, or every one in a directory: for a program that is asked to end. What could
 /// not be saved stays open, with everything in it, and is told.
 public func closeOpenDocuments(in directory: DocumentPath? = nil) async -> [UnsavedDocument] {
+    await closeOpenDocuments(in: directory, endingStreams: true)
+}
+
+/// Streams that go on keep whoever reads them from doing what comes after.
+func closeOpenDocuments(in directory: DocumentPath? = nil, endingStreams: Bool) async -> [UnsavedDocument] {
     var unsaved: [UnsavedDocument] = []
     let place = directory.map { $0.bytes + [UInt8(ascii: "/")] } ?? []
     for session in OpenDocuments.all where await session.path.bytes.starts(with: place) {
         do {
-            try await session.close()
+            try await session.close(endingStreams: endingStreams)
         } catch {
             unsaved.append(UnsavedDocument(path: await session.path, error: DocumentError(error)))
         }
@@ -23,7 +28,7 @@ public struct UnsavedDocument: Sendable {
 /// A session, whatever its model is.
 protocol ClosableDocument: Actor {
     var path: DocumentPath { get }
-    func close() async throws
+    func close(endingStreams: Bool) async throws
 }
 
 /// The sessions that are open. Who was let go of without being closed is none.
