@@ -69,8 +69,8 @@ on beta 1 reinit >"$world/refused" || ended=$?
 [ "$ended" = 1 ] || fail "the old program began the new format anew"
 [ "$(stat -c '%i %Y' "$beta/our.birthdays"; sha256sum <"$beta/our.birthdays")" = "$before" ] || fail "the newer list was touched"
 soon "no alert tells of it" warns_of beta format.newer
-on beta 2 list | grep -q "Grace Hopper" || fail "the new program cannot read it on the other node"
-on beta 2 list | grep -q "Ada Lovelace" || fail "the upgrade lost a name"
+on beta 2 list | finds "Grace Hopper" || fail "the new program cannot read it on the other node"
+on beta 2 list | finds "Ada Lovelace" || fail "the upgrade lost a name"
 
 # Damage (D12): refused with the place, kept beside, begun anew only when asked.
 printf 'broken' >"$alpha/other.birthdays"
@@ -91,4 +91,4 @@ late() { [ "$(on alpha 2 list | grep -c Late)" = 8 ]; }
 soon "without a daemon additions of eight processes are lost: $(on alpha 2 list)" late
 up alpha
 settle
-on beta 2 list | grep -q "Alan Turing" || fail "what was added without a daemon does not arrive"
+on beta 2 list | finds "Alan Turing" || fail "what was added without a daemon does not arrive"

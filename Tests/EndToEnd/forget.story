@@ -136,7 +136,7 @@ ctl alpha log verify >"$world/out" || fail "the logs do not verify: $(cat "$worl
 # The dead one rises. It is told, and so is whoever looks at alpha; the pair of now goes on.
 up beta
 soon "beta is not told" warns_of beta peer.rejected
-ctl beta --json alerts | grep -q 'unpair --forget' || fail "beta is not told what to do: $(ctl beta --json alerts)"
+ctl beta --json alerts | finds 'unpair --forget' || fail "beta is not told what to do: $(ctl beta --json alerts)"
 soon "alpha does not tell who knocks" grep -q 'was refused: it is "beta", which this node was told to forget' "$world/alpha/log"
 if warns_of alpha peer.rejected; then fail "alpha takes who knocks for its partner"; fi
 echo after >"$gamma/after"

@@ -17,7 +17,7 @@ up alpha
 up beta
 # Without a peer nothing could be put back.
 printf '%%NOTE-2\n' >"$alpha/alone.note"
-known() { ctl alpha --json explain alone.note | grep -q 'its header here: version'; }
+known() { ctl alpha --json explain alone.note | finds 'its header here: version'; }
 soon "the first state is not taken in" known
 printf '%%NOTE-1\n' >"$alpha/alone.note"
 none_waits() { tells alpha '"pending":[]' status; }
@@ -56,9 +56,9 @@ both_warned() { has_warnings beta 4 && has_warnings alpha 4; }
 soon "not both are warned of four files" both_warned
 settle
 both_warned || fail "the warnings do not stay"
-ctl alpha --json alerts | grep -q '"found":2,"supported":\[1,1\]' || fail "no versions are named: $(ctl alpha --json alerts)"
+ctl alpha --json alerts | finds '"found":2,"supported":\[1,1\]' || fail "no versions are named: $(ctl alpha --json alerts)"
 id=$(ctl alpha --json alerts | grep -o '"id":"a[0-9a-f]*"' | head -1 | cut -d'"' -f4)
-ctl alpha alerts show "$id" | tr '\n' ' ' | grep -q "beta understands version 1" || fail "alpha's alert does not say who lags behind"
+ctl alpha alerts show "$id" | tr '\n' ' ' | finds "beta understands version 1" || fail "alpha's alert does not say who lags behind"
 ctl alpha explain "$id" | tr '\n' ' ' >"$world/explained"
 grep -q "beta understands version 1" "$world/explained" || fail "nor does its explanation: $(cat "$world/explained")"
 grep -q "Upgrade the program and its format rules on beta" "$world/explained" || fail "it blames another: $(cat "$world/explained")"
@@ -132,11 +132,11 @@ settle
 # What was acknowledged is told again when there is more of it, as one alert.
 one() { ctl beta --json alerts | grep -o '"id":"a[0-9a-f]*","code":"format.downgrade-held"[^}]*"subject":"memo.note"[^}]*"state":"[a-z]*"'; }
 ctl beta alerts ack "$(one | cut -d'"' -f4)" >/dev/null || fail "the downgrade cannot be acknowledged: $(one)"
-one | grep -q '"state":"acknowledged"' || fail "it is not acknowledged: $(one)"
+one | finds '"state":"acknowledged"' || fail "it is not acknowledged: $(one)"
 told=$(grep -c 'format.downgrade-held "memo.note": ' "$world/beta/log")
 sleep 1
 printf '%%NOTE-1\nonce more\n' >"$beta/memo.note"
-has_grown() { one | grep -q '"state":"open"'; }
+has_grown() { one | finds '"state":"open"'; }
 soon "nobody is told that there is more of what was acknowledged" has_grown
 [ "$(one | wc -l)" = 1 ] || fail "there is more than one alert: $(one)"
 [ "$(grep -c 'format.downgrade-held "memo.note": ' "$world/beta/log")" = $((told + 1)) ] || fail "the journal does not say so once"

@@ -48,7 +48,7 @@ soon "the alert stays although the file is another" warns_no_more_of alpha item.
 grep -q better "$beta/new.proj.json" || fail "the mended file does not come across"
 
 # So it is with one that comes from the other node: it ends the daemon while it lies in the stage.
-poisoned() { ctl alpha --json alerts | grep -q "\"code\":\"item.poisoned\"[^}]*\"subject\":\"$1\""; }
+poisoned() { ctl alpha --json alerts | finds "\"code\":\"item.poisoned\"[^}]*\"subject\":\"$1\""; }
 printf '{"version": 1, "text": "deadly from beta"}\n' >"$beta/sent.proj.json"
 soon "alpha does not die of what beta sends" is_down alpha
 launch alpha

@@ -46,11 +46,20 @@ contested() {
     grep -q "\"id\":\"$id\"" "$world/conflicts-beta" || fail "the contests have two ids: $(cat "$world"/conflicts-*)"
 }
 
+# history NAME: what both nodes know of the friend, for the words of a failure.
+history() {
+    local node
+    for node in alpha beta; do
+        echo "$node: $(ctl $node explain "Friend/$1-a" 2>&1) $(ctl $node log 2>&1 | tail -n 6) $(ctl $node --json conflicts 2>&1)"
+    done
+    echo "a moment later: $(sleep 1; cat "$world"/*/folder/friends/"$1"-a.json)"
+}
+
 # settled NAME PHONE: on both nodes this is what the friend says, and nobody has to decide anything.
 settled() {
     local node
     for node in alpha beta; do
-        grep -q "\"phone\": \"$2\"" "$world/$node/folder/friends/$1-a.json" || fail "$node says: $(cat "$world/$node/folder/friends/$1-a.json")"
+        grep -q "\"phone\": \"$2\"" "$world/$node/folder/friends/$1-a.json" || fail "$node says: $(cat "$world/$node/folder/friends/$1-a.json") $(history "$1")"
         soon "the alert of $node stays" warns_no_more_of $node conflict.identity
         [ "$(ctl $node --json conflicts)" = '{"conflicts":[]}' ] || fail "$node lists it still: $(ctl $node --json conflicts)"
     done

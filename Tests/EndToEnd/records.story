@@ -67,7 +67,7 @@ for node in alpha beta; do
 done
 if grep -E "error|corrupt" "$world"/*/log; then fail "there is a line that says error"; fi
 # The one in quarantine is whole, with the numbers as they were written.
-ctl alpha --json conflicts show "$id" | grep -q "\"sha256\":\"$(printf '{"note": "A1", "at": "10:00", "extra": [1.50, 2e3]}\n' |
+ctl alpha --json conflicts show "$id" | finds "\"sha256\":\"$(printf '{"note": "A1", "at": "10:00", "extra": [1.50, 2e3]}\n' |
     sha256sum | cut -d ' ' -f 1)\"" || fail "the loser is not whole: $(ctl alpha --json conflicts show "$id")"
 # It lies there as a file on both nodes, and the conflict names it.
 for node in alpha beta; do
@@ -117,7 +117,7 @@ for node in alpha beta; do
     grep -qE '"ops":5,"changeSet":\{"epoch":[0-9]+,"seq":2,"records":\["(Schedule/B[12]|Note/A1)"(,"[^"]*"){2}\],"recordCount":3\}' "$world/line" ||
         fail "$node tells of the save of B2: $(cat "$world/lines")"
 done
-ctl alpha log --node alpha | grep -q 'times/B2.json (5 operations on 3 records, set 2)' || fail "the log says: $(ctl alpha log --node alpha)"
+ctl alpha log --node alpha | finds 'times/B2.json (5 operations on 3 records, set 2)' || fail "the log says: $(ctl alpha log --node alpha)"
 
 # Life goes on.
 for round in 1 2 3 4 5 6 7 8 9 10; do
@@ -152,9 +152,9 @@ for node in alpha beta; do
     soon "the alert of $node stays" warns_no_more_of $node conflict.slot
     # Nobody has to decide anything any more, and it is kept all the same.
     tells $node '"conflicts":0,"quarantined":0' status || fail "$node still counts: $(cat "$world/told")"
-    ctl $node --json conflicts --all | grep -q '"record":"Schedule/B3"' || fail "B3 is not kept on $node"
+    ctl $node --json conflicts --all | finds '"record":"Schedule/B3"' || fail "B3 is not kept on $node"
 done
 grep -qE 'beta set [0-9]+: link Note/A1.schedule B2' "$world/beta/log" || fail "no line for the operation"
 ctl alpha explain Schedule/B3 >"$world/why" 2>&1 || fail "no explanation: $(cat "$world/why")"
 grep -q "is not in the live graph" "$world/why" || fail "the explanation: $(cat "$world/why")"
-ctl alpha --json doc check schedules/notes/A1.json | grep -q '"outcome":"success"' || fail "the note is no document"
+ctl alpha --json doc check schedules/notes/A1.json | finds '"outcome":"success"' || fail "the note is no document"

@@ -6,7 +6,7 @@ expect() {
     [ "$got" -eq "$wanted" ] || fail "$* ended with $got instead of $wanted: $(cat "$world/out" "$world/err")"
 }
 # says CODE: the last one that was expected named this code.
-says() { cat "$world/out" "$world/err" | grep -qF "$1" || fail "$1 is not named: $(cat "$world/out" "$world/err")"; }
+says() { cat "$world/out" "$world/err" | finds -F "$1" || fail "$1 is not named: $(cat "$world/out" "$world/err")"; }
 new_world
 expect 64 "$programs/syncd" --nonsense
 expect 0 timeout 20 "$programs/syncd" --config "$world/alpha/syncd.conf" --check-config

@@ -42,7 +42,7 @@ soon "alpha does not accept the new key alone" renewed beta
 [ "$(id beta)" = "$name" ] && [ "$(id_of_other alpha)" = "$name" ] || fail "beta is somebody else now"
 for node in alpha beta; do
     grep -q '^syncd: key.renewed "beta": ' "$world/$node/log" || fail "the log of $node does not tell"
-    ctl "$node" --json events | grep -q '"code":"key.renewed"' || fail "the events of $node do not tell"
+    ctl "$node" --json events | finds '"code":"key.renewed"' || fail "the events of $node do not tell"
 done
 [ "$(stat -c %a "$world/beta/state/identity/key.pem")" = 600 ] || fail "others can read the key"
 echo three >"$alpha/d/three" && echo more >>"$beta/two"
@@ -68,7 +68,7 @@ up alpha
 settle
 
 # As long as it is not through, status says so: of the one that has a new key, and of the other.
-if ctl beta status | grep -q '^  key ' || tells beta Key status; then fail "status tells of a renewal that is over: $(ctl beta --json status)"; fi
+if ctl beta status | finds '^  key ' || tells beta Key status; then fail "status tells of a renewal that is over: $(ctl beta --json status)"; fi
 kill -STOP "$(cat "$world/alpha/pid")"
 ctl beta renew-key >"$world/renewed" 2>&1 &
 asking=$!

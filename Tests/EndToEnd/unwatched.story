@@ -12,7 +12,7 @@ pair
 for n in {1..12}; do mkdir -p "$alpha/$n/below" && echo "$n" >"$alpha/$n/below/file"; done
 agree
 soon "nobody says that watches are missing" warns_of alpha watch.limit
-ctl alpha --json alerts | grep -q 'fs.inotify.max_user_watches is [0-9]' || fail "the alert does not name the limit: $(ctl alpha --json alerts)"
+ctl alpha --json alerts | finds 'fs.inotify.max_user_watches is [0-9]' || fail "the alert does not name the limit: $(ctl alpha --json alerts)"
 not_content alpha || fail "alpha is content with too few watches: $(cat "$world/status")"
 # Not as long as the pause between two usual scans.
 patience=30

@@ -195,6 +195,9 @@ plight() {
     done | cut -c 1-2000
 }
 
+# finds ARGUMENT...: grep at the end of a pipe. It reads all of it, as `grep -q` does not: who writes on would fail, and the pipe with him.
+finds() { grep "$@" >"$world/found"; }
+
 # tells NODE TEXT COMMAND...: the answer to the command has the text, whatever its exit status.
 tells() {
     local node=$1 text=$2
