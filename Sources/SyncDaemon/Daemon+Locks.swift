@@ -18,6 +18,15 @@ extension Daemon {
             return asker.refuse(ControlError(.requestRefused, text: text))
         }
         guard Daemon.isPurpose(request.purpose) else { return asker.refuse(Daemon.noPurpose) }
+        // Who says what he is going to do has looked for packages himself.
+        if request.items.contains(where: { $0.access == nil }) {
+            packages(around: paths) { [unowned self] paths in if asker.client.isOpen { lock(request, paths, asker) } }
+        } else {
+            lock(request, paths, asker)
+        }
+    }
+
+    private func lock(_ request: LockRequest, _ paths: [Path], _ asker: Asker) {
         lastLock = lastLock.next
         let id = lastLock
         let claim = Claim(
@@ -122,18 +131,24 @@ extension Daemon {
     func unlock(_ arguments: [PathArgument], _ asker: Asker) {
         let paths = arguments.compactMap { path(of: $0) }
         guard paths.count == arguments.count else { return asker.refuse(ControlError(.requestOutside)) }
-        claims { [unowned self] claims in
-            let mine = claims.filter { claim in
-                standingLocks.contains(claim.id) && claim.node == .own
-                    && (paths.isEmpty || claim.paths.contains { paths.contains($0) })
+        packages(around: paths) { [unowned self] packages in
+            claims { [unowned self] claims in
+                let mine = claims.filter { claim in
+                    standingLocks.contains(claim.id) && claim.node == .own
+                        && (paths.isEmpty || claim.paths.contains { paths.contains($0) || packages.contains($0) })
+                }
+                guard !mine.isEmpty || paths.isEmpty else {
+                    let text = "none of these paths is locked by syncctl lock without a command"
+                    return asker.refuse(ControlError(.requestNotFound, text: text))
+                }
+                for claim in mine { standingLocks.remove(claim.id) }
+                afterSaves { [unowned self] in tell(.endClaims(mine.map(\.id), []), asker) }
             }
-            guard !mine.isEmpty || paths.isEmpty else {
-                let text = "none of these paths is locked by syncctl lock without a command"
-                return asker.refuse(ControlError(.requestNotFound, text: text))
-            }
-            for claim in mine { standingLocks.remove(claim.id) }
-            afterSaves { [unowned self] in tell(.endClaims(mine.map(\.id), []), asker) }
         }
+    }
+
+    private func packages(around paths: [Path], then: @escaping ([Path]) -> Void) {
+        if paths.allSatisfy(\.parents.isEmpty) { then(paths) } else { host.packages(around: paths, then: then) }
     }
 
     func listLocks(_ asker: Asker) {

@@ -154,6 +154,12 @@ final class DiskCrew {
         pool.run({ folder.inspect([path]).results.first }, then: then)
     }
 
+    /// What lies in a package, as that.
+    func packages(around paths: [Path], then: @escaping ([Path]) -> Void) {
+        let folder = folder
+        pool.run({ paths.map { folder.package(around: $0) } }, then: then)
+    }
+
     func digests(of places: [Place], bytesMax: UInt64, then: @escaping ([Digest?]) -> Void) {
         let folder = folder
         pool.run({ folder.digests(of: places, bytesMax: bytesMax) }, then: then)

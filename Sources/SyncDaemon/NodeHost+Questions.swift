@@ -194,6 +194,9 @@ extension NodeHost {
     /// What lies there now, beside the core.
     func look(at path: Path, then: @escaping (Inspection.Result?) -> Void) { crew.look(at: path, then: then) }
 
+    /// What lies in a package, as that, beside the core.
+    func packages(around paths: [Path], then: @escaping ([Path]) -> Void) { crew.packages(around: paths, then: then) }
+
     /// SHA-256 of what lies at these places now, as `sha256sum` tells it; nil where nothing can be read, and for
     /// what is too much to be read for an answer.
     func digests(of places: [Place], then: @escaping ([Digest?]) -> Void) {

@@ -40,6 +40,7 @@ struct DocumentFiles {
     }
 
     func create(_ contents: DocumentContents, at path: DocumentPath) async throws(DocumentError) {
+        try checkName(in: contents, path)
         try await run(path) { (item) throws(Item.Failure) in try item.create(contents) }
     }
 
@@ -47,12 +48,21 @@ struct DocumentFiles {
     func replace(
         _ old: DocumentContents, with new: DocumentContents, at path: DocumentPath
     ) async throws(DocumentError) {
+        try checkName(in: new, path)
         try check(await run(path) { (item) throws(Item.Failure) in try item.replace(old, with: new) }, path)
     }
 
     /// The same if something else than `old` is there: then it stays.
     func remove(_ old: DocumentContents, at path: DocumentPath) async throws(DocumentError) {
         try check(await run(path) { (item) throws(Item.Failure) in try item.remove(old) }, path)
+    }
+
+    /// The mark of a package is the user's: it is made, kept and taken away beside the contents.
+    private func checkName(in contents: DocumentContents, _ path: DocumentPath) throws(DocumentError) {
+        guard case .package(let files) = contents, files.keys.contains(where: { $0.bytes == Item.packageMark }) else {
+            return
+        }
+        throw DocumentError(.cannotEncode, reason: "\(path) cannot have a part with the name that marks a package")
     }
 
     private func check(_ result: Item.Replacement, _ path: DocumentPath) throws(DocumentError) {

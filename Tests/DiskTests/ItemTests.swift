@@ -51,6 +51,37 @@ struct ItemTests {
         #expect(try item("a").read() == .contents(.file([4])) && names == ["a"])
     }
 
+    @Test("C6: the mark of a package is none of its contents, and stays when they are replaced")
+    func markedPackage() throws {
+        let (one, two) = (try #require(Path("a")), try #require(Path("b/.syncd-package")))
+        try item("p").create(.package([one: [1], two: [2]]))
+        #expect(Item.package(around: scratch.bytes(Array("p/a".utf8))) == nil)
+        try item("p/.syncd-package").create(.file([7]))
+        #expect(try item("p").read() == .contents(.package([one: [1], two: [2]])))
+        #expect(try item("p").replace(.package([one: [1], two: [2]]), with: .package([one: [3]])) == .done)
+        #expect(try item("p").read() == .contents(.package([one: [3]])))
+        #expect(try item("p/.syncd-package").read() == .contents(.file([7])))
+        #expect(try item("p").remove(.package([one: [3]])) == .done)
+        #expect(names == [])
+    }
+
+    @Test("C6: the outermost marked directory is the package, and what lies around a synced folder is none")
+    func aroundPackages() throws {
+        // (The scratch is a folder of syncd: `.syncd` lies in it.)
+        let base = scratch.bytes(Array("s".utf8))
+        try item("s").create(.package([#require(Path("a/b/c/d")): [1], #require(Path("folder/.syncd/x")): [2]]))
+        func around(_ path: String) -> [UInt8]? { Item.package(around: base + Array(path.utf8)) }
+        #expect(around("/a/b/c/d") == nil)
+        try item("s/a/b/.syncd-package").create(.file([]))
+        #expect(around("/a/b/c/d") == base + Array("/a/b".utf8))
+        #expect(around("/a/b/nothing/there") == base + Array("/a/b".utf8))
+        #expect(around("/a/b") == nil)
+        try item("s/.syncd-package").create(.file([]))
+        #expect(around("/a/b/c/d") == base && around("/a/b") == base)
+        try item("s/folder/.syncd-package").create(.file([]))
+        #expect(around("/folder/file") == nil)
+    }
+
     @Test("the mode of what is replaced stays")
     func mode() throws {
         try item("a").create(.file([1]))

@@ -60,6 +60,21 @@ ctl alpha --json lock "$alpha/d/count" --mode local --timeout 0 -- true >"$world
 kill -9 "$holder"
 ctl beta lock "$beta/d/count" --timeout "$patience" -- true || fail "a lock of a killed program is held for ever"
 
+# C6: what lies in a directory that is marked as a package is held as the whole of it, wherever its path is typed.
+mkdir -p "$alpha/p/in"
+touch "$alpha/p/.syncd-package" "$alpha/p/one" "$alpha/p/in/two"
+settle
+ctl beta lock "$beta/p/one" >"$world/locked" || fail "no lock: $(cat "$world/locked")"
+tells beta '"paths":[{"path":"p"}]' locks || fail "a part of a package is not held as the package: $(cat "$world/told")"
+ended=0
+(cd "$alpha/p" && ctl alpha lock in/two --timeout 0.5 -- true) 2>"$world/refused" || ended=$?
+[ "$ended" = 2 ] || fail "two parts of a package were held by two ($ended): $(cat "$world/refused")"
+ended=0
+(cd / && ctl beta lock p/in/two --timeout 0.5 -- true) 2>"$world/refused" || ended=$?
+[ "$ended" = 2 ] || fail "two parts of a package were held by two ($ended): $(cat "$world/refused")"
+ctl beta unlock "$beta/p/in/two" >"$world/unlocked" || fail "unlock: $(cat "$world/unlocked")"
+[ "$(ctl beta --json locks)" = '{"locks":[]}' ] || fail "a package is held still: $(ctl beta --json locks)"
+
 # Who asks the lock to end asks its command: the lock stays until that has ended, by whatever signal, and its exit code is passed on.
 # (Whoever runs this under nohup has SIGHUP ignored, which a shell cannot undo for what it starts.)
 for signal in TERM HUP; do

@@ -115,6 +115,46 @@ struct CoordinationTests {
         await coordinator.withdraw(token)
     }
 
+    @Test("C6: who has a part of what is marked as a package has all of it, and goes on with that part")
+    func markedPackages() async throws {
+        try desk.item("notes").create(.package([#require(Path("a")): [0x31], #require(Path("b/c")): [0x32]]))
+        let package = desk["notes"]
+        let (first, second) = (package.appending("a"), package.appending("b/c"))
+        let (coordinator, other) = (makeFileCoordinator(socket: nil), makeFileCoordinator(socket: nil))
+        func isGranted(_ access: FileAccess, beside held: FileAccess, in coordinators: [any FileCoordinator])
+            async throws -> Bool
+        {
+            try await coordinators[0].withAccess([held]) { grant in
+                #expect(grant.paths == [held.path])
+                let asking = Task {
+                    try await coordinators[1].withAccess([access], for: nil, within: .zero) {
+                        $0.paths == [access.path]
+                    }
+                }
+                return (try? await asking.value) ?? false
+            }
+        }
+        for coordinators in [[coordinator, coordinator], [coordinator, other]] {
+            #expect(try await isGranted(.write(first), beside: .write(second), in: coordinators))
+        }
+        try desk.write("notes/.syncd-package", "")
+        for coordinators in [[coordinator, coordinator], [coordinator, other]] {
+            for writing in [FileAccess.Writing.update, .deleting, .moving, .replacing, .merging] {
+                #expect(try await !isGranted(.write(first), beside: .write(second, writing), in: coordinators))
+            }
+            #expect(try await !isGranted(.read(first), beside: .write(second), in: coordinators))
+            #expect(try await isGranted(.read(first), beside: .read(second), in: coordinators))
+        }
+
+        // A part of it goes, and who shows the whole is asked to let others write, and not to let go of it.
+        let shows = Listening(path: package)
+        let token = try await coordinator.present(shows)
+        try await coordinator.withAccess([.write(first, .deleting)]) { grant in grant.note(.deleted(first)) }
+        await until { await shows.news.contains(.changed) }
+        #expect(await !shows.news.contains(.deleted))
+        await coordinator.withdraw(token)
+    }
+
     @Test(
         "C6: what has a file of a package for one purpose may have the whole for the same, and the other way round",
         .timeLimit(.minutes(1)))

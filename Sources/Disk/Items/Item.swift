@@ -11,7 +11,8 @@ public struct Item: Sendable {
     /// What an item holds.
     public enum Contents: Hashable, Sendable {
         case file([UInt8])
-        /// The regular files of a directory and of those within it, by where they are in it. A directory with nothing in it is no part.
+        /// The regular files of a directory and of those within it, by where they are in it. A directory with nothing in it is no part, nor
+        /// is what marks it as a package.
         case package([Path: [UInt8]])
 
         fileprivate var kind: FileKind {
@@ -154,7 +155,7 @@ public struct Item: Sendable {
     ) throws(CallFailure) -> FileReading {
         let entries = try Entries(of: directory)
         guard entries.others == 0, place.isRoot || !entries.isEmpty, levels > 0 else { throw CallFailure(.unsupported) }
-        for name in entries.files {
+        for name in entries.files where !place.isRoot || name.bytes != packageMark {
             let reading = try readFile(CName(name.bytes), in: directory, room)
             guard case .bytes(let bytes) = reading else { return reading }
             files[place.appending(name)] = bytes
@@ -195,7 +196,10 @@ public struct Item: Sendable {
             // Nobody else may read it before it is known who may.
             let temporary = try make(contents, isPrivate: isLike, in: parent)
             do throws(CallFailure) {
-                if isLike { try takeAttributes(temporary, in: parent) }
+                if isLike {
+                    if kind == .directory { try takeMark(temporary, in: parent) }
+                    try takeAttributes(temporary, in: parent)
+                }
             } catch {
                 Item.discard(temporary, in: parent)
                 throw error
@@ -211,6 +215,21 @@ public struct Item: Sendable {
             Item.discard(temporary, in: parent)
             return result
         }
+    }
+
+    /// What counts as one thing goes on to.
+    private func takeMark(_ temporary: Name, in parent: borrowing Descriptor) throws(CallFailure) {
+        let mark = CName(Item.packageMark)
+        let reading: FileReading
+        do throws(CallFailure) {
+            reading = try Item.readFile(mark, in: try parent.openChild(CName(name.bytes), .list), Item.bytesMax)
+        } catch {
+            if error.error == .notFound { return }
+            throw error
+        }
+        guard case .bytes(let bytes) = reading else { throw CallFailure(.busy) }
+        let new = try parent.openChild(CName(temporary.bytes), .list)
+        try Item.write(bytes, mark, mode: 0o644, in: new)
     }
 
     /// Owner, mode, access lists and the like are those of what it takes the place of.
@@ -278,7 +297,8 @@ public struct Item: Sendable {
         let temporary = try temporaryName()
         do throws(CallFailure) {
             switch contents {
-            case .file(let bytes): try Item.write(bytes, temporary, mode: isPrivate ? 0o600 : 0o644, in: parent)
+            case .file(let bytes):
+                try Item.write(bytes, CName(temporary.bytes), mode: isPrivate ? 0o600 : 0o644, in: parent)
             case .package(let files):
                 try parent.makeDirectory(CName(temporary.bytes), mode: isPrivate ? 0o700 : 0o755)
                 let directory = try parent.openChild(CName(temporary.bytes), .list)
@@ -300,7 +320,7 @@ public struct Item: Sendable {
         var rest = files
         while let (names, bytes) = rest.first, let name = names.first {
             if names.count == 1 {
-                try write(bytes, name, mode: 0o644, in: directory)
+                try write(bytes, CName(name.bytes), mode: 0o644, in: directory)
                 rest = rest.dropFirst()
             } else {
                 let inside = rest.prefix { $0.names.first == name }
@@ -315,9 +335,9 @@ public struct Item: Sendable {
     }
 
     private static func write(
-        _ bytes: [UInt8], _ name: Name, mode: UInt16, in directory: borrowing Descriptor
+        _ bytes: [UInt8], _ name: CName, mode: UInt16, in directory: borrowing Descriptor
     ) throws(CallFailure) {
-        let file = try directory.openChild(CName(name.bytes), .create)
+        let file = try directory.openChild(name, .create)
         try file.write(bytes[...], at: 0)
         try file.setMode(mode)
         try file.sync()

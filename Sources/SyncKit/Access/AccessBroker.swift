@@ -1,4 +1,5 @@
 import Coordination
+import Disk
 
 /// Holds files still against other processes; nil where there is nobody to ask.
 protocol AccessBroker: Sendable {
@@ -27,6 +28,8 @@ protocol HeldAccess: Sendable {
 struct HeldPaths: Hashable, Sendable {
     struct Item: Hashable, Sendable {
         var path: [UInt8]
+        /// What is meant, if the path is the package that it lies in: the rest of its path.
+        let within: [UInt8]
         let kind: Access.Kind
         let coversContents: Bool
     }
@@ -58,6 +61,21 @@ struct HeldPaths: Hashable, Sendable {
 }
 
 extension HeldPaths.Item {
+    /// Whatever is done to a part of a package is a change of it.
+    init(_ access: FileAccess) throws(CoordinationError) {
+        guard let place = Item.resolved(access.path.bytes) else { throw CoordinationError(.noPlace) }
+        guard let package = Item.package(around: place) else {
+            self.init(path: place, within: [], kind: access.kind, coversContents: access.coversContents)
+            return
+        }
+        let kind: Access.Kind =
+            switch access.kind {
+            case .write(.deleting), .write(.moving), .write(.replacing): .write(.update)
+            case .read, .write(.update), .write(.merging), .write(.metadata): access.kind
+            }
+        self.init(path: package, within: Array(place[package.count...]), kind: kind, coversContents: true)
+    }
+
     func covers(_ other: [UInt8]) -> Bool {
         path == other || coversContents && other.starts(with: path + [UInt8(ascii: "/")])
     }

@@ -43,21 +43,15 @@ final class ProcessCoordinator: FileCoordinator {
         _ body: @Sendable (FileGrant) async throws -> Result
     ) async throws -> Result {
         let begun = clock.milliseconds
-        let wanted = try accesses.map { access in
-            Access(try ProcessCoordinator.place(access.path), access.kind, coversContents: access.coversContents)
-        }
+        let wanted = try accesses.map(HeldPaths.Item.init)
         let id = ClaimID(newNumber())
         let request = ClaimRequest(
-            id: id, client: 0, purpose: purpose, accesses: wanted, patienceMilliseconds: patience?.milliseconds)
+            id: id, client: 0, purpose: purpose, accesses: try wanted.map(ProcessCoordinator.access),
+            patienceMilliseconds: patience?.milliseconds)
         let granted = try await grant(request)
         let left = patience.map { $0 - .milliseconds(clock.milliseconds - begun) }
-        let all = HeldPaths(
-            purpose: purpose ?? "",
-            items: zip(granted.paths, accesses).map { path, access in
-                .init(
-                    path: [UInt8(ascii: "/")] + path.bytes, kind: access.kind, coversContents: access.coversContents)
-            },
-            isRead: accesses.allSatisfy(\.isRead))
+        var all = HeldPaths(purpose: purpose ?? "", items: wanted, isRead: accesses.allSatisfy(\.isRead))
+        for index in wanted.indices { all.items[index].path = [UInt8(ascii: "/")] + granted.paths[index].bytes }
         var deeds: [FileDeed] = []
         defer { end(id, deeds) }
         return try await holding(id, all, granted.fence, within: left, &deeds, body)
@@ -71,7 +65,8 @@ final class ProcessCoordinator: FileCoordinator {
         let (held, wanted) = try await hold(id, all, within: patience)
         let scope = AccessScope(within: AccessScope.current)
         let grant = FileGrant(
-            paths: wanted.paths.map { DocumentPath($0) }, fence: held.compactMap(\.fence).first ?? fence,
+            paths: wanted.items.map { DocumentPath($0.path + $0.within) },
+            fence: held.compactMap(\.fence).first ?? fence,
             number: fence, held: held)
         defer {
             deeds = grant.deeds
@@ -289,6 +284,11 @@ final class ProcessCoordinator: FileCoordinator {
 
     private static func placeIfAny(_ path: DocumentPath) -> Path? {
         Item.resolved(path.bytes).flatMap { Path(Array($0.dropFirst())) }
+    }
+
+    private static func access(_ item: HeldPaths.Item) throws(CoordinationError) -> Access {
+        guard let path = Path(Array(item.path.dropFirst())) else { throw CoordinationError(.noPlace) }
+        return Access(path, item.kind, coversContents: item.coversContents)
     }
 
     /// Nil if its directory has gone, so that nobody can show anything there.
