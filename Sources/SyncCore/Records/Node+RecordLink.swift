@@ -226,7 +226,8 @@ extension Node {
     /// Nothing is waiting to be told, to be taken or to be shown.
     var recordsAreIdle: Bool {
         guard keepsRecords else { return true }
-        return records.isLoaded && records.toMatch.isEmpty && !records.isMatching && session.setsComing.isEmpty
+        return records.isLoaded && records.toMatch.isEmpty && records.awaited.isEmpty
+            && !records.isMatching && session.setsComing.isEmpty
             && records.shelf.isIdle
             && records.found.count == records.waiting.count
     }
