@@ -170,7 +170,7 @@ extension Daemon {
         }
         let limit = min(page.limit ?? pageMax, pageMax)
         let shown = Array(rest.prefix(limit))
-        return (shown, shown.count < rest.count && page.limit == nil ? shown.last.map(id) : nil)
+        return (shown, shown.count < rest.count ? shown.last.map(id) : nil)
     }
 
     /// A page of so many documents fits one line of the control protocol.

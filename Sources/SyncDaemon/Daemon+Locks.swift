@@ -66,7 +66,7 @@ extension Daemon {
     /// Whoever waited in vain hears which process is in the way, if it is one of this node.
     private func refuse(_ reason: ClaimRefusal, _ asker: Asker) {
         guard case .timedOut(let client?, _, _) = reason, client != 0 else {
-            return asker.refuse(Daemon.error(of: reason))
+            return asker.refuse(Daemon.error(of: reason, isPeerAway: connection.life == nil))
         }
         claims { claims in
             let theirs = claims.first { $0.client == client && $0.node == .own && $0.isHeld }
@@ -74,13 +74,23 @@ extension Daemon {
         }
     }
 
-    static func error(of reason: ClaimRefusal, process: Int? = nil) -> ControlError {
+    static func error(of reason: ClaimRefusal, process: Int? = nil, isPeerAway: Bool = false) -> ControlError {
         switch reason {
-        case .timedOut(_, let purpose, let held):
+        case .timedOut(let client, let purpose, let held):
             let who = [purpose.map { "\"\($0)\"" }, process.map { "process \($0)" }].compactMap(\.self)
-            let holder =
-                who.isEmpty ? "see syncctl locks" : "\(who.joined(separator: ", ")) has held it for \(held / 1_000) s"
-            var error = ControlError(.waitTimedOut, text: "somebody else holds one of these paths: \(holder)")
+            let text =
+                if !who.isEmpty {
+                    "somebody else holds one of these paths: \(who.joined(separator: ", ")) has held it for \(held / 1_000) s"
+                } else if client == 0 {
+                    "one of these paths is locked until syncctl unlock, for \(held / 1_000) s by now"
+                } else if isPeerAway, client == nil {
+                    "the other node has a say in who gets these paths, and cannot be asked while it is away"
+                } else {
+                    "a program of the other node holds one of these paths, or one here that shows it has not answered"
+                }
+            var error = ControlError(
+                .waitTimedOut, text: text,
+                cure: "Wait longer with --timeout; syncctl locks lists who holds what, on each node its own.")
             error.holder = LockHolder(process: process, purpose: purpose, heldMilliseconds: held)
             return error
         case .wouldDeadlock(let circle):
@@ -138,8 +148,10 @@ extension Daemon {
                         && (paths.isEmpty || claim.paths.contains { paths.contains($0) || packages.contains($0) })
                 }
                 guard !mine.isEmpty || paths.isEmpty else {
-                    let text = "none of these paths is locked by syncctl lock without a command"
-                    return asker.refuse(ControlError(.requestNotFound, text: text))
+                    return asker.refuse(
+                        ControlError(
+                            .requestNotFound, text: "none of these paths is locked by syncctl lock without a command",
+                            cure: "syncctl locks lists who holds what; a lock with a command ends with that."))
                 }
                 for claim in mine { standingLocks.remove(claim.id) }
                 afterSaves { [unowned self] in tell(.endClaims(mine.map(\.id), []), asker) }

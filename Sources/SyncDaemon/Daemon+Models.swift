@@ -10,8 +10,21 @@ extension Daemon {
         let paths = files.compactMap { path(of: $0) }
         guard paths.count == files.count else { return asker.refuse(ControlError(.requestOutside)) }
         host.contents(of: paths, bytesNeeded: bytesNeeded) { [unowned self] read in
-            asker.finish(DocumentChecks(files: zip(paths, read).map { check($0, $1.outcome, size: $1.size) }))
+            let files = zip(paths, read).map { check($0, $1.outcome, size: $1.size) }
+            host.rows(at: paths) { [unowned self] rows in
+                asker.finish(DocumentChecks(files: files.map { tellingWhy($0, rows) }))
+            }
         }
+    }
+
+    /// A file that can be read may wait all the same, because of what it says.
+    private func tellingWhy(_ file: DocumentChecks.File, _ rows: [Row]) -> DocumentChecks.File {
+        guard file.outcome == .success, let row = rows.first(where: { $0.path.bytes == file.path }),
+            let code = host.reasonNotInSync(row)
+        else { return file }
+        var file = file
+        file.detail = "it is not in sync yet (\(code.rawValue))"
+        return file
     }
 
     /// What the daemon itself would read of it.
@@ -140,12 +153,17 @@ extension Daemon {
     func showDocument(_ argument: PathArgument, _ asker: Asker) {
         guard let path = path(of: argument) else { return asker.refuse(ControlError(.requestOutside)) }
         guard let model = model(of: path) else {
-            let text = "no model of this node is about \"\(path)\""
-            return asker.refuse(ControlError(.requestNotFound, text: text))
+            return asker.refuse(
+                ControlError(
+                    .requestNotFound, text: "no model of this node is about \"\(path)\"",
+                    cure: "The files of a model are named in its file; models in the configuration says where those are."))
         }
         host.contents(of: [path], bytesNeeded: bytesNeeded) { [unowned self] read in
             guard case .bytes(let bytes)? = read.first?.outcome else {
-                return asker.refuse(ControlError(.requestNotFound, text: "\"\(path)\" cannot be read"))
+                return asker.refuse(
+                    ControlError(
+                        .requestNotFound, text: "\"\(path)\" cannot be read",
+                        cure: "syncctl doc check tells why."))
             }
             switch host.parse(bytes, { Daemon.records(of: bytes, at: path, model) }) {
             case .success(let document)?: asker.finish(document)

@@ -226,20 +226,34 @@ extension Daemon {
     }
 
     private func rescan(_ argument: PathArgument?, _ asker: Asker) {
-        guard let path = argument.map({ path(of: $0) }) ?? .root else {
+        guard let path = argument.map({ path(of: $0) }) ?? .root, !path.isReserved else {
             return asker.refuse(ControlError(.requestOutside))
         }
-        tell(.rescan(path), asker)
+        if path.isRoot { return tell(.rescan(path), asker) }
+        host.row(at: path) { [unowned self] row in
+            host.look(at: path) { [unowned self] found in
+                // What cannot be looked at may be there.
+                guard row?.disk == nil, case .absent? = found else { return tell(.rescan(path), asker) }
+                asker.refuse(
+                    ControlError(
+                        .requestNotFound, text: "nothing lies at \"\(path)\", and nothing did when this node last looked",
+                        cure: "Check the path; without one the whole folder is looked through."))
+            }
+        }
     }
 
     private func decide(_ command: Command, _ id: String?, _ asker: Asker) {
         host.ask(.status) { [unowned self] answer in
             guard case .status(let status) = answer, let held = status.heldDeletes else {
-                return asker.refuse(ControlError(.requestNotFound, text: "no deletions wait for a decision"))
+                return asker.refuse(
+                    ControlError(
+                        .requestNotFound, text: "no deletions wait for a decision", cure: "There is nothing to do."))
             }
             guard id == nil || id == String(held.id) else {
-                let text = "the deletions that wait for a decision have the number \(held.id)"
-                return asker.refuse(ControlError(.requestNotFound, text: text))
+                return asker.refuse(
+                    ControlError(
+                        .requestNotFound, text: "the deletions that wait for a decision have the number \(held.id)",
+                        cure: "Look at syncctl status before you decide: more may wait by now."))
             }
             tell(command, asker)
         }

@@ -35,8 +35,7 @@ extension Daemon {
     private static func text(of id: VersionID) -> String { String(id.raw, radix: 16) }
 
     func restore(_ argument: PathArgument, _ version: String?, to target: PathArgument?, _ asker: Asker) {
-        let other = target.map { path(of: $0) }
-        guard let path = path(of: argument), other != .some(nil) else {
+        guard let path = path(of: argument), let target = target.map({ self.path(of: $0) }) ?? path else {
             return asker.refuse(ControlError(.requestOutside))
         }
         host.ask(.history(path)) { [unowned self] answer in
@@ -45,9 +44,27 @@ extension Daemon {
             guard let chosen else {
                 let which = version.map { "version \(Path.escape(Array($0.utf8)))" } ?? "earlier version"
                 return asker.refuse(
-                    ControlError(.requestNotFound, text: "no \(which) of \"\(path)\" is kept on this node"))
+                    ControlError(
+                        .requestNotFound, text: "no \(which) of \"\(path)\" is kept on this node",
+                        cure: "syncctl history lists what is kept; what this node has written itself the other one keeps."))
             }
-            tell(.restore(chosen.id, to: other ?? path), asker)
+            restore(chosen, to: target, asker)
+        }
+    }
+
+    /// Where a version has no place it never will have one, and who asked is told so, and not to try again.
+    private func restore(_ version: KeptVersion, to target: Path, _ asker: Asker) {
+        guard !target.isRoot, !target.isReserved else { return asker.refuse(ControlError(.requestOutside)) }
+        host.rows(at: [target] + target.parents) { [unowned self] rows in
+            let inTheWay = rows.first { row in
+                row.disk.map { $0.entry.content.isDirectory == (row.path == target) } ?? false
+            }
+            guard let path = inTheWay?.path else { return tell(.restore(version.id, to: target), asker) }
+            let what = path == target ? "is a directory" : "is no directory, so nothing can lie in it"
+            asker.refuse(
+                ControlError(
+                    .requestRefused, text: "\"\(path)\" \(what); nothing was changed",
+                    cure: "Name another place with --to; directories that are not there are made."))
         }
     }
 }

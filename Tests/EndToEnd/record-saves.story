@@ -40,6 +40,8 @@ grep -q L9 "$beta/tasks/all.json" && fail "half a save was sent"
 ctl alpha --json alerts >"$world/alerts"
 grep -qE '"code":"validation.required-missing".*"subject":"tasks/all.json".*"entity":"Task","property":"list","record":"Task/T2","changeSet":"[0-9]+/[0-9]+"' \
     "$world/alerts" || fail "the alert does not say what is missing: $(cat "$world/alerts")"
+tells alpha '"outcome":"success",' doc check "$alpha/tasks/all.json" && grep -q 'not in sync yet (validation.required-missing)' "$world/told" ||
+    fail "doc check does not say that it waits: $(cat "$world/told")"
 grep -q 'validation.required-missing "tasks/all.json": .*It is about Task/T2.list, change set' "$world/alpha/log" || fail "nor does the log"
 echo plain >"$alpha/plain"
 tells alpha '{"path":"plain","outcome":"unguarded"},{"path":"none","outcome":"noSuchFile"}' doc check plain none ||

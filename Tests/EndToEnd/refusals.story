@@ -36,6 +36,16 @@ pair
 settle
 expect 1 ctl alpha history /etc/passwd
 says request.outside
+expect 1 ctl alpha rescan "$alpha/nothing"
+says request.not-found
+says 'nothing lies at "nothing"'
+expect 1 ctl alpha rescan "$alpha/.syncd"
+says request.outside
+expect 0 ctl alpha rescan "$alpha"
+expect 1 ctl alpha unlock "$alpha/nothing"
+says 'syncctl locks lists'
+expect 1 ctl alpha doc show "$alpha/nothing"
+says 'no model of this node is about'
 expect 1 ctl alpha invite --no-wait
 says pairing.exists
 if [ "$(id -u)" -eq 0 ] && id nobody >/dev/null 2>&1; then

@@ -38,3 +38,18 @@ settle
 ctl beta restore "$beta/f" --to "$beta/new/of f" >"$world/restored" 2>&1 || fail "$(cat "$world/restored")"
 settle
 [ -f "$alpha/new/of f" ] || fail "the version did not come to a new directory"
+# Where it has no place and never will have one, nobody is told to try again.
+refused() {
+    local ended=0
+    ctl beta --json restore "$beta/f" --to "$beta/$1" >"$world/refused" || ended=$?
+    [ "$ended" -eq 1 ] && grep -qF "$2" "$world/refused" || fail "restore to $1 ($ended): $(cat "$world/refused")"
+}
+refused new '"code":"request.refused","text":"\"new\" is a directory'
+echo file >"$beta/file"
+settle
+refused file/below '"code":"request.refused","text":"\"file\" is no directory'
+refused .syncd/versions/f '"code":"request.outside"'
+[ "$(cat "$beta/file")" = file ] && [ -d "$beta/new" ] || fail "a refused restore has changed something"
+# A list that was cut says where it goes on.
+ctl beta --json history "$beta/f" --limit 1 >"$world/history"
+grep -q '"next":"' "$world/history" || fail "nobody is told that there are more: $(cat "$world/history")"

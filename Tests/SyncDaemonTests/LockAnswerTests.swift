@@ -14,7 +14,8 @@ struct LockAnswerTests {
                 .timedOut(holder: 3, purpose: "backup", heldMilliseconds: 4_200), .waitTimedOut,
                 "\"backup\" has held it for 4 s"
             ),
-            (.timedOut(holder: nil, purpose: nil, heldMilliseconds: 0), .waitTimedOut, "see syncctl locks"),
+            (.timedOut(holder: nil, purpose: nil, heldMilliseconds: 0), .waitTimedOut, "a program of the other node"),
+            (.timedOut(holder: 0, purpose: nil, heldMilliseconds: 61_000), .waitTimedOut, "until syncctl unlock, for 61 s"),
             (.wouldDeadlock(["a", "b"]), .lockCircle, "a waits for b, which waits for the first"),
             (.presenterFailed("the disk is full"), .lockRefused, "the disk is full"),
             (.withdrawn, .requestRefused, "no longer wanted"), (.tooMany, .requestRefused, "too many"),
@@ -22,6 +23,12 @@ struct LockAnswerTests {
     func refusals(reason: ClaimRefusal, code: MessageCode, text: String) {
         let error = Daemon.error(of: reason)
         #expect(error.code.known == code && error.text.contains(text), "\(error.text)")
+    }
+
+    @Test("who cannot ask the other node hears that, and not that somebody holds it")
+    func away() {
+        let error = Daemon.error(of: .timedOut(holder: nil, purpose: nil, heldMilliseconds: 0), isPeerAway: true)
+        #expect(error.text.contains("cannot be asked while it is away"), "\(error.text)")
     }
 
     @Test("nobody may claim under the node's name, or under one that cannot be read")
