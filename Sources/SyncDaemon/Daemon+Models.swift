@@ -156,7 +156,9 @@ extension Daemon {
             return asker.refuse(
                 ControlError(
                     .requestNotFound, text: "no model of this node is about \"\(path)\"",
-                    cure: "The files of a model are named in its file; models in the configuration says where those are."))
+                    cure:
+                        "The files of a model are named in its file; models in the configuration says where those are.")
+            )
         }
         host.contents(of: [path], bytesNeeded: bytesNeeded) { [unowned self] read in
             guard case .bytes(let bytes)? = read.first?.outcome else {

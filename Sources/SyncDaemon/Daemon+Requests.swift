@@ -236,7 +236,8 @@ extension Daemon {
                 guard row?.disk == nil, case .absent? = found else { return tell(.rescan(path), asker) }
                 asker.refuse(
                     ControlError(
-                        .requestNotFound, text: "nothing lies at \"\(path)\", and nothing did when this node last looked",
+                        .requestNotFound,
+                        text: "nothing lies at \"\(path)\", and nothing did when this node last looked",
                         cure: "Check the path; without one the whole folder is looked through."))
             }
         }

@@ -46,7 +46,9 @@ extension Daemon {
                 return asker.refuse(
                     ControlError(
                         .requestNotFound, text: "no \(which) of \"\(path)\" is kept on this node",
-                        cure: "syncctl history lists what is kept; what this node has written itself the other one keeps."))
+                        cure:
+                            "syncctl history lists what is kept; what this node has written itself the other one keeps."
+                    ))
             }
             restore(chosen, to: target, asker)
         }

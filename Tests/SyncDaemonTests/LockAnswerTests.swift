@@ -15,7 +15,10 @@ struct LockAnswerTests {
                 "\"backup\" has held it for 4 s"
             ),
             (.timedOut(holder: nil, purpose: nil, heldMilliseconds: 0), .waitTimedOut, "a program of the other node"),
-            (.timedOut(holder: 0, purpose: nil, heldMilliseconds: 61_000), .waitTimedOut, "until syncctl unlock, for 61 s"),
+            (
+                .timedOut(holder: 0, purpose: nil, heldMilliseconds: 61_000), .waitTimedOut,
+                "until syncctl unlock, for 61 s"
+            ),
             (.wouldDeadlock(["a", "b"]), .lockCircle, "a waits for b, which waits for the first"),
             (.presenterFailed("the disk is full"), .lockRefused, "the disk is full"),
             (.withdrawn, .requestRefused, "no longer wanted"), (.tooMany, .requestRefused, "too many"),
