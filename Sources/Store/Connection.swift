@@ -82,6 +82,21 @@ extension Connection {
         while try step(statement, operation) {}
     }
 
+    /// Pages that commits have written to the journal since this was last asked.
+    func takePagesWritten() throws(StoreError) -> Int {
+        var pages: Int32 = 0
+        var most: Int32 = 0
+        let code = unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &most, 1)
+        guard code == SQLITE_OK else { throw error("count the pages of the journal", code: code) }
+        return Int(pages)
+    }
+
+    /// Brings the journal into the database as far as it goes; the next commit writes over it from its beginning.
+    func checkpoint() throws(StoreError) {
+        let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        if code != SQLITE_OK { throw error("bring the journal into state.db", code: code) }
+    }
+
     /// Prepares every statement there is. What does not fit the schema is found here and not in the middle of work.
     func prepareAll() throws(StoreError) {
         for sql in SQL.allCases { statements.append(try prepare(sql.text, sql.operation)) }

@@ -18,6 +18,8 @@ final class Database {
     var staleAsked: Set<Path> = []
     /// A directory move of ours whose rows still stand at the old place: see `Database+Owed`.
     var owed: Relocation?
+    /// Pages that lie in the journal, if SQLite has not brought it in by itself since.
+    private var journalPages = 0
     /// The disk reported an error in a write. What was written since the last good commit cannot be known any more.
     private var writeFault: StoreFault?
 
@@ -73,13 +75,33 @@ final class Database {
             recentLists = RecentLists()
             recentRows = RecentRows()
             prunableBytes = nil
-            if case .inputOutput(let fault) = error {
-                writeFault = fault
-                // Nor must the journal be used up unchecked at the close: the next open reads it by its checksums.
-                connection.keepsJournal = true
-            }
+            note(error)
             throw error
         }
+    }
+
+    /// SQLite does it within a commit once the journal has grown long, and whoever waits for that commit waits for all of it.
+    func bringInJournal() throws(StoreError) {
+        if let writeFault { throw .inputOutput(writeFault) }
+        journalPages += try connection.takePagesWritten()
+        guard journalPages >= Database.journalPagesMin else { return }
+        do throws(StoreError) {
+            try connection.checkpoint()
+        } catch {
+            note(error)
+            throw error
+        }
+        journalPages = 0
+    }
+
+    /// Two megabytes: some milliseconds of work, and every few dozen changes at most.
+    private static let journalPagesMin = 512
+
+    private func note(_ error: StoreError) {
+        guard case .inputOutput(let fault) = error else { return }
+        writeFault = fault
+        // Nor must the journal be used up unchecked at the close: the next open reads it by its checksums.
+        connection.keepsJournal = true
     }
 
     private func perform(_ operation: StoreOperation) throws(StoreError) {

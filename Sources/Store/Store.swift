@@ -96,6 +96,17 @@ public final class Store: Sendable {
         }
     }
 
+    /// Brings the journal into state.db if there is much in it. For a moment in which nobody waits for the store: otherwise a commit will
+    /// have to do it. A disk that has no room for it is no reason to throw; nothing is lost by doing it later.
+    public func bringInJournal() throws(StoreError) {
+        do throws(StoreError) {
+            try with { database throws(StoreError) in try database.bringInJournal() }
+        } catch {
+            if case .full = error { return }
+            throw error
+        }
+    }
+
     /// Brings the journal into state.db and gives the directory free. Every later call throws `.failed`.
     public func close() {
         opened.withLock { opened in

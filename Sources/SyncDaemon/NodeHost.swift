@@ -52,7 +52,7 @@ final class NodeHost {
         deadline = Timer(loop: loop)
         let driver = NodeDriver()
         self.driver = driver
-        storeLine = StoreLine(store, worker: storeWorker) { driver.post($0) }
+        storeLine = StoreLine(store, loop: loop, worker: storeWorker) { driver.post($0) }
         crew = DiskCrew(
             folder: folder, watcher: watcher, store: store, pool: diskPool, threads: NodeHost.diskThreads,
             chunking: chunking
@@ -179,6 +179,7 @@ final class NodeHost {
         rootWatch.close()
         patrol.close()
         keeper.close()
+        storeLine.close()
         // What is read can be read again; what is written is written to its end.
         folder.interrupt()
         watchWorker.close()

@@ -33,12 +33,20 @@ final class StoreLine {
     private var gathered: [Request] = []
     private var isBusy = false
     private var hasFailed = false
+    private let pause: Timer
 
-    init(_ store: Store, worker: WorkerPool, post: @escaping (Event) -> Void) {
+    /// For so long nobody has asked for anything.
+    private static let pauseMilliseconds: UInt64 = 100
+
+    init(_ store: Store, loop: Loop, worker: WorkerPool, post: @escaping (Event) -> Void) {
         self.store = store
         self.worker = worker
         self.post = post
+        pause = Timer(loop: loop)
     }
+
+    /// To be called before the worker is closed.
+    func close() { pause.close() }
 
     func load(_ job: JobID, _ queries: [StoreQuery]) { add(.load(job, queries)) }
     func store(_ job: JobID, _ batch: StoreBatch) { add(.store(job, batch)) }
@@ -96,6 +104,24 @@ final class StoreLine {
             outcome.durable.forEach(onStored)
             outcome.events.forEach(post)
             if !outcome.left.isEmpty { waiting.prepend(.requests(outcome.left)) }
+            if !outcome.durable.isEmpty {
+                pause.start(afterMilliseconds: StoreLine.pauseMilliseconds) { [self] in tidy() }
+            }
+            work()
+        }
+    }
+
+    /// In a moment in which nobody waits for the store it does what some commit would have to do.
+    private func tidy() {
+        guard isQuiet, !hasFailed else { return }
+        isBusy = true
+        let store = store
+        worker.run({ Result { () throws(StoreError) in try store.bringInJournal() } }) { [self] result in
+            isBusy = false
+            if case .failure(let error) = result {
+                hasFailed = true
+                onFailure(error)
+            }
             work()
         }
     }

@@ -94,6 +94,37 @@ struct FaultTests {
         }
     }
 
+    @Test(
+        "a journal that cannot be brought in meanwhile loses nothing; without room it is brought in later",
+        arguments: 0..<8)
+    func failingMeanwhile(point: Int) throws {
+        for fault in FaultyDisk.Fault.allCases {
+            let trial = try Trial(seed: 7)
+            let store = try trial.scratch.open()
+            try store.perform(trial.batch)
+            // (As much as it takes for the journal to be worth it, and nothing of it stays.)
+            try store.setValue("much", [UInt8](repeating: 7, count: 4 << 20))
+            try store.setValue("much", nil)
+            let (error, hasFailed) = FaultyDisk.failing(fault, after: point) { fails { try store.bringInJournal() } }
+            #expect(hasFailed || point > 0, "nothing was written")
+            switch (fault, hasFailed) {
+            case (_, false), (.noSpace, true):
+                #expect(error == nil)
+                try store.bringInJournal()
+                try store.perform(StoreBatch())
+            case (.writeError, true), (.syncError, true):
+                #expect(error.map { if case .inputOutput = $0 { true } else { false } } == true)
+                #expect(fails { try store.perform(StoreBatch()) } == error)
+                #expect(fails { try store.bringInJournal() } == error)
+            }
+            #expect(try trial.after.isIn(store))
+            store.close()
+            let next = try trial.scratch.open()
+            #expect(try trial.after.isIn(next))
+            next.close()
+        }
+    }
+
     @Test("a new state that cannot be made leaves nothing that looks like one", arguments: 0..<12)
     func failingMake(point: Int) throws {
         for fault in FaultyDisk.Fault.allCases {

@@ -27,7 +27,7 @@ private final class Bench {
         worker = try WorkerPool(loop: loop, name: "store", threads: 1)
         final class Ear { var take: (Event) -> Void = { _ in } }
         let ear = Ear()
-        line = StoreLine(store, worker: worker) { ear.take($0) }
+        line = StoreLine(store, loop: loop, worker: worker) { ear.take($0) }
         ear.take = { [unowned self] in
             switch $0 {
             case .stored(let job): told.append("stored \(job.raw)")
@@ -48,6 +48,37 @@ private final class Bench {
         line.store(JobID(raw: job), StoreBatch([.putIntent(intent)]))
     }
 
+    /// So many in one batch.
+    func put(_ jobs: Range<UInt64>) {
+        let intents = jobs.map {
+            Intent(stage: StageName(raw: $0), path: path, action: .remove, expected: nil, displaced: nil)
+        }
+        line.store(JobID(raw: jobs.lowerBound), StoreBatch(intents.map { .putIntent($0) }))
+    }
+
+    /// Bytes of state.db itself, without its journal.
+    var stateBytes: Int {
+        var found = stat()
+        let path = String(decoding: directory, as: UTF8.self)
+        return unsafe stat("\(path)/state.db", &found) == 0 ? Int(found.st_size) : 0
+    }
+
+    /// False if it does not come to that within ten seconds.
+    func run(until holds: @escaping () -> Bool) -> Bool {
+        let limit = Timer(loop: loop)
+        limit.start(afterMilliseconds: 10_000) { [loop] in loop.stop() }
+        let look = Timer(loop: loop)
+        func lookAgain() {
+            look.start(afterMilliseconds: 10) { [loop] in if holds() { loop.stop() } else { lookAgain() } }
+        }
+        lookAgain()
+        loop.onTurn = { false }
+        loop.run()
+        limit.close()
+        look.close()
+        return holds()
+    }
+
     func runUntilQuiet() {
         loop.onTurn = { [unowned self] in
             if line.isQuiet { loop.stop() }
@@ -57,6 +88,7 @@ private final class Bench {
     }
 
     func end() throws {
+        line.close()
         worker.close()
         store.close()
         try loop.close()
@@ -84,6 +116,22 @@ private final class Bench {
                 "durable 1", "stored 1", "durable 1", "durable 1", "stored 2", "stored 3", "3 intents", "durable 1",
                 "stored 4", "loaded 5",
             ])
+        try bench.end()
+    }
+
+    @Test("what lies in the journal is brought in when nobody waits, so that no commit has to") func journal() throws {
+        let bench = try Bench()
+        let before = bench.stateBytes
+        bench.put(1..<120_000)
+        bench.runUntilQuiet()
+        #expect(bench.stateBytes == before, "the commit has done it")
+        #expect(bench.run { bench.stateBytes > before + 1 << 20 && bench.line.isQuiet })
+        // What is little waits: a single change costs no more than it did.
+        let after = bench.stateBytes
+        bench.put(120_001..<121_000)
+        bench.runUntilQuiet()
+        #expect(bench.told.last == "stored 120001")
+        #expect(bench.stateBytes == after)
         try bench.end()
     }
 
