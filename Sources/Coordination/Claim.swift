@@ -44,6 +44,17 @@ public struct ClaimRequest: Hashable, Sendable {
     }
 }
 
+/// Something of one purpose waits for something of another.
+public struct Wait: Hashable, Sendable {
+    public let purpose: String
+    public let awaited: String
+
+    public init(_ purpose: String, for awaited: String) {
+        self.purpose = purpose
+        self.awaited = awaited
+    }
+}
+
 /// Who waits and is waited for: everything of one purpose is one.
 enum Agent: Hashable {
     case purpose(String, of: Author)

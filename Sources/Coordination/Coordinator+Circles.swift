@@ -1,8 +1,44 @@
 import SyncModel
 
 /// Claims that wait for each other in a circle: found when the last of them begins to wait, and ended by refusing the youngest of this node, by
-/// name. In every circle there is one: claims of the other node do not wait for each other here.
+/// name. In every circle there is one: claims of the other node do not wait for each other here, and of those that wait for each other there, as it
+/// says, it ends the circles itself.
 extension Coordinator {
+    /// Which purposes of this node wait for which others of it, whoever else stands between the two. No more than so many are looked at.
+    public func waits(atMost most: Int) -> [Wait] {
+        var purposes: [String] = []
+        for entry in entries.values where !entry.isHeld && entry.request.node == .own && purposes.count < most {
+            if let purpose = entry.request.purpose, !purposes.contains(purpose) { purposes.append(purpose) }
+        }
+        let waits = purposes.flatMap { purpose in awaited(byPurpose: purpose).map { Wait(purpose, for: $0) } }
+        return Array(waits.prefix(most))
+    }
+
+    private func awaited(byPurpose purpose: String) -> [String] {
+        var open = [Agent.purpose(purpose, of: .own)]
+        var seen: [Agent] = []
+        var found: [String] = []
+        while let agent = open.popLast() {
+            for next in awaited(by: agent) where !seen.contains(next) {
+                seen.append(next)
+                switch next {
+                case .purpose(let name, of: .own): found.append(name)
+                case .purpose(_, of: .peer): break
+                case .claim, .presenter: open.append(next)
+                }
+            }
+        }
+        return found
+    }
+
+    /// Any claim of this node may be a part of a circle now.
+    mutating func note(elsewhere waits: [Wait]) {
+        waitsElsewhere = waits
+        if !waits.isEmpty {
+            suspects += entries.filter { !$0.value.isHeld && $0.value.request.node == .own }.map(\.key)
+        }
+    }
+
     mutating func breakCircles(into effects: inout [Effect]) {
         while let suspect = suspects.last {
             guard let circle = circle(through: suspect), let youngest = youngest(of: circle) else {
@@ -38,6 +74,9 @@ extension Coordinator {
 
     private func awaited(by agent: Agent) -> [Agent] {
         var result: [Agent] = []
+        if case .purpose(let purpose, of: .peer) = agent {
+            result += waitsElsewhere.filter { $0.purpose == purpose }.map { .purpose($0.awaited, of: .peer) }
+        }
         for (turn, entry) in entries where !entry.isHeld && entry.request.agent == agent {
             result += blockers(of: turn).compactMap { entries[$0]?.request.agent }
             // (Who is only told that somebody reads has nothing to do for that, and need not wait for anything.)

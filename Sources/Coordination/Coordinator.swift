@@ -22,6 +22,8 @@ public struct Coordinator: Sendable {
         /// Something changed without a claim, or by somebody this coordinator does not know.
         case happened(Deed)
         case warned(Warning)
+        /// Who waits for whom on the other node among programs of that alone: all of it, as the other has told last.
+        case elsewhere([Wait])
         case time
     }
 
@@ -45,6 +47,8 @@ public struct Coordinator: Sendable {
     private var toLookAt = SortedMap<Turn, Bool>()
     /// Claims that have begun to wait for somebody.
     var suspects: [Turn] = []
+    /// On the other node, as it says.
+    var waitsElsewhere: [Wait] = []
     private var due = SortedMap<Due, Bool>()
     /// Whose lock was taken away after its time, and who has said nothing since: it may be stopped, and others have waited for it once.
     private var silent = SortedMap<ClientID, Bool>()
@@ -87,6 +91,7 @@ public struct Coordinator: Sendable {
         case .gone(let client): forget(client, into: &effects)
         case .happened(let deed): spread(deed, into: &effects)
         case .warned(let warning): spread(warning, into: &effects)
+        case .elsewhere(let waits): note(elsewhere: waits)
         case .time: break
         }
         // First what may be granted: a claim that waits for nobody is granted, however little time it has.

@@ -195,7 +195,9 @@ final class Daemon {
                 program: Array(Program.version.utf8),
                 nonce: Program.nonce(), powerWasLost: powerWasLost, models: models.models, heldFiles: models.heldFiles,
                 formats: models.formats, hasJoined: hasJoined,
-                features: [Hello.renewsKeys, Hello.heldDeletes, Hello.claimPurposes, Hello.node(record.id)],
+                features: [
+                    Hello.renewsKeys, Hello.heldDeletes, Hello.claimPurposes, Hello.claimWaits, Hello.node(record.id),
+                ],
                 digest: Program.digest(of:),
                 checksum: Program.checksum(of:)))
         powerWasLost = false

@@ -27,6 +27,8 @@ public struct Limits: Sendable, Equatable {
     public static let holderBytesMax = 256
     /// Of one lock.
     public static let claimedPathsMax = 1_024
+    /// Of who waits for whom on one node, as the other is told.
+    public static let claimWaitsMax = 64
     /// Of all of them together: they travel in one frame.
     public static let claimedBytesMax = 512 << 10
 

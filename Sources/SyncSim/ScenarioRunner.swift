@@ -21,7 +21,7 @@ package final class ScenarioRunner {
 
     package init(seed: UInt64) {
         world = World(plan: SeedPlan(calm: seed), keepsTrace: true)
-        world.features = [Hello.heldDeletes, Hello.claimPurposes]
+        world.features = [Hello.heldDeletes, Hello.claimPurposes, Hello.claimWaits]
         stories = CrashCounter()
         world.add(stories)
     }

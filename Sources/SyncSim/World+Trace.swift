@@ -628,6 +628,7 @@ extension Frame {
         case .claim(let claim): "claim \(claim.id)\(claim.isRead ? " to read" : "")\(claim.isHeld ? ", held" : "")"
         case .claimAnswer(let id, let isGranted): "claim \(id) \(isGranted ? "granted" : "waits")"
         case .releaseClaim(let id): "claim \(id) released"
+        case .claimWaits(let waits): "\(waits.count) wait for each other"
         case .pausing(let isPaused): isPaused ? "paused" : "goes on"
         case .holding(let files): "holding \(files) deletes"
         case .ping: "ping"

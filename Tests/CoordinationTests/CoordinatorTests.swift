@@ -265,6 +265,50 @@ struct CoordinatorTests {
         #expect(bench.granted == [1, 2, 3])
     }
 
+    @Test(
+        "a circle over both nodes, of whose steps the other node alone knows one: found when the last of them is told or made"
+    )
+    func circleElsewhere() {
+        func peers(_ id: ClaimID, _ path: String, _ purpose: String) -> Coordinator.Event {
+            .claim(
+                ClaimRequest(
+                    id: id, client: 9, node: .peer, purpose: purpose,
+                    accesses: [Access(Bench.path(path), .write(.update))]))
+        }
+        for isToldLast in [false, true] {
+            var bench = Bench()
+            bench.step(peers(1, "a", "y"))
+            bench.claim(2, for: "x", [("c", .write(.update))])
+            bench.step(peers(3, "c", "z"))
+            if !isToldLast { bench.step(.elsewhere([Wait("y", for: "z")])) }
+            bench.claim(4, for: "x", [("a", .write(.update))])
+            #expect(bench.refused.isEmpty == isToldLast)
+            if isToldLast { bench.step(.elsewhere([Wait("z", for: "y"), Wait("y", for: "z")])) }
+            guard case .wouldDeadlock(let names) = bench.refused[4] else {
+                return #expect(Bool(false), "no circle seen")
+            }
+            #expect(names.sorted() == ["x", "y on the other node", "z on the other node"])
+            // What waits no more is no step.
+            bench.step(.elsewhere([]))
+            bench.claim(5, for: "x", [("a", .write(.update))])
+            #expect(bench.refused[5] == nil)
+        }
+    }
+
+    @Test("who waits for whom is told by purposes, whoever stands between them, and no more of it than is wanted")
+    func waits() {
+        var bench = Bench()
+        bench.write(1, "e/f", for: "z")
+        bench.claim(2, [("e", .write(.replacing))])
+        bench.write(3, "e/g", for: "y")
+        bench.write(4, "e/h", for: "w")
+        #expect(bench.coordinator.waits(atMost: 9) == [Wait("y", for: "z"), Wait("w", for: "z")])
+        #expect(bench.coordinator.waits(atMost: 1) == [Wait("y", for: "z")])
+        bench.end(1)
+        bench.end(2)
+        #expect(bench.coordinator.waits(atMost: 9).isEmpty)
+    }
+
     @Test("who has no purpose is called by its name in a circle") func circleByName() {
         var bench = Bench()
         bench.present(1, "a", client: 7, purpose: "session")

@@ -175,6 +175,9 @@ extension SeededRandom {
             claim.purpose = bytes(1 + below(60))
             return .claim(claim)
         case 32: return .holding(files: UInt32(truncatingIfNeeded: next()))
+        case 33:
+            return .claimWaits(
+                drawList(3) { PeerWait(purpose: $0.bytes(1 + $0.below(60)), awaited: $0.bytes(1 + $0.below(60))) })
         case let other: return .unknown(other)
         }
     }

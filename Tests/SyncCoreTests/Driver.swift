@@ -117,7 +117,7 @@ struct Driver {
         case .rows, .rowsEnd, .want, .wantChanged, .chunkList, .changedList, .wantChunks, .chunks, .contents, .gone,
             .later, .rolledBack, .expand, .expansion, .ping, .pong, .records, .changeSet, .setsTaken, .setsShown,
             .setsBase,
-            .formats, .claim, .claimAnswer, .releaseClaim, .pausing, .holding, .halt, .unknown:
+            .formats, .claim, .claimAnswer, .releaseClaim, .claimWaits, .pausing, .holding, .halt, .unknown:
             break
         }
     }

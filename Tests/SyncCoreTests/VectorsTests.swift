@@ -159,6 +159,7 @@ struct VectorsTests {
                     id: 8, isRead: false, isHeld: true, process: 42, holder: Array("vi".utf8),
                     paths: [Path("a")].compactMap(\.self), purpose: Array("list".utf8))),
             .holding(files: 80),
+            .claimWaits([PeerWait(purpose: Array("list".utf8), awaited: Array("notes".utf8))]),
         ]
     }
 
@@ -191,7 +192,7 @@ struct VectorsTests {
         }
         // No type is without its vector.
         let types = Set(groups.map { $0.lines[0][4] })
-        #expect(types.isSuperset(of: 1...32))
+        #expect(types.isSuperset(of: 1...33))
     }
 
     // MARK: Of a later program

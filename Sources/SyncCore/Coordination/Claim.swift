@@ -78,6 +78,17 @@ extension [Access] {
     }
 }
 
+/// What is said to the arbiter about who waits for whom on the sender's node, where it cannot see that.
+public struct PeerWait: Hashable, Sendable {
+    public var purpose: [UInt8]
+    public var awaited: [UInt8]
+
+    public init(purpose: [UInt8], awaited: [UInt8]) {
+        self.purpose = purpose
+        self.awaited = awaited
+    }
+}
+
 /// What is said to the arbiter about a claim of the sender.
 public struct PeerClaim: Hashable, Sendable {
     public var id: Claim.ID

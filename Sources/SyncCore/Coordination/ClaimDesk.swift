@@ -94,6 +94,8 @@ struct ClaimDesk: Sendable {
     var lostLinkAt: UInt64?
     /// Of an arbiter that has just begun: until then the other may hold what the process before this one granted, and has not told of it yet.
     var forgetsUntil: UInt64?
+    /// Who waits here for whom, as the arbiter was last told.
+    var toldWaits: [PeerWait] = []
     private var lastKey = ClaimID(0)
 
     /// Nobody claims or shows anything.

@@ -69,8 +69,10 @@ extension Node {
     // MARK: Granting
 
     mutating func pumpClaims(into effects: inout Effects) {
-        guard phase == .running, !claims.isEmpty else { return }
+        guard phase == .running, !claims.isEmpty || !claims.toldWaits.isEmpty else { return }
         endOverdue(into: &effects)
+        // Also before it is told of a new claim: it is not to see a circle in that and in what is over.
+        tellWaits(into: &effects)
         askArbiter(into: &effects)
         endForgetting()
         for (key, entry) in claims.entries where mayQueue(entry) {
@@ -82,6 +84,7 @@ extension Node {
         tellSights(into: &effects)
         endWritings(into: &effects)
         if let due = claims.machine.nextDue, due <= now.monotonicMilliseconds { instruct(.time, into: &effects) }
+        tellWaits(into: &effects)
     }
 
     private mutating func endForgetting() {
@@ -199,6 +202,31 @@ extension Node {
 
     // MARK: The other node
 
+    /// A circle over both nodes goes through somebody here who waits at the arbiter; what leads to him from others here only this node knows. The
+    /// arbiter hears of it in the order in which it came and went, so what it puts together was so at one time.
+    private mutating func tellWaits(into effects: inout Effects) {
+        guard session.isLive, session.peerReadsWaits, !isArbiter else { return }
+        let isAwaited = claims.entries.contains { _, entry in
+            switch entry.arbiter {
+            case .asked, .waits: true
+            case .notNeeded, .toAsk, .granted, .alone: false
+            }
+        }
+        let waits = isAwaited ? claims.machine.waits(atMost: Limits.claimWaitsMax) : []
+        let told = waits.map { PeerWait(purpose: Array($0.purpose.utf8), awaited: Array($0.awaited.utf8)) }
+        guard told != claims.toldWaits else { return }
+        claims.toldWaits = told
+        send(.claimWaits(told), into: &effects)
+    }
+
+    mutating func take(_ waits: [PeerWait], into effects: inout Effects) {
+        guard isArbiter else { return }
+        let waits = waits.map {
+            Wait(String(decoding: $0.purpose, as: UTF8.self), for: String(decoding: $0.awaited, as: UTF8.self))
+        }
+        instruct(.elsewhere(waits), into: &effects)
+    }
+
     private func asPeerReads(_ claim: Claim) -> PeerClaim {
         PeerClaim(
             id: claim.id, isRead: claim.isRead, isHeld: claim.isHeld, process: claim.process, holder: claim.holder,
@@ -257,6 +285,8 @@ extension Node {
     /// What the other holds it may go on holding for a while; what it waits for it asks again.
     mutating func loseLinkOfClaims(into effects: inout Effects) {
         claims.lostLinkAt = now.monotonicMilliseconds
+        claims.toldWaits = []
+        instruct(.elsewhere([]), into: &effects)
         var (peers, toAskAgain): ([ClaimID], [ClaimID]) = ([], [])
         for (key, entry) in claims.entries {
             guard entry.claim.node == .own else {

@@ -65,6 +65,7 @@ struct SessionState: Sendable {
 
     /// The peer reads for which purpose a claim is made.
     var peerReadsPurposes = false
+    var peerReadsWaits = false
 
     // Records (`Node+RecordLink`)
     /// The peer can take change sets.
@@ -378,6 +379,9 @@ extension Node {
         case .releaseClaim(let id):
             takeRelease(of: id, into: &effects)
             return true
+        case .claimWaits(let waits):
+            take(waits, into: &effects)
+            return true
         case .setsShown(let position):
             session.setsShown = position
             return true
@@ -451,6 +455,7 @@ extension Node {
         peerProgram = hello.program
         session.peerTellsChanges = hello.features.contains(Hello.changedLists)
         session.peerReadsPurposes = hello.features.contains(Hello.claimPurposes)
+        session.peerReadsWaits = hello.features.contains(Hello.claimWaits)
         session.peerHeedsHolds = hello.features.contains(Hello.heldDeletes)
         session.peerRenewsKeys = hello.features.contains(Hello.renewsKeys)
         session.peerEpoch = hello.ownHead.position.epoch

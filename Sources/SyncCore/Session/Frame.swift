@@ -51,6 +51,9 @@ public enum Frame: Hashable, Sendable {
     /// By the arbiter: it waits with others, or it is granted.
     case claimAnswer(Claim.ID, isGranted: Bool)
     case releaseClaim(Claim.ID)
+    /// To the arbiter: what of the sender's programs waits for what else of them, as long as something of them waits for the arbiter. All of
+    /// it, each time. Only for a peer that offers `Hello.claimWaits`.
+    case claimWaits([PeerWait])
     /// The sender sends and shows nothing new until a person says that it goes on.
     case pausing(Bool)
     /// So many files of a mass deletion wait on the sender for a person; 0 once all that came of it has been sent. Only for a
@@ -71,6 +74,8 @@ public struct Hello: Hashable, Sendable {
     public static let saveLocks = Array("save-locks".utf8)
     /// The sender reads for which purpose a claim is made.
     public static let claimPurposes = Array("claim-purposes".utf8)
+    /// The sender wants to know who waits for whom on the other node.
+    public static let claimWaits = Array("claim-waits".utf8)
     /// The sender takes a new key of its peer (the link does; the core only carries the word).
     public static let renewsKeys = Array("key-renewal".utf8)
     /// The sender wants to be told of deletions that are held on the other node.

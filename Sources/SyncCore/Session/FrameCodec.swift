@@ -42,6 +42,7 @@ public import SyncModel
 /// 30 pausing      1 paused
 /// 31 claim for    a claim as above · 4 length, purpose (not empty; only for a peer that offers `Hello.claimPurposes`)
 /// 32 holding      4 files
+/// 33 claim waits  2 n, n × (4 length, purpose · 4 length, purpose that is waited for; neither empty)
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach, so a frame cannot make the reader allocate
 /// more than a small multiple of its own length. Unknown types are skipped, never guessed.
@@ -65,7 +66,7 @@ public enum FrameCodec {
         case .hello, .log, .acknowledge, .rows, .rowsEnd, .want, .wantChanged, .chunkList, .changedList, .wantChunks,
             .gone,
             .later, .rolledBack, .expand, .expansion, .ping, .pong, .records, .setsTaken, .formats, .setsShown,
-            .setsBase, .claim, .claimAnswer, .releaseClaim, .pausing, .holding, .halt, .unknown:
+            .setsBase, .claim, .claimAnswer, .releaseClaim, .claimWaits, .pausing, .holding, .halt, .unknown:
             0
         }
     }
@@ -120,6 +121,7 @@ public enum FrameCodec {
         case .setsBase: 29
         case .pausing: 30
         case .holding: 32
+        case .claimWaits: 33
         case .unknown(let type): type
         }
     }
@@ -196,6 +198,12 @@ public enum FrameCodec {
             writer.put(isGranted)
         case .releaseClaim(let id):
             writer.put(id.number)
+        case .claimWaits(let waits):
+            writer.put(UInt16(waits.count))
+            for wait in waits {
+                writer.putCounted(wait.purpose)
+                writer.putCounted(wait.awaited)
+            }
         case .formats(let formats):
             writer.put(UInt16(formats.count))
             for format in formats {
@@ -334,6 +342,7 @@ public enum FrameCodec {
         case 30: return reader.bool().map { .pausing($0) }
         case 31: return claimWithPurpose(from: &reader).map { .claim($0) }
         case 32: return reader.uint32().map { .holding(files: $0) }
+        case 33: return waits(from: &reader).map { .claimWaits($0) }
         case let other: return .unknown(other)
         }
     }
@@ -427,6 +436,18 @@ public enum FrameCodec {
         else { return nil }
         claim.purpose = purpose
         return claim
+    }
+
+    private static func waits(from reader: inout ByteReader) -> [PeerWait]? {
+        guard let count = reader.uint16(), Int(count) <= Limits.claimWaitsMax else { return nil }
+        var waits: [PeerWait] = []
+        for _ in 0..<count {
+            guard let purpose = reader.counted(max: Limits.holderBytesMax),
+                let awaited = reader.counted(max: Limits.holderBytesMax), !purpose.isEmpty, !awaited.isEmpty
+            else { return nil }
+            waits.append(PeerWait(purpose: purpose, awaited: awaited))
+        }
+        return waits
     }
 
     private static func formats(from reader: inout ByteReader) -> [FormatSupport]? {

@@ -31,7 +31,7 @@ package final class Quiet: Invariant {
             case .hello, .acknowledge, .rowsEnd, .want, .wantChanged, .wantChunks, .gone, .later, .rolledBack, .expand,
                 .ping, .pong, .pausing, .holding, .halt, .records, .setsTaken, .setsShown, .setsBase, .formats, .claim,
                 .claimAnswer,
-                .releaseClaim, .unknown:
+                .releaseClaim, .claimWaits, .unknown:
                 break
             }
         }

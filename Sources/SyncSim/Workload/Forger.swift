@@ -82,7 +82,7 @@ final class Forger: Enemy {
         case .wantChanged(let wishes): for wish in wishes { serve(wish.content, world) }
         case .acknowledge, .rows, .rowsEnd, .chunkList, .changedList, .chunks, .contents, .gone, .later, .rolledBack,
             .expand, .expansion, .pong, .records, .changeSet, .setsTaken, .setsShown, .setsBase, .formats,
-            .claim, .claimAnswer, .releaseClaim, .pausing, .holding,
+            .claim, .claimAnswer, .releaseClaim, .claimWaits, .pausing, .holding,
             .halt, .unknown:
             break
         }
