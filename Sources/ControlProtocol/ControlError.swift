@@ -104,7 +104,7 @@ public struct ErrorDocument: ControlDocument {
     }
 
     public init(json: JSON) throws(DocumentError) {
-        let fields = try Fields(try Fields(json).required("error"), in: "error")
+        let fields = try Fields(try Fields(json).required("error")) { "error" }
         error = ControlError(
             number: ControlError.numberRefused, code: try fields.code("code"), text: try fields.text("text"),
             cure: try fields.text("cure"))

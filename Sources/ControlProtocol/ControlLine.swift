@@ -69,7 +69,7 @@ public struct ControlCall: Hashable, Sendable {
         let json: JSON = [
             "jsonrpc": "2.0", "id": id.json, "method": .string(request.method), "params": .object(request.params),
         ]
-        return json.bytes + [0x0A]
+        return json.line
     }
 }
 
@@ -92,7 +92,7 @@ public struct ControlRefusal: Error, Hashable, Sendable {
     /// With the newline.
     public var bytes: [UInt8] {
         let json: JSON = ["jsonrpc": "2.0", "id": id?.json ?? .null, "error": error.json]
-        return json.bytes + [0x0A]
+        return json.line
     }
 }
 
@@ -127,7 +127,7 @@ public enum ControlReply: Hashable, Sendable {
 
     /// With the newline. A document that is longer than a line may be goes out as a refusal that says so.
     public var bytes: [UInt8] {
-        let line = json.bytes + [0x0A]
+        let line = json.line
         if line.count <= LineBuffer.lineBytesMax { return line }
         let text = "The answer is longer than \(LineBuffer.lineBytesMax) bytes, the most that one line may have."
         let error = ControlError(.requestRefused, text: text, cure: "Ask for less at a time, with --limit.")
@@ -149,5 +149,13 @@ public enum ControlReply: Hashable, Sendable {
         case .refusal(let refusal):
             ["jsonrpc": "2.0", "id": refusal.id?.json ?? .null, "error": refusal.error.json]
         }
+    }
+}
+
+extension JSON {
+    fileprivate var line: [UInt8] {
+        var line = bytes
+        line.append(0x0A)
+        return line
     }
 }

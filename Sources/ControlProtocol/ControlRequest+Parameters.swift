@@ -72,8 +72,9 @@ extension ControlRequest {
                 .with("node", node.map(JSON.string))
         case .events(let follow): ["follow": .bool(follow)]
         case .lock(let request): request.members
-        case .release(let lock, let deeds):
+        case .release(let lock, let deeds, let isQuiet):
             JSONObject().with("lock", .string(lock)).with("deeds", list: deeds, \.members)
+                .with("quiet", isQuiet ? .bool(true) : nil)
         case .present(let request): request.members
         case .answer(let question, let reply): reply.added(to: ["question": .string(question)])
         case .withdraw(let presenter): ["presenter": .string(presenter)]
@@ -93,7 +94,7 @@ extension ControlRequest {
     public init(method: String, params: JSON) throws(ControlError) {
         let read: ControlRequest?
         do throws(DocumentError) {
-            let fields = try Fields(params == .null ? [:] : params, in: "params")
+            let fields = try Fields(params == .null ? [:] : params) { "params" }
             read = try ControlRequest(method, fields)
         } catch {
             throw .invalid(ControlError.numberBadParameters, "In \(method), \(error.text).")
@@ -146,7 +147,7 @@ extension ControlRequest {
         case "lock": self = .lock(try LockRequest(fields))
         case "release":
             let deeds = fields.has("deeds") ? try fields.list("deeds", DoneDeed.init) : []
-            self = .release(lock: try fields.text("lock"), deeds: deeds)
+            self = .release(lock: try fields.text("lock"), deeds: deeds, isQuiet: try fields.flag("quiet"))
         case "present": self = .present(try PresentRequest(fields))
         case "answer": self = .answer(question: try fields.text("question"), try PresenterReply(fields))
         case "withdraw": self = .withdraw(presenter: try fields.text("presenter"))

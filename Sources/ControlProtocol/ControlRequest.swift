@@ -53,8 +53,8 @@ public enum ControlRequest: Hashable, Sendable {
 
     /// Answered by `LockDocument` when it is held, or refused with `wait.timed-out`.
     case lock(LockRequest)
-    /// Give back a lock that was granted to this connection, by its id, while the connection goes on.
-    case release(lock: String, deeds: [DoneDeed])
+    /// Give back a lock that was granted to this connection, by its id, while the connection goes on. If `isQuiet`, only a refusal is answered.
+    case release(lock: String, deeds: [DoneDeed], isQuiet: Bool = false)
     /// Answered by items, each a `PresenterLine`, until it is withdrawn or the connection ends.
     case present(PresentRequest)
     /// To what a presenter of this connection was asked.

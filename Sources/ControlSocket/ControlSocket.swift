@@ -79,24 +79,26 @@ public final class ControlSocket: Sendable {
     }
 
     private func receive() throws(ControlError) -> [UInt8] {
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        // The buffer is used for the time of the call only.
-        let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
-        if count == 0 { throw ControlSocket.lost(nil) }
-        if count < 0 {
-            if errno == EINTR { return [] }
-            throw ControlSocket.lost(errno)
+        var count = 0
+        // What is not filled is not looked at.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, filled in
+            count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            filled = max(0, count)
         }
-        return Array(buffer[..<count])
+        if count == 0 { throw ControlSocket.lost(nil) }
+        if count < 0, errno != EINTR { throw ControlSocket.lost(errno) }
+        return bytes
     }
 
+    /// Also where there is no deadline: who waits in `recv` is woken whenever the daemon takes what was sent to it, for nothing.
     private func waitForBytes(until deadline: Int64?) throws(ControlError) {
-        guard let deadline else { return }
-        let left = max(0, deadline - ControlSocket.monotonicMilliseconds)
+        let left = deadline.map { max(0, $0 - ControlSocket.monotonicMilliseconds) } ?? -1
         var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         // The structure is used for the time of the call only.
         let count = unsafe poll(&wanted, 1, Int32(clamping: left))
-        if count == 0, deadline <= ControlSocket.monotonicMilliseconds { throw ControlError(.controlSilent) }
+        if count == 0, let deadline, deadline <= ControlSocket.monotonicMilliseconds {
+            throw ControlError(.controlSilent)
+        }
     }
 
     private static func limitSending(_ descriptor: Int32) {

@@ -104,7 +104,7 @@ extension Daemon {
     }
 
     /// A program that holds many locks over one connection gives them back one by one. Nobody else's is touched.
-    func release(_ lock: String, _ done: [DoneDeed], _ asker: Asker) {
+    func release(_ lock: String, _ done: [DoneDeed], isQuiet: Bool, _ asker: Asker) {
         guard let id = lock.hasPrefix("l") ? UInt64(lock.dropFirst()).map(Claim.ID.init) : nil,
             let ending = asker.client.endingsOfLocks.removeValue(forKey: id)
         else {
@@ -112,7 +112,7 @@ extension Daemon {
         }
         asker.client.forgetEnding(ending)
         holders[id] = nil
-        afterSaves { [unowned self] in tell(.endClaims([id], done.compactMap(deed)), asker) }
+        afterSaves { [unowned self] in tell(.endClaims([id], done.compactMap(deed)), isQuiet: isQuiet, asker) }
     }
 
     /// What was saved of records under a lock is one save, so the core has to be told of all of it before the lock ends.

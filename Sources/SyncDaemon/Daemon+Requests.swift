@@ -38,7 +38,7 @@ extension Daemon {
         case .logVerify: verifyLog(asker)
         case .events(let follows): events(follows: follows, asker)
         case .lock(let request): lock(request, asker)
-        case .release(let lock, let deeds): release(lock, deeds, asker)
+        case .release(let lock, let deeds, let isQuiet): release(lock, deeds, isQuiet: isQuiet, asker)
         case .present(let request): present(request, asker)
         case .answer(let question, let reply): answer(question, reply, asker)
         case .withdraw(let presenter): withdraw(presenter, asker)
@@ -201,12 +201,13 @@ extension Daemon {
 
     // MARK: Orders
 
-    func tell(_ command: Command, _ asker: Asker) {
+    /// `isQuiet`: only a refusal is answered.
+    func tell(_ command: Command, isQuiet: Bool = false, _ asker: Asker) {
         host.ask(command) { answer in
             switch answer {
             case .refused(let code): asker.refuse(Daemon.error(refusing: code))
             case .done, .status, .history, .contests, .records, .explanation, .scan, .claims, .claimRefused:
-                asker.finish(DoneDocument())
+                if !isQuiet { asker.finish(DoneDocument()) }
             }
         }
     }

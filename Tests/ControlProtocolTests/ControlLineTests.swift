@@ -27,7 +27,8 @@ struct ControlLineTests {
         .events(follow: true), .lock(lock), .release(lock: "l1", deeds: []),
         .release(
             lock: "l1",
-            deeds: [.changed(argument("a")), .deleted(argument("b")), .moved(argument("a"), to: argument("b"))]),
+            deeds: [.changed(argument("a")), .deleted(argument("b")), .moved(argument("a"), to: argument("b"))],
+            isQuiet: true),
         .present(PresentRequest(path: argument("a"), coversContents: true, purpose: "edit")),
         .present(PresentRequest(path: argument("a"), coversContents: false, purpose: nil)),
         .answer(question: "q1", .ready), .answer(question: "q1", .busy), .answer(question: "q1", .failed("no")),

@@ -34,7 +34,8 @@ struct JSONTests {
         arguments: [
             ("", 0), (" ", 1), ("nul", 0), ("truex", 4), ("+1", 0), ("01", 1), ("1.", 2), ("1e", 2), ("-", 1),
             (".5", 0),
-            ("[1,]", 3), ("[1 2]", 3), ("[", 1), ("]", 0), ("{", 1), ("{\"a\"}", 4), ("{\"a\":}", 5), ("{a:1}", 1),
+            ("\"\\", 2), ("[1,]", 3), ("[1 2]", 3), ("[", 1), ("]", 0), ("{", 1), ("{\"a\"}", 4), ("{\"a\":}", 5),
+            ("{a:1}", 1),
             ("{\"a\":1,}", 7), ("{\"a\":1,\"b\":2,\"a\":3}", 13), ("\"a", 0), ("\"\\x\"", 2), ("\"\\u12g4\"", 5),
             ("\"\\ud800\"", 1), ("\"\\ud800\\u0041\"", 1), ("\"\\udc00\"", 1), ("\"a\nb\"", 2), ("1 1", 2), ("{}{}", 2),
             ("'a'", 0), ("NaN", 0), ("\u{FEFF}1", 0),
@@ -47,7 +48,8 @@ struct JSONTests {
     @Test(
         "bytes that are not UTF-8 are refused",
         arguments: [
-            [0x22, 0xFF, 0x22], [0x22, 0xC0, 0xAF, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xE2, 0x82, 0x22],
+            [0x22, 0xFF, 0x22], [0x22, 0xF0, 0x9F, 0x98, 0x22], [0x22, 0x5C, 0x6E, 0xFF, 0x22],
+            [0x22, 0xC0, 0xAF, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xE2, 0x82, 0x22],
         ]
             as [[UInt8]])
     func notUTF8(bytes: [UInt8]) {
@@ -60,6 +62,22 @@ struct JSONTests {
             let deep = String(repeating: open, count: 1_000_000)
             let error = #expect(throws: JSONError.self) { try JSONTests.parse(deep) }
             #expect(error?.offset == 64 * open.utf8.count)
+        }
+    }
+
+    @Test(
+        "of many keys each comes once, too, and those that only look the same are others",
+        arguments: [2, 15, 16, 17, 40])
+    func manyKeys(count: Int) throws {
+        let members = (0..<count).map { #""k\#($0)":\#($0)"# } + ["\"\u{E9}\":-1", "\"e\u{301}\":-2"]
+        let text = "{\(members.joined(separator: ","))}"
+        let json = try JSONTests.parse(text)
+        #expect(JSONTests.text(json) == text && json["k\(count - 1)"]?.int == count - 1)
+        for (again, name) in [("k0", "k0"), ("e\u{301}", "e\u{301}"), (#"\u006b1"#, "k1")] {
+            let twice = text.dropLast() + ",\"\(again)\":0}"
+            let error = #expect(throws: JSONError.self) { try JSONTests.parse(String(twice)) }
+            #expect(
+                error == JSONError(offset: text.utf8.count, reason: "this key stands in the object twice"), "\(name)")
         }
     }
 

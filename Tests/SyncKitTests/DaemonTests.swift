@@ -37,6 +37,23 @@ struct DaemonTests {
         try await coordinator.withAccess([.read(desk["list"])]) { grant in #expect(!coordinator.isOver(grant)) }
     }
 
+    @Test(
+        "who gives a lock back wants to hear of it only if it is refused, which a daemon that answers all the same may do"
+    )
+    func quietRelease() async throws {
+        let daemon = try ScriptedDaemon(desk["control"], folder: desk.path) { call in
+            guard case .lock(let request) = call.request else { return [.result(call.id, DoneDocument().json)] }
+            let lock = LockDocument(
+                id: "l1", paths: [Array("list".utf8)], isRead: request.isRead, mode: request.mode, holder: "",
+                node: [], sinceMilliseconds: 0, fence: 7)
+            return [.result(call.id, lock.json)]
+        }
+        let coordinator = makeFileCoordinator(socket: desk["control"], clock: clock)
+        for _ in 0..<2 { try await coordinator.withAccess([.write(desk["list"])]) { _ in } }
+        await until { daemon.calls.count == 5 }
+        #expect(daemon.calls.filter { $0.request == .release(lock: "l1", deeds: [], isQuiet: true) }.count == 2)
+    }
+
     @Test("what was over while the daemon was away is no warning any more when it is back; what is not is one again")
     func staleWarnings() async throws {
         let codes = Mutex([MessageCode.conflictFile, .formatNewer])

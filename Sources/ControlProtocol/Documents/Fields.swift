@@ -23,10 +23,11 @@ public protocol ControlDocument: Hashable, Sendable {
 
 struct Fields {
     private let object: JSONObject
-    private let place: String
+    /// Said only where something is wrong.
+    private let place: () -> String
 
-    init(_ json: JSON, in place: String = "") throws(DocumentError) {
-        guard let object = json.members else { throw DocumentError(place: place, expected: "an object") }
+    init(_ json: JSON, in place: @escaping () -> String = { "" }) throws(DocumentError) {
+        guard let object = json.members else { throw DocumentError(place: place(), expected: "an object") }
         self.object = object
         self.place = place
     }
@@ -63,10 +64,6 @@ struct Fields {
 
     func optionalCount(_ key: String) throws(DocumentError) -> Int? { has(key) ? try count(key) : nil }
 
-    func optionalInteger(_ key: String) throws(DocumentError) -> Int64? {
-        has(key) ? try must(key, value(key)?.number?.int64, "a whole number") : nil
-    }
-
     func unsigned(_ key: String) throws(DocumentError) -> UInt64 {
         try must(key, value(key)?.number?.uint64, "a whole number, 0 or more")
     }
@@ -95,19 +92,19 @@ struct Fields {
 
     func choice<Choice: RawRepresentable & CaseIterable>(_ key: String) throws(DocumentError) -> Choice
     where Choice.RawValue == String {
-        let allowed = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        return try must(key, Choice(rawValue: try text(key)), "one of \(allowed)")
+        let choice = Choice(rawValue: try text(key))
+        return try must(key, choice, "one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
     }
 
     func optional<Value>(
         _ key: String, _ read: (Fields) throws(DocumentError) -> Value
     ) throws(DocumentError) -> Value? {
         guard let json = value(key) else { return nil }
-        return try read(try Fields(json, in: at(key)))
+        return try read(try Fields(json) { at(key) })
     }
 
     func one<Value>(_ key: String, _ read: (Fields) throws(DocumentError) -> Value) throws(DocumentError) -> Value {
-        try read(try Fields(try required(key), in: at(key)))
+        try read(try Fields(try required(key)) { at(key) })
     }
 
     func list<Value>(
@@ -115,7 +112,7 @@ struct Fields {
     ) throws(DocumentError) -> [Value] {
         var values: [Value] = []
         for (index, json) in try must(key, value(key)?.items, "a list").enumerated() {
-            values.append(try read(try Fields(json, in: at("\(key)[\(index)]"))))
+            values.append(try read(try Fields(json) { at("\(key)[\(index)]") }))
         }
         return values
     }
@@ -126,15 +123,20 @@ struct Fields {
 
     private func value(_ key: String) -> JSON? {
         let value = object[key]
-        return value == .null ? nil : value
+        return if case .null = value { nil } else { value }
     }
 
-    private func must<Value>(_ key: String, _ value: Value?, _ expected: String) throws(DocumentError) -> Value {
-        guard let value else { throw failure(key, expected) }
+    private func must<Value>(
+        _ key: String, _ value: Value?, _ expected: @autoclosure () -> String
+    ) throws(DocumentError) -> Value {
+        guard let value else { throw failure(key, expected()) }
         return value
     }
 
-    private func at(_ key: String) -> String { place.isEmpty ? key : "\(place).\(key)" }
+    private func at(_ key: String) -> String {
+        let place = place()
+        return place.isEmpty ? key : "\(place).\(key)"
+    }
 }
 
 extension JSONObject {

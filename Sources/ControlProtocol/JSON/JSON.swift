@@ -69,6 +69,9 @@ public struct JSONObject: Hashable, Sendable {
     public struct Member: Hashable, Sendable {
         public let key: String
         public var value: JSON
+
+        /// Byte by byte, as JSON does. (What Swift takes for different is different, and soon told.)
+        func isCalled(_ key: String) -> Bool { self.key == key && self.key.utf8.elementsEqual(key.utf8) }
     }
 
     public private(set) var members: [Member] = []
@@ -80,9 +83,7 @@ public struct JSONObject: Hashable, Sendable {
         self.members = members
     }
 
-    public var isEmpty: Bool { members.isEmpty }
-
-    /// Setting nil removes the member; a new key goes to the end. Keys are compared byte by byte, as JSON does.
+    /// Setting nil removes the member; a new key goes to the end.
     public subscript(key: String) -> JSON? {
         get { index(of: key).map { members[$0].value } }
         set {
@@ -95,9 +96,7 @@ public struct JSONObject: Hashable, Sendable {
         }
     }
 
-    private func index(of key: String) -> Int? {
-        members.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
-    }
+    private func index(of key: String) -> Int? { members.firstIndex { $0.isCalled(key) } }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {

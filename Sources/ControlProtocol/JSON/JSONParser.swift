@@ -25,6 +25,7 @@ extension JSON {
 
 private struct JSONParser {
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    private static let fewKeys = 16
 
     private let bytes: [UInt8]
     private let depthMax: Int
@@ -62,14 +63,14 @@ private struct JSONParser {
     private mutating func object() throws(JSONError) -> JSONObject {
         try enter()
         var members: [JSONObject.Member] = []
-        var keys: Set<[UInt8]> = []  // lookup only
+        var many: Set<[UInt8]> = []
         if take(UInt8(ascii: "}"), skipping: true) { return leave(with: JSONObject()) }
         repeat {
             skipSpace()
             let start = offset
             guard peek == UInt8(ascii: "\"") else { throw failure("a key in double quotes is expected") }
             let key = try string()
-            guard keys.insert(Array(key.utf8)).inserted else {
+            guard JSONParser.isNew(key, among: members, &many) else {
                 throw JSONError(offset: start, reason: "this key stands in the object twice")
             }
             guard take(UInt8(ascii: ":"), skipping: true) else { throw failure("a colon is expected") }
@@ -77,6 +78,13 @@ private struct JSONParser {
         } while take(UInt8(ascii: ","), skipping: true)
         guard take(UInt8(ascii: "}"), skipping: true) else { throw failure("a comma or } is expected") }
         return leave(with: JSONObject(unique: members))
+    }
+
+    /// `many` holds the keys, for lookup only, once there are so many that it costs less to keep them than to go through them.
+    private static func isNew(_ key: String, among members: [JSONObject.Member], _ many: inout Set<[UInt8]>) -> Bool {
+        if members.count < JSONParser.fewKeys { return !members.contains { $0.isCalled(key) } }
+        if many.isEmpty { for member in members { many.insert(Array(member.key.utf8)) } }
+        return many.insert(Array(key.utf8)).inserted
     }
 
     private mutating func array() throws(JSONError) -> [JSON] {
@@ -93,23 +101,33 @@ private struct JSONParser {
     private mutating func string() throws(JSONError) -> String {
         let start = offset
         offset += 1
+        // What stands before an escape; most strings have none, and are taken as they are.
         var content: [UInt8] = []
+        var plain = offset
         while let byte = peek {
             switch byte {
             case UInt8(ascii: "\""):
+                let rest = bytes[plain..<offset]
                 offset += 1
-                guard let text = String(validating: content, as: UTF8.self) else {
-                    throw JSONError(offset: start, reason: "this string is not UTF-8")
-                }
-                return text
-            case UInt8(ascii: "\\"): content.append(contentsOf: try escape())
+                return try text(content.isEmpty ? rest : content + rest, from: start)
+            case UInt8(ascii: "\\"):
+                content.append(contentsOf: bytes[plain..<offset])
+                content.append(contentsOf: try escape())
+                plain = offset
             case ..<0x20: throw failure("a control character must be written as an escape")
-            default:
-                content.append(byte)
-                offset += 1
+            default: offset += 1
             }
         }
         throw JSONError(offset: start, reason: "this string does not end")
+    }
+
+    /// (What is no UTF-8 is mended in the making, and differs then.)
+    private func text(_ content: ArraySlice<UInt8>, from start: Int) throws(JSONError) -> String {
+        let text = String(decoding: content, as: UTF8.self)
+        guard text.utf8.elementsEqual(content) else {
+            throw JSONError(offset: start, reason: "this string is not UTF-8")
+        }
+        return text
     }
 
     private mutating func escape() throws(JSONError) -> [UInt8] {
@@ -174,10 +192,9 @@ private struct JSONParser {
         if offset == start { throw failure("a digit is expected") }
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
-        let expected = Array(word.description.utf8)
-        guard bytes[offset...].starts(with: expected) else { throw failure("\(word) is expected") }
-        offset += expected.count
+    private mutating func word(_ word: String, _ value: JSON) throws(JSONError) -> JSON {
+        guard bytes[offset...].starts(with: word.utf8) else { throw failure("\(word) is expected") }
+        offset += word.utf8.count
         return value
     }
 
@@ -200,7 +217,7 @@ private struct JSONParser {
     }
 
     private mutating func skipSpace() {
-        while let byte = peek, [0x20, 0x0A, 0x0D, 0x09].contains(byte) { offset += 1 }
+        while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
     }
 
     private var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }

@@ -67,8 +67,17 @@ private struct JSONWriter {
 
     private mutating func put(quoted text: String) {
         put("\"")
-        for scalar in text.unicodeScalars { put(scalar) }
+        if text.utf8.allSatisfy(JSONWriter.isPlain) {
+            put(text)
+        } else {
+            for scalar in text.unicodeScalars { put(scalar) }
+        }
         put("\"")
+    }
+
+    /// A character by itself that is never escaped.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
     private mutating func put(_ scalar: Unicode.Scalar) {

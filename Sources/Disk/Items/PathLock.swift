@@ -54,12 +54,13 @@ public final class PathLock: Sendable {
     /// In ascending order, so that nobody has the first of what somebody else has the second of for long.
     private static func ranges(of items: [Item], except had: [[UInt8]]) -> [Range<UInt64>] {
         items.flatMap { item -> [Range<UInt64>] in
-            let own = stretch(of: item.path)
+            let hash = hash(item.path)
+            let own = stretch(hash)
             let whole = own..<(item.coversContents ? own + stretchBytes : own + 1)
-            let within = had.filter { $0 != item.path }.map { byte(of: $0, in: item.path) }.sorted()
+            let within = had.filter { $0 != item.path }.map { own + offset(PathLock.hash($0)) }.sorted()
             return parts(of: whole, without: within)
                 + directories(above: item.path).map { above in
-                    let byte = byte(of: item.path, in: above)
+                    let byte = stretch(PathLock.hash(above)) + offset(hash)
                     return byte..<(byte + 1)
                 }
         }.sorted { $0.lowerBound < $1.lowerBound }
@@ -82,11 +83,10 @@ public final class PathLock: Sendable {
     private static var stretchBytes: UInt64 { 1 << 32 }
 
     /// 2³⁰ of them, so that the last one ends where the kernel's offsets do.
-    private static func stretch(of path: [UInt8]) -> UInt64 { (hash(path) >> 34) * stretchBytes }
+    private static func stretch(_ hash: UInt64) -> UInt64 { (hash >> 34) * stretchBytes }
 
-    private static func byte(of path: [UInt8], in directory: [UInt8]) -> UInt64 {
-        stretch(of: directory) + 1 + hash(path) % (stretchBytes - 1)
-    }
+    /// Of something below a directory, within the stretch of that.
+    private static func offset(_ hash: UInt64) -> UInt64 { 1 + hash % (stretchBytes - 1) }
 
     private static func hash(_ path: [UInt8]) -> UInt64 {
         SHA256Stream.hash(path).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

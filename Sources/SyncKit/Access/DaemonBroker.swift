@@ -75,7 +75,9 @@ final class DaemonBroker: AccessBroker {
         do {
             let answer = try await connection.ask(
                 .lock(request), as: number,
-                late: { late in DaemonBroker.id(late).map { connection.tell(.release(lock: $0, deeds: [])) } },
+                late: { late in
+                    DaemonBroker.id(late).map { connection.tell(.release(lock: $0, deeds: [], isQuiet: true)) }
+                },
                 after: { [weak taken] item in if (try? RevokedDocument(json: item)) != nil { taken?.note() } })
             guard let lock = try? LockDocument(json: answer) else { return nil }
             let places = zip(inside, lock.paths.map { connected.place($0) }).filter { $0.path != $1 }
@@ -83,7 +85,7 @@ final class DaemonBroker: AccessBroker {
                 fence: lock.fence, moved: Dictionary(places.map { ($0.path, $1) }) { first, _ in first }, taken: taken
             ) { deeds in
                 connection.forget(number)
-                connection.tell(.release(lock: lock.id, deeds: deeds.compactMap(connected.deed)))
+                connection.tell(.release(lock: lock.id, deeds: deeds.compactMap(connected.deed), isQuiet: true))
             }
         } catch let error as ControlError {
             // The daemon has gone: there is nobody to be coordinated with.
