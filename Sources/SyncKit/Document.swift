@@ -14,6 +14,21 @@ public protocol Document<Model>: Sendable {
     func encode(_ model: Model, replacing: DocumentContents?) throws -> DocumentContents
 }
 
+extension Document {
+    /// What is to be written. Who is lenient in what he reads is strict in what he writes: what could not be read again is no document.
+    func written(_ model: Model, replacing: DocumentContents?) throws -> DocumentContents {
+        let contents = try encode(model, replacing: replacing)
+        let decoded = decode(contents)
+        guard decoded.outcome == .success else {
+            let problem = DocumentError(unreadable: decoded)
+            throw DocumentError(
+                .cannotEncode, reason: "what would be written could not be read again: \(problem.reason)",
+                offset: problem.offset, codingPath: problem.codingPath)
+        }
+        return contents
+    }
+}
+
 /// What came of loading a document: one vocabulary with the daemon and `syncctl doc check`. The first case is that nothing was loaded.
 public typealias LoadOutcome = RecordMerge.LoadOutcome
 

@@ -112,6 +112,9 @@ final class HandClock: DocumentClock {
         for waiting in woken { waiting.resume() }
     }
 
+    /// When the first of those who sleep wakes.
+    var nextDue: UInt64? { state.withLock { $0.sleepers.values.map(\.due).min() } }
+
     /// Waits until somebody sleeps.
     func untilAsleep() async { await until { self.state.withLock { !$0.sleepers.isEmpty } } }
 }
@@ -134,6 +137,32 @@ extension Desk {
         // Used for the time of the call only.
         let result = unsafe symlink(target, self[name].description)
         #expect(result == 0)
+    }
+
+    /// Adds to a file, one byte after the other, until what is returned is told to stop.
+    func keepWriting(to name: String) -> Writer { Writer(path: self[name].description) }
+
+    final class Writer: Sendable {
+        private let isDone = Atomic(false)
+
+        fileprivate init(path: String) {
+            DispatchQueue(label: "writer").async { [self] in
+                // Used for the time of the calls only.
+                let file = unsafe open(path, O_WRONLY | O_APPEND)
+                defer { close(file) }
+                while !isDone.load(ordering: .relaxed), unsafe Glibc.write(file, "x", 1) == 1 {}
+            }
+        }
+
+        func stop() { isDone.store(true, ordering: .relaxed) }
+    }
+
+    /// One byte more than a document may have, all of it a hole.
+    func makeHuge(_ name: String) {
+        // Used for the time of the calls only.
+        let file = unsafe open(self[name].description, O_CREAT | O_WRONLY, 0o600)
+        #expect(file >= 0 && ftruncate(file, off_t(Item.bytesMax) + 1) == 0)
+        close(file)
     }
 
     func pipe(_ name: String) {

@@ -44,6 +44,45 @@ struct LoadingTests {
         }
     }
 
+    @Test("D1: what could not be read again is not written, and what was there stays")
+    func strictWriting() async throws {
+        struct Lopsided: Codable, Sendable {
+            var name: String
+
+            init(name: String) { self.name = name }
+
+            init(from decoder: any Decoder) throws {
+                name = try decoder.container(keyedBy: Key.self).decode(String.self, forKey: .name)
+            }
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: Key.self)
+                try container.encode(name.utf8.count, forKey: .name)
+            }
+
+            enum Key: String, CodingKey { case name }
+        }
+        let old = #"{"format": 1, "name": "a"}"#
+        try desk.write("list", old)
+        let session = makeDocumentSession(
+            JSONFile<Lopsided>(), at: desk["list"], coordinator: makeFileCoordinator(socket: nil), autosave: .never)
+        #expect(await session.open() == .success)
+        try await session.update { $0.name = "bc" }
+        let error = await #expect(throws: DocumentError.self) { try await session.save() }
+        #expect(error?.kind == .cannotEncode && error?.codingPath == ["name"])
+        #expect(error?.reason.hasPrefix("what would be written could not be read again") == true)
+        let store: any Store<String, Lopsided> = makeFileStore(
+            in: desk.path, coordinator: makeFileCoordinator(socket: nil))
+        let second = await #expect(throws: DocumentError.self) {
+            try await store.set(Lopsided(name: "bc"), for: "new")
+        }
+        #expect(second?.kind == .cannotEncode)
+        #expect(desk.text("list") == old && desk.names == ["list"])
+        #expect(await session.hasUnsavedChanges)
+        await session.revert()
+        try await session.close()
+    }
+
     @Test("D2, D3: a session that was never opened has loaded nothing")
     func fresh() async {
         let session = makeDocumentSession(JSONFile<FriendList>(), at: desk["none"])
@@ -82,9 +121,13 @@ struct LoadingTests {
     @Test("D7, D15: an element that cannot be decoded is corrupt at its place, for its own reason")
     func explodingElement() async throws {
         let session = try await open(#"{"format": 1, "friends": [{"name": "a", "birth": 1}, {"name": 7, "birth": 1}]}"#)
-        guard case .corrupt(_, let offset) = await session.outcome else { return #expect(Bool(false)) }
-        #expect(offset == 62)
+        guard case .corrupt(let reason, let offset) = await session.outcome else { return #expect(Bool(false)) }
+        #expect(offset == 62 && reason.contains("string"), "\(reason)")
         #expect(await session.lastError?.codingPath == ["friends", "1", "name"])
+        // Also what would exhaust the stack of who goes into it.
+        let deep = try await open(#"{"format": 1, "friends": "# + String(repeating: "[", count: 100_000))
+        guard case .corrupt(let depth, let end) = await deep.outcome else { return #expect(Bool(false)) }
+        #expect(depth.contains("deep") && end < 1_000, "\(depth) at \(end)")
     }
 
     private static let outcomes: [(String, LoadOutcome)] = [

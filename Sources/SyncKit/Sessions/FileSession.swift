@@ -295,7 +295,9 @@ actor FileSession<Kind: Document>: DocumentSession, ClosableDocument {
 
     private func encoded(_ model: Model, _ operation: SaveOperation) throws(DocumentError) -> DocumentContents {
         do {
-            return try document.encode(model, replacing: operation == .creating ? nil : basis)
+            return try document.written(model, replacing: operation == .creating ? nil : basis)
+        } catch let error as DocumentError {
+            throw error
         } catch {
             let path = (error as? EncodingError)?.codingPath ?? []
             throw DocumentError(.cannotEncode, reason: "\(error)", codingPath: path)

@@ -28,12 +28,12 @@ struct FileStore<Value: Codable & Sendable>: Store {
             if let old, let value {
                 let decoded = file.decode(old)
                 guard decoded.model != nil else { throw DocumentError(protected: decoded.outcome) }
-                let new = try file.encode(value, replacing: old)
+                let new = try file.written(value, replacing: old)
                 guard new != old else { return }
                 try await DocumentFiles().replace(old, with: new, at: path)
                 grant.note(.changed(path))
             } else if let value {
-                try await DocumentFiles().create(try file.encode(value, replacing: nil), at: path)
+                try await DocumentFiles().create(try file.written(value, replacing: nil), at: path)
                 grant.note(.changed(path))
             } else if let old {
                 try requireRemovable(old)
