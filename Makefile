@@ -5,7 +5,7 @@ SCRATCH ?= .build
 export SEEDS SCRATCH
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ab test build sim install deb rig bench fuzz sanitize lint docs library-docs format clean
+.PHONY: help run demo-ab test build sim install deb rig bench fuzz coverage sanitize lint docs library-docs format clean
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ bench: ## the figures of the core, of two daemons beside cp, tar, rsync, Unison,
 
 fuzz: ## bytes that break the laws of the decoders, each looked for FUZZ_SECONDS (10) under the address sanitizer
 	@.ci/fuzz
+
+coverage: ## how much of what decodes its own tests run, at least 95 % of each part
+	@.ci/coverage
 
 sanitize: ## the stories of two daemons under the address and the thread sanitizer
 	@.ci/sanitize

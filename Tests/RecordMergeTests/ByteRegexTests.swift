@@ -15,25 +15,43 @@ struct ByteRegexTests {
         ("^(ab|a)", "ab", "ab"), ("^x{2,3}(\\d+)", "xxx12", "12"), ("^x{2,3}(\\d+)", "x12", nil),
         ("^[^0-9]*([0-9]{2})$", "ab12", "12"), ("^[^0-9]*([0-9]{2})$", "ab123", nil), ("^(?:v|V)\\.?(\\d)", "V.7", "7"),
         ("^(a?)(b)", "b", ""), ("^(.*)x", "axbxc", "axb"), ("^([]a]+)", "]a]b", "]a]"), ("^\\w+\\s(\\w)", "ab c", "c"),
-        ("^()", "abc", ""),
+        ("^()", "abc", ""), ("^x{2,}(\\d)", "xxxx7", "7"), ("^x{2,}(\\d)", "x7", nil),
+        ("^\\n\\r\\t(a)", "\n\r\ta", "a"),
+        ("^([\\d\\-x]+)", "1-x2y", "1-x2"), ("^(\\(\\w)", "(_", "(_"),
     ]
 
     @Test("examples", arguments: examples) func example(pattern: String, text: String, expected: String?) throws {
         #expect(try capture(pattern, text) == expected)
     }
 
-    @Test(
-        "what makes no sense is refused with a reason",
-        arguments: [
-            "a(b)", "^a", "^(a", "^a)b(c)", "^(*)", "^(a){0}", "^([b-a])", "^([a", "^(\\q)", "^(a)\\", "^(a{2,1})",
-            "^(a)^",
-        ])
-    func refused(pattern: String) {
+    private static let counts = "{n}, {n,} or {n,m} with numbers up to 256 is expected"
+    private static let tooLong = "the pattern is too long once it is repeated"
+
+    private static let faults: [(String, String)] = [
+        ("a(b)", "the pattern must begin with ^: a header is read from its beginning"),
+        ("", "the pattern must begin with ^: a header is read from its beginning"),
+        ("^a", "a group in brackets is missing: it says where the version stands"),
+        ("^(a", "a bracket ( is not closed"), ("^a)b(c)", "a bracket ) is not opened"),
+        ("^(*)", "there is nothing before the repetition at byte 3"),
+        ("^(a)$*", "there is nothing before the repetition at byte 6"), ("^(a){0}", counts), ("^(a{2,1})", counts),
+        ("^(a){257}", counts), ("^(a){x}", counts), ("^(a){1,2,3}", counts), ("^(a{2", "a bracket { is not closed"),
+        ("^([b-a])", "a range in [ ] ends before it begins"), ("^([a-\\d])", "a range in [ ] ends before it begins"),
+        ("^([a", "a bracket [ is not closed"), ("^(\\q)", "\\q is not known"),
+        ("^(a)\\", "nothing follows the last \\"),
+        ("^(a)^", "^ stands at the beginning only"),
+        ("^" + String(repeating: "(", count: 64), "brackets are nested too deep"),
+        ("^(a)" + String(repeating: "b", count: ByteRegex.textMax), "a pattern has 1024 bytes at most"),
+        ("^((a{200}){200})", tooLong), ("^(" + String(repeating: "a{250}", count: 20) + ")", tooLong),
+        ("^((?:a{15}){0,256})", tooLong),
+    ]
+
+    @Test("D15: what makes no sense is refused, each for its own reason", arguments: faults)
+    func refused(pattern: String, reason: String) {
         do throws(ByteRegex.Fault) {
             _ = try ByteRegex(Array(pattern.utf8))
             Issue.record("taken: \(pattern)")
         } catch {
-            #expect(!error.reason.isEmpty)
+            #expect(error.reason == reason)
         }
     }
 

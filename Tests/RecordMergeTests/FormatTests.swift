@@ -117,6 +117,42 @@ struct FormatTests {
                 == ["catalog", "catalog", "catalog", nil, "project", nil])
         let copy = try #require(Path("a.conflict-beta-20260101-000000-abcdef.db"))
         #expect(rules.rule(for: copy) == nil && rules.reader(of: copy)?.name == Array("catalog".utf8))
+        let plain = try #require(Path("x/a.db"))
+        #expect(rules.reader(of: plain) == rules.rule(for: plain) && FormatRules().reader(of: plain) == nil)
+    }
+
+    @Test("D15: rules are told from others by all that is in them") func identity() throws {
+        let rules = try rules()
+        #expect(rules.rules.allSatisfy(rules.has) && !FormatRules().has(rules.rules[0]) && rules.digest == rules.digest)
+        let changes = [
+            ("*.db", "*.sq"), ("[4, 4]", "[4, 5]"), ("catalog", "list"), ("org.example.app", "org.example.app2"),
+            ("/version", "/v"), ("big", "little"), ("user_version", "user_version"),
+        ]
+        for (old, new) in changes {
+            let others = try self.rules(FormatTests.example.replacing(old, with: new))
+            #expect((others.digest == rules.digest) == (old == new), "\(new)")
+        }
+        // Who has the same name in the same model is another version of the same rule.
+        let wider = try self.rules(FormatTests.example.replacing("[4, 4]", with: "[4, 5]"))
+        #expect(wider.rules.allSatisfy(rules.has) && wider.rules != rules.rules)
+    }
+
+    @Test("D15: what a header says in full is what a file is weighed by in short") func readings() throws {
+        let headers: [(FormatHeader, FormatReading)] = [
+            (.zeroLength, .zeroLength), (.corrupt(reason: "x", offset: 1), .corrupt), (.version(3), .version(3)),
+            (.unknown(found: [1]), .unknown),
+        ]
+        for (header, reading) in headers { #expect(header.reading == reading) }
+        // The size of a file is known before its bytes are: more JSON than can be read is of a version that nobody knows.
+        let rule = try #require(Path("a.proj.json").flatMap { path in try? rules().rule(for: path) })
+        guard case .unknown(let found) = rule.header(of: Array("{}".utf8), size: 1 << 40) else {
+            return #expect(Bool(false))
+        }
+        #expect(String(decoding: found, as: UTF8.self).hasSuffix("MiB of JSON"))
+        let text =
+            #"{"model": "m", "formats": [{"name": "n", "files": "x", "version": {"regex": "^N([0-9]*)"}, "supports": [1, 1]}]}"#
+        let empty = try #require(Path("x").flatMap { path in try? self.rules(text).rule(for: path) })
+        #expect(empty.header(of: Array("N".utf8), size: 1) == .unknown(found: []))
     }
 
     static let faults: [(String, String)] = [
@@ -162,6 +198,18 @@ struct FormatTests {
             "/formats/0/version/bytes/length: 1 to 8 bytes"
         ),
         (
+            #"{"model": "m", "formats": [{"name": "n", "files": "x", "version": {"bytes": 4}, "supports": [1, 1]}]}"#,
+            "/formats/0/version/bytes: "
+        ),
+        (
+            #"{"model": "m", "formats": [{"name": "n", "files": "x", "version": {"bytes": {"offset": 0}}, "supports": [1, 1]}]}"#,
+            "length is missing"
+        ),
+        (
+            #"{"model": "m", "formats": [{"name": "n", "files": "x", "version": {"regex": 1}, "supports": [1, 1]}]}"#,
+            "/formats/0/version/regex: "
+        ),
+        (
             #"{"model": "m", "formats": [{"name": "n", "files": "x", "version": {"json": "/v"}, "supports": [3, 1]}]}"#,
             "/formats/0/supports: the lowest and the highest"
         ),
@@ -185,6 +233,7 @@ struct FormatTests {
     private static let later: [String] = [
         #"{"model": "m", "formats": [{"name": "n", "files": "x", "version": {"xml": "/v"}, "supports": [1, 1]}]}"#,
         #"{"model": "m", "formats": [{"name": "n", "files": "x", "version": {"json": "/v"}, "supports": [1, 1], "also": 1}]}"#,
+        #"{"model": "m", "rules": 2, "formats": [{"files": "x"}]}"#,
         #"{"model": "m", "formats": [{"name": "n", "files": "x", "version": {"json": "/v", "or": 1}, "supports": [1, 1]}]}"#,
         #"{"model": "m", "rules": 2, "formats": [{"name": "n", "files": "x", "version": {"json": "/v"}, "supports": [1]}]}"#,
         #"{"model": "m", "also": 1, "formats": [{"name": "n", "files": "x", "version": {"json": "/v"}, "supports": [1, 1]}]}"#,

@@ -86,6 +86,12 @@ struct JSONEditorTests {
         #expect(refusal?.description == reason)
     }
 
+    @Test("what the same edit has removed is not replaced by it, but may come anew") func gone() throws {
+        let refusal = #expect(throws: JSONEditRefusal.self) { try edited(#"{"a":[1],"b":2}"#, ["-/b", "=/b:1"]) }
+        #expect(refusal?.description == "/b is removed by the same edit")
+        #expect(try edited(#"{"a":[1],"b":2}"#, ["-/b", "+/b:1"]) == Array(#"{"a":[1],"b":1}"#.utf8))
+    }
+
     private func edited(_ text: String, _ edits: [Substring]) throws -> [UInt8] {
         var editor = JSONEditor(try JSONDocument(parsing: Array(text.utf8)))
         for edit in edits {

@@ -33,6 +33,7 @@ struct JSONParsingTests {
         ("01", .notJSON, 1, "nothing may follow"), ("-", .notJSON, 1, "digit"), ("1.", .notJSON, 2, "digit"),
         (".5", .notJSON, 0, "a value"), ("1e", .notJSON, 2, "digit"), ("1e+-2", .notJSON, 3, "digit"),
         ("0x1", .notJSON, 1, "nothing may follow"), ("\"", .notJSON, 0, "does not end"),
+        ("\"\\", .notJSON, 2, "ends in an escape"),
         (#"["a\"]"#, .notJSON, 1, "does not end"), (#"["\x"]"#, .notJSON, 3, "no such escape"),
         (#"["\u12G4"]"#, .notJSON, 6, "hexadecimal"), ("\"a\u{1}\"", .notJSON, 2, "control character"),
         ("\"a\nb\"", .notJSON, 2, "control character"), ("[1]//", .notJSON, 3, "nothing may follow"),
@@ -103,6 +104,24 @@ struct JSONParsingTests {
 
     private func said(_ text: String, in document: JSONDocument) throws -> JSONText {
         JSONText(try #require(document.place(at: pointer(text))), of: document)
+    }
+
+    @Test("a text is of the kind that it begins as, and only a string says something") func kinds() throws {
+        let kinds: [(String, JSONDocument.Kind)] = [
+            ("{}", .object), ("[]", .array), ("\"\"", .string), ("true", .bool), ("false", .bool), ("null", .null),
+            ("-1", .number),
+        ]
+        for (text, kind) in kinds {
+            let parsed = try JSONText(parsing: Array(text.utf8))
+            #expect(parsed.kind == kind && (parsed.string == nil) == (kind != .string))
+            #expect(try JSONDocument(parsing: Array(text.utf8)).kind(of: .root) == kind)
+            #expect(JSONDocument.isReadable(Array(text.utf8)) && !JSONDocument.isReadable(Array((text + "]").utf8)))
+        }
+    }
+
+    @Test("every escape is read as what it stands for") func escapes() throws {
+        let text = try JSONText(parsing: Array(#""\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00\uD83D\uDE00""#.utf8))
+        #expect(text.string == Array("\"\\/\u{8}\u{C}\n\r\tä😀😀".utf8))
     }
 
     @Test("pointers are read and written as RFC 6901 has them") func pointers() throws {

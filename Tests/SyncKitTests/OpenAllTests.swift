@@ -100,6 +100,68 @@ struct OpenAllTests {
         }
     }
 
+    @Test("M7: no more than so many are open at once, and each place that is free is taken", arguments: [1, 5])
+    func width(_ width: Int) async throws {
+        try make(40)
+        let gate = Gate(makeFileCoordinator(socket: nil))
+        let opening = Task { [desk] in
+            try await openAll(JSONFile<Digit>(), in: desk.path, width: width, coordinator: gate)
+        }
+        await until { gate.inside == width }
+        // Whoever else could come would come now.
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(gate.inside == width)
+        gate.open()
+        #expect(try await opening.value.count == 40 && gate.most == width)
+    }
+
+    /// Lets nobody go on before it is opened.
+    private final class Gate: FileCoordinator {
+        private struct State {
+            var (inside, most, isOpen) = (0, 0, false)
+            var waiting: [CheckedContinuation<Void, Never>] = []
+        }
+
+        private let inner: any FileCoordinator
+        private let state = Mutex(State())
+
+        init(_ inner: any FileCoordinator) { self.inner = inner }
+
+        var inside: Int { state.withLock { $0.inside } }
+        var most: Int { state.withLock { $0.most } }
+
+        func open() {
+            let waiting = state.withLock { state in
+                state.isOpen = true
+                return state.waiting
+            }
+            for one in waiting { one.resume() }
+        }
+
+        func withAccess<Result: Sendable>(
+            _ accesses: [FileAccess], for purpose: String?, within patience: Duration?,
+            _ body: @Sendable (FileGrant) async throws -> Result
+        ) async throws -> Result {
+            await withCheckedContinuation { waiting in
+                let mayGoOn = state.withLock { state in
+                    state.inside += 1
+                    state.most = max(state.most, state.inside)
+                    if !state.isOpen { state.waiting.append(waiting) }
+                    return state.isOpen
+                }
+                if mayGoOn { waiting.resume() }
+            }
+            defer { state.withLock { $0.inside -= 1 } }
+            return try await inner.withAccess(accesses, for: purpose, within: patience, body)
+        }
+
+        func present(_ presenter: any FilePresenter) async throws -> PresenterToken {
+            try await inner.present(presenter)
+        }
+        func withdraw(_ token: PresenterToken) async { await inner.withdraw(token) }
+        func isOver(_ grant: FileGrant) -> Bool { inner.isOver(grant) }
+    }
+
     @Test("M7: dot files, links, pipes and directories are no documents, whatever they are called")
     func skipped() async throws {
         try make(1)

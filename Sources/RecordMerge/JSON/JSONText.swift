@@ -20,10 +20,6 @@ public struct JSONText: Hashable, Sendable {
 
     public static let null = JSONText(unchecked: Array("null".utf8))
 
-    public static func bool(_ value: Bool) -> JSONText {
-        JSONText(unchecked: Array((value ? "true" : "false").utf8))
-    }
-
     public static func integer(_ value: Int) -> JSONText {
         JSONText(unchecked: Array(String(value).utf8))
     }

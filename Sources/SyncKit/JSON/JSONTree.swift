@@ -8,6 +8,7 @@ indirect enum JSONTree: Hashable, Sendable {
     case text([UInt8])
 
     struct Member: Hashable, Sendable {
+        /// UTF-8: of a `CodingKey`, or of a document.
         let key: [UInt8]
         var value: JSONTree
     }
@@ -15,11 +16,6 @@ indirect enum JSONTree: Hashable, Sendable {
     static let null = JSONTree.text(Array("null".utf8))
 
     static func string(_ text: String) -> JSONTree { .text(JSONText.string(text).bytes) }
-
-    subscript(key: [UInt8]) -> JSONTree? {
-        guard case .object(let members) = self else { return nil }
-        return members.first { $0.key == key }?.value
-    }
 
     /// On one line, as edits put it in.
     var compact: [UInt8] {
@@ -42,9 +38,7 @@ indirect enum JSONTree: Hashable, Sendable {
             write(elements, "[", "]", into: &result, indent: indent) { $0.write(into: &$1, indent: $2) }
         case .object(let members):
             write(members, "{", "}", into: &result, indent: indent) { member, result, indent in
-                result +=
-                    JSONText.string(member.key)?.bytes
-                    ?? JSONText.string(String(decoding: member.key, as: UTF8.self)).bytes
+                result += JSONText.string(String(decoding: member.key, as: UTF8.self)).bytes
                 result += Array(": ".utf8)
                 member.value.write(into: &result, indent: indent)
             }
