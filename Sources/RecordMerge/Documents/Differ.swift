@@ -38,7 +38,7 @@ public struct Differ {
     }
 
     /// A document can outlive its own members: one node deleted it, the other put a record in. Whoever changes them
-    /// then makes them anew. So does whoever changes a clone.
+    /// then makes them anew. So does whoever changes a clone, or what was one when he did.
     private func standing(
         _ contents: SortedMap<RecordID, RecordDocument.Content>, in saves: [Save]
     ) -> SortedMap<RecordID, RecordDocument.Content> {
@@ -47,7 +47,7 @@ public struct Differ {
         for (id, content) in contents where id.isSurroundings && view.deadRecords.contains(key: id) {
             if after[id].map({ $0.values != content.values }) ?? true { standing[id] = nil }
         }
-        for (id, content) in contents where view.clones.contains(key: id) {
+        for (id, content) in contents where !view.isMade(id) {
             guard let after = after[id] else { continue }
             if after.values != content.values || after.links != content.links { standing[id] = nil }
         }
@@ -96,6 +96,9 @@ public struct Differ {
         }
         return all.keys.map { Operation($0, .delete) }
     }
+
+    /// What a delete of these takes along, themselves included.
+    public func going(with gone: [RecordID]) -> [RecordID] { deletes(of: gone, keeping: [:]).map(\.record) }
 
     private func cascade(from id: RecordID) -> [RecordID] {
         let sides = model.entity(id.entity)?.sides.filter { $0.onDelete == .cascade } ?? []
@@ -155,7 +158,7 @@ extension Differ {
 
     private func changedLinks(of id: RecordID, _ name: PropertyName, from old: [[UInt8]], to new: [[UInt8]]) -> [Claim]
     {
-        guard old != new, let relation = relation(of: id, name) else { return [] }
+        guard old != new, let relation = model.relation(of: id.entity, name) else { return [] }
         let isOwner = relation.name == RelationName(id.entity, name)
         if isOwner, relation.isRegister {
             let order = new.first.flatMap { place(of: id, at: $0, relation) } ?? []
@@ -187,13 +190,6 @@ extension Differ {
     private func place(of id: RecordID, at target: [UInt8], _ relation: Relation) -> [UInt8]? {
         guard let inverse = relation.target.property else { return nil }
         return view.live[RecordID(relation.target.entity, target)]?.orders[inverse]?[id]
-    }
-
-    private func relation(of id: RecordID, _ name: PropertyName) -> Relation? {
-        model.relations.first { relation in
-            relation.name == RelationName(id.entity, name)
-                || relation.target.entity == id.entity && relation.target.property == name
-        }
     }
 
     private func linked(

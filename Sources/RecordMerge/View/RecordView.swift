@@ -43,6 +43,12 @@ public struct RecordView: Hashable, Sendable {
     /// Writes that nobody has overtaken and that are not shown. By record, property and K.
     public var concurrent: [ConcurrentWrite] { concurrentWrites.flatMap(\.value) }
 
+    /// Somebody wrote it, whatever has become of it.
+    func isMade(_ id: RecordID) -> Bool {
+        let isOut = quarantine.contains(key: id) || dropped.contains(key: id) || deadRecords.contains(key: id)
+        return isOut || aliases.contains(key: id) || live.contains(key: id) && !clones.contains(key: id)
+    }
+
     public struct Record: Hashable, Sendable {
         public internal(set) var values: SortedMap<PropertyName, JSONText> = [:]
         /// What the record hangs together with, by both sides of each relation; in the order of an ordered one, else by

@@ -59,7 +59,9 @@ extension Node {
         if let old = records.found[path], old.entry == finding.entry, old.stat == finding.stat { return }
         var finding = finding
         // What comes while it waits to be found and told of nobody has seen who saved it.
-        let isFromBefore = finding.isNew ? records.isFromBefore(finding.stat) : records.isUntold(finding.stat)
+        // (When something went nothing says but a notice.)
+        let isGone = finding.entry.isAbsent && finding.stat == nil
+        let isFromBefore = finding.isNew ? records.isFromBefore(finding.stat) : isGone || records.isUntold(finding.stat)
         let isUnwatched = isFromBefore && !records.touched.contains(key: path)
         let touch = records.takeTouch(path, at: now.monotonicMilliseconds)
         // (Of what was there before anybody watched, nobody knows what it was made on.)
@@ -241,11 +243,13 @@ extension Node {
         }
         guard !group.isEmpty else { return }
         var ahead = clock
-        let set = changeSet(of: group, number, at: ahead.tick(wallMilliseconds: now.wallMilliseconds))
+        let made = changeSet(of: group, number, at: ahead.tick(wallMilliseconds: now.wallMilliseconds))
         // Its author cannot mend what his folder does not show.
-        let faults = group.faults(of: set, seeingAllOf: records.known.peer).filter { fault in
-            let path = records.books[number].content(of: fault.record)?.path
-            return path.map { group.has($0) || !records.unshown.contains(key: $0) } ?? true
+        let (set, faults) = group.upheld(made) { set in
+            group.faults(of: set, seeingAllOf: records.known.peer).filter { fault in
+                let path = records.books[number].content(of: fault.record)?.path
+                return path.map { group.has($0) || !records.unshown.contains(key: $0) } ?? true
+            }
         }
         guard faults.isEmpty else {
             let faulty = group.paths(of: faults)
@@ -390,16 +394,18 @@ extension Node {
     /// was promised, and was gone through before that. It shows nothing of what is held: of that only who writes to other records
     /// may be said to have seen it.
     private func changeSet(of group: SaveGroup, _ number: Int, at time: HybridTime) -> ChangeSet {
-        let seen = group.findings.map { min($0.finding.seen, records.unshown[$0.path] ?? $0.finding.seen) }.min()
+        let shown = group.findings.map { min($0.finding.seen, records.unshown[$0.path] ?? $0.finding.seen) }
+        // What would go with what he has deleted and was not there to be seen, he has not seen.
+        let seen = (shown + group.unseenGoing).min()
         let peer = max(min(seen ?? records.known.peer, records.known.peer), record.setMarks.promised)
         let operations = group.operations(of: ownParty.other, seenThrough: peer)
         let files = group.files { path, stat in
             claims.lock(over: path, written: stat?.changed.milliseconds, at: now.wallMilliseconds)
         }
         if peer > records.readable, records.held.concern(operations, records.books[number].model, by: ownParty.other) {
-            let shown = max(records.readable, record.setMarks.promised)
-            let own = group.operations(of: ownParty.other, seenThrough: shown)
-            return changeSet(own, files, of: number, at: time, seeing: shown)
+            let readable = max(records.readable, record.setMarks.promised)
+            let own = group.operations(of: ownParty.other, seenThrough: readable)
+            return changeSet(own, files, of: number, at: time, seeing: readable)
         }
         return changeSet(operations, files, of: number, at: time, seeing: peer)
     }

@@ -98,7 +98,11 @@ struct RecordState: Sendable {
     /// What every save that is still to be told of will have seen of the peer's sets.
     func shown(at milliseconds: UInt64) -> LogPosition {
         var shown = known.peer
-        for (_, finding) in found { shown = min(shown, finding.seen) }
+        for (_, finding) in found {
+            shown = min(shown, finding.seen)
+            // (What would go with it may be among them.)
+            if finding.entry.isAbsent { for (_, position) in finding.unshown { shown = min(shown, position) } }
+        }
         for (_, position) in unshown { shown = min(shown, position) }
         // (Of what somebody has just done no notice may have come yet.)
         let late = milliseconds - min(milliseconds, RecordState.lateNoticeMilliseconds)

@@ -69,6 +69,17 @@ struct SaveGroup {
         return differ.operations(for: Array(saves.values))
     }
 
+    /// Up to where its author has seen the sets of the peer, by what would go with what he has deleted and was not in his folder.
+    var unseenGoing: [LogPosition] {
+        let gone = findings.filter(\.finding.entry.isAbsent)
+        guard gone.contains(where: { !$0.finding.unshown.isEmpty }) else { return [] }
+        let ids = gone.flatMap { saves[$0.path]?.before?.ids ?? [] }
+        let going = Differ(model: book.model, view: book.view).going(with: ids).compactMap(book.path).filter {
+            !has($0)
+        }
+        return gone.flatMap { save in going.compactMap { save.finding.unshown[$0] } }
+    }
+
     func files(under lock: (Path, Stat?) -> SaveLock?) -> [ChangeSet.SavedFile] {
         findings.map { path, finding in file(at: path, finding).saved(under: lock(path, finding.stat)) }
     }
@@ -90,6 +101,31 @@ struct SaveGroup {
         let seen = book.space.history.filter(set.hasSeen)
         let alone = SaveCheck(set, in: RecordSpace(of: seen, model: book.model)).faults
         return faults.filter { fault in alone.contains { $0.record == fault.record } }
+    }
+
+    /// The set with what keeps standing whatever it would fell without its author's knowledge (`Upkeep`). If that does not mend all its
+    /// faults, it is left as it is, and so are they.
+    func upheld(_ set: ChangeSet, faults judge: (ChangeSet) -> [SaveFault]) -> (set: ChangeSet, faults: [SaveFault]) {
+        let faults = judge(set)
+        var fallen = faults
+        // Who is kept may have taken the place of the next.
+        while !fallen.isEmpty {
+            let upkeep = Upkeep(for: fallen, of: set.operations, model: book.model, view: book.view)
+            if upkeep.operations.isEmpty { break }
+            let next = set.adding(upkeep.operations, upkeep.made.compactMap(file))
+            let new = judge(next)
+            if new.isEmpty { return (next, []) }
+            if new.allSatisfy(fallen.contains) { break }
+            fallen += new.filter { !fallen.contains($0) }
+        }
+        return (set, faults)
+    }
+
+    /// Of a record that the save does not touch, as the folder shows it.
+    private func file(of id: RecordID) -> ChangeSet.SavedFile? {
+        guard let path = book.path(of: id), let file = book.files[path], !has(path) else { return nil }
+        return ChangeSet.SavedFile(
+            path: path, content: file.content, bytes: file.bytes, mode: file.entry.mode, modified: file.entry.modified)
     }
 
     /// The files in which those stand that the faults are about, and what hangs together with these in the save.
@@ -132,6 +168,14 @@ struct SaveGroup {
                 return target.map { target in keys.map { RecordID(target, $0) } } ?? []
             }
         }
+    }
+}
+
+extension ChangeSet {
+    fileprivate func adding(_ more: [Operation], _ saved: [SavedFile]) -> ChangeSet {
+        ChangeSet(
+            author: author, position: position, time: time, seen: seen, operations: operations + more,
+            files: files + saved, needs: needs)
     }
 }
 
