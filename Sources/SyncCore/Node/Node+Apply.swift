@@ -728,6 +728,12 @@ extension Node {
                 batch.items[index].needsParents = true
                 batch.items[index].rescuedTo = path
                 again.append(index)
+            } else if result.failure?.error.isOfMissingDirectory == true,
+                let refuge = refugeAtTheTop(for: batch.items[index])
+            {
+                // Its directory has become something else.
+                batch.items[index].rescuedTo = refuge
+                again.append(index)
             } else if batch.items[index].rescuedTo == path, let refuge = refuge(for: path) {
                 // Its own name was taken while it was on its way back.
                 batch.items[index].rescuedTo = refuge
@@ -742,6 +748,14 @@ extension Node {
         noteMadeAnew(&batch)
         apply.batch = batch
         runRescues(into: &effects)
+    }
+
+    /// For a file whose own directory cannot have it; nil if it was to go there already.
+    private mutating func refugeAtTheTop(for item: AppliedItem) -> Path? {
+        guard let name = item.task.path.name, let path = item.rescuedTo, path.depth > 1,
+            item.intent.expected?.kind != .directory
+        else { return nil }
+        return refuge(for: Path.root.appending(name))
     }
 
     /// A directory that was made anew for what had to go back to it is not gone, and nobody's: left to a look, it would be a
@@ -1121,6 +1135,9 @@ extension Node {
             row.disk = Row.DiskState(
                 entry: Entry(content: .directory, mode: stat.mode, modified: stat.modified), stat: stat,
                 origins: Resolution.nothing.origins)
+            // What somebody has put into it before anybody watched it is told by no notice.
+            rescan(path)
+            noteYoung(path)
         }
         guard let reason else {
             wait(&row, .pathBusy)

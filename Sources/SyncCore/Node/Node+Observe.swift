@@ -65,6 +65,8 @@ struct WatchState: Sendable {
     var changing = SortedMap<Path, UInt64>()
     /// Paths whose looks fail, and how often in a row.
     var failing = SortedMap<Path, Int>()
+    /// Directories that were seen to be gone while something was being written there. Back again, they look as if they had never been away.
+    var goneMeanwhile = SortedMap<Path, Bool>()
     /// Files found empty that were not, or were not there, and when.
     var emptied = SortedMap<Path, Emptied>()
 
@@ -621,11 +623,12 @@ extension Node {
             // Where nothing is known to be there was nothing to move.
             let isNothing = look.stat == nil && rows[look.path]?.disk == nil
             if !isNothing, isBelowOrIn(look.path, moved) { continue }
+            let old = rows[look.path]
             if apply.touches(look.path) {
+                if look.stat == nil { noteGoneMeanwhile(old) }
                 self.look(afterBatch: look.path)
                 continue
             }
-            let old = rows[look.path]
             var row = old ?? Row(path: look.path)
             let wasClosed = watch.closed.removeValue(forKey: look.path) != nil
             let isLeftOut = look.stat.map {
@@ -645,7 +648,11 @@ extension Node {
             } else {
                 // What cannot be synced, or what the rules leave out while they do not leave out what was or is to be here,
                 // only stands in its way.
-                if look.stat?.kind == .special, isLeftOut == false { reportSpecial(look.path, into: &effects) }
+                if let stat = look.stat, stat.kind == .special, isLeftOut == false {
+                    reportSpecial(look.path, into: &effects)
+                    // Made after what is known had been put here: no cut took that.
+                    if let disk = row.disk, stat.identity.birth > disk.stat.changed { noteHandled(row.path) }
+                }
                 // What is being read may have been there a moment ago.
                 if watch.hashing.contains(key: look.path) { watch.hashing[look.path] = false }
                 if vanished(&row) {
@@ -742,6 +749,8 @@ extension Node {
         _ stat: Stat, at row: inout Row, wasClosed: Bool, namesakes: Namesakes, in batch: inout Batch
     ) {
         if row.condition == .ignored { heed(&row) }
+        // What has come back with it nobody tells.
+        if watch.goneMeanwhile.removeValue(forKey: row.path) != nil, stat.kind == .directory { rescan(row.path) }
         if stat.kind != .directory { lookAtNamesakes(of: row.path, stat, namesakes) }
         if let disk = row.disk, disk.isStill(stat) {
             records.forgetTouch(row.path)
@@ -877,9 +886,16 @@ extension Node {
         return true
     }
 
+    private mutating func noteGoneMeanwhile(_ row: Row?) {
+        guard let row, row.disk?.entry.content.isDirectory == true, watch.goneMeanwhile.count < limits.notedPathsMax
+        else { return }
+        watch.goneMeanwhile[row.path] = true
+    }
+
     /// Nothing (that we sync) stands at the path. True if it was there before.
     private mutating func vanished(_ row: inout Row) -> Bool {
         forgetFinding(at: row.path)
+        watch.goneMeanwhile[row.path] = nil
         guard row.disk != nil else {
             records.forgetTouch(row.path)
             if row.condition == .ignored { row.condition = .normal }

@@ -33,8 +33,8 @@ struct RecoveryState: Sendable {
         var done = SortedMap<StageName, Bool>()
         /// The intent each repair belongs to; nil for what is only swept.
         var owners: [StageName?] = []
-        /// From which operation on each repair of an intent only syncs.
-        var syncsFrom: [Int] = []
+        /// The repairs that belong to an intent come first.
+        var repairs: [DiskProgram] = []
         var versions: [KeptVersion] = []
         var looks: [Path] = []
         var rescued: [Path] = []
@@ -183,7 +183,7 @@ extension Node {
             return
         }
         var findings = RecoveryState.Findings()
-        var repairs: [DiskProgram] = []
+        var sweeps: [DiskProgram] = []
         var claimed = SortedMap<StageName, Bool>()
         for (number, intent) in intents.enumerated() {
             let base = number * 3
@@ -225,17 +225,16 @@ extension Node {
             if atPath != nil {
                 own.append(syncs(of: intent, isAside: intent.displaced != nil && aside != nil))
             }
-            repairs += own
-            findings.syncsFrom += own.map(\.firstSync)
+            findings.repairs += own
             findings.owners += own.map { $0.isAttempt ? nil : intent.stage }
         }
         for file in staged where !claimed.contains(key: file.name) {
-            repairs.append(DiskProgram(sweeping(file)))
+            sweeps.append(DiskProgram(sweeping(file)))
             if !recovery.isFirstStart { recovery.hasSwept = true }
             findings.owners.append(nil)
         }
         recovery.findings = findings
-        effects.add(.disk(newJob(.recoveryRepair), repairs))
+        effects.add(.disk(newJob(.recoveryRepair), findings.repairs + sweeps))
     }
 
     /// What no intent tells of is ours. Where there are no intents because the state was wiped it may be the only copy of a
@@ -491,8 +490,8 @@ extension Node {
     }
 
     mutating func finishRepair(_ results: [DiskResult], into effects: inout Effects) {
-        let isUnsynced = zip(recovery.findings.syncsFrom, results).contains { first, result in
-            result.failure.map { $0.error == .inputOutput && $0.index >= first } ?? false
+        let isUnsynced = zip(recovery.findings.repairs, results).contains { repair, result in
+            result.failure.map { $0.error == .inputOutput && $0.index >= repair.firstSync } ?? false
         }
         if isUnsynced {
             // What is found done would be promised, and no later sync may tell that it is not on the disk. Nor may the intent
@@ -526,6 +525,7 @@ extension Node {
             guard let owner, result.failure != nil, !moves.contains(key: owner) else { continue }
             recovery.findings.done[owner] = nil
         }
+        if repairAtTheTop(results, into: &effects) { return }
         for path in recovery.findings.rescued {
             effects.add(.report(.note(Note(code: .recoveryRescued, subject: path.bytes))))
         }
@@ -534,6 +534,33 @@ extension Node {
         } else {
             enqueue(.settleRecovery(recovery.findings))
         }
+    }
+
+    /// Where the directory of a file that had come out of its place is gone, or has become something else, the file goes to the top of
+    /// the folder, as a late writer's does: in the stage nobody would find it. True if there is any.
+    private mutating func repairAtTheTop(_ results: [DiskResult], into effects: inout Effects) -> Bool {
+        let failed = zip(zip(recovery.findings.owners, recovery.findings.repairs), results)
+        var owners: [StageName?] = []
+        var repairs: [DiskProgram] = []
+        for ((owner, repair), result) in failed {
+            guard let owner, let failure = result.failure, failure.index == 0, failure.error.isOfMissingDirectory,
+                case .move(let staged, to: .tree(let path))? = repair.operations.first, staged == .stage(owner),
+                ConflictName.isConflictCopy(path), path.depth > 1, let name = path.name,
+                let top = refuge(for: Path.root.appending(name))
+            else { continue }
+            recovery.findings.done[owner] = true
+            recovery.findings.rescued.append(top)
+            for index in recovery.findings.placed.indices where recovery.findings.placed[index].copy?.path == path {
+                recovery.findings.placed[index].copy = nil
+            }
+            watch.unwritten[top] = watch.unwritten.removeValue(forKey: path)
+            owners.append(owner)
+            repairs.append(DiskProgram([.move(staged, to: .tree(top)), .syncParent(.tree(top))]))
+        }
+        if repairs.isEmpty { return false }
+        (recovery.findings.owners, recovery.findings.repairs) = (owners, repairs)
+        effects.add(.disk(newJob(.recoveryRepair), repairs))
+        return true
     }
 
     mutating func settleRecovery(
@@ -721,6 +748,11 @@ extension DiskProgram {
         }
         return first ?? operations.count
     }
+}
+
+extension DiskError {
+    /// So fails what gives a file its name where there is no directory for it.
+    var isOfMissingDirectory: Bool { self == .notFound || self == .notDirectory }
 }
 
 extension Intent {

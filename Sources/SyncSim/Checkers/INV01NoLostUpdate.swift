@@ -20,6 +20,7 @@ package final class NoLostUpdate: Invariant {
                 }
             case .inTree:
                 for (index, machine) in sight.machines.enumerated() where !hasInTree(duty, machine) {
+                    if judgeIgnored(duty, index, sight, &court) { continue }
                     court.find(self, on: index, "\(duty.value) of \(duty.path) is nowhere in the folder")
                 }
             case .atPath: judge(duty, sight, &court)
@@ -34,20 +35,25 @@ package final class NoLostUpdate: Invariant {
 
     private func judge(_ duty: Ledger.Duty, _ sight: Sight, _ court: inout Court) {
         for (index, machine) in sight.machines.enumerated() where !isAtPath(duty, machine) {
-            if machine.ignores(duty.path) {
-                // The rules keep it from the other node; its own keeps it where it was or sets it aside.
-                if index == duty.machine, machine.unsynced[duty.path] != duty.value, !keeps(duty, machine),
-                    !isTakenByDisaster(duty, sight, court.ledger)
-                {
-                    court.find(self, on: index, "ignored \(duty.value) of \(duty.path) is gone")
-                }
-                continue
-            }
+            if judgeIgnored(duty, index, sight, &court) { continue }
+            if machine.hasRescued(duty.value, of: duty.path, court.ledger) { continue }
             court.find(
                 self, on: index,
                 "\(duty.value) written at \(duty.path) is neither there nor in a conflict copy; there is \(machine.value(at: duty.path))"
             )
         }
+    }
+
+    /// The rules keep it from the other node; its own keeps it where it was or sets it aside. False if they do not leave it out.
+    private func judgeIgnored(_ duty: Ledger.Duty, _ index: Int, _ sight: Sight, _ court: inout Court) -> Bool {
+        let machine = sight.machines[index]
+        guard machine.ignores(duty.path) else { return false }
+        if index == duty.machine, machine.unsynced[duty.path] != duty.value, !keeps(duty, machine),
+            !isTakenByDisaster(duty, sight, court.ledger)
+        {
+            court.find(self, on: index, "ignored \(duty.value) of \(duty.path) is gone")
+        }
+        return true
     }
 
     /// What a power cut took of a path is not brought back where the rules forbid to write it: it is whole on the other

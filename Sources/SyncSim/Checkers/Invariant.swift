@@ -301,6 +301,13 @@ package struct MachineSight: Sendable {
 
     package func value(at path: Path) -> Value { tree[path]?.value ?? .absent }
 
+    /// It has gone to the top of the folder, because it could not stay where it was written.
+    package func hasRescued(_ value: Value, of path: Path, _ ledger: Ledger) -> Bool {
+        tree.contains { place, seen in
+            seen.value == value && place.depth == 1 && ledger.rescued(value, to: place).contains(path)
+        }
+    }
+
     /// Conflict copies of a path, of all generations.
     package func copies(of path: Path) -> [(path: Path, value: Value)] {
         guard let parent = path.parent else { return [] }

@@ -30,7 +30,8 @@ package final class EveryLoserKept: Invariant {
                 let held = [machine.value(at: path)] + machine.copies(of: path).map(\.value)
                 let lost = owed.filter { value in
                     // The rules keep a copy from the other node, as they would any file of that name.
-                    !held.contains(value) && !sight.machines.contains { $0.leavesOutCopy(of: path, holding: value) }
+                    !held.contains(value) && !machine.hasRescued(value, of: path, court.ledger)
+                        && !sight.machines.contains { $0.leavesOutCopy(of: path, holding: value) }
                 }
                 if !lost.isEmpty {
                     let text = lost.map { "\($0)" }.joined(separator: ", ")

@@ -30,14 +30,19 @@ package final class IntentFirst: Invariant {
 
     /// What an intent displaced goes back beside its path: until then it is where the intent says, afterwards it is in the tree.
     private func rescues(_ intent: Intent, _ path: Path, _ operation: DiskOperation) -> Bool {
-        guard case .move(let place, to: .tree) = operation, ConflictFamily.isCopy(path, of: intent.path) else {
-            return false
-        }
+        guard case .move(let place, to: .tree) = operation,
+            ConflictFamily.isCopy(path, of: intent.path) || isAtTheTop(path, intent)
+        else { return false }
         if place == .stage(intent.stage) { return true }
         switch intent.displaced {
         case .version(let version)?, .quarantine(let version)?: return place == version.place
         case .conflictCopy?, nil: return false
         }
+    }
+
+    /// Where its directory has become something else, it goes to the top of the folder.
+    private func isAtTheTop(_ path: Path, _ intent: Intent) -> Bool {
+        intent.path.name.map { path.depth == 1 && ConflictFamily.isCopy(path, of: Path.root.appending($0)) } ?? false
     }
 
     private func covers(_ intent: Intent, _ path: Path) -> Bool {

@@ -250,7 +250,8 @@ package struct Ledger: Sendable {
 
     /// What a late writer put into a file that had been displaced goes to the top of the folder if its directory is gone by
     /// then, under the name of a conflict copy: nobody ever put it there. So does what was written by another name of such a file,
-    /// if that has gone since. The paths it may have come from.
+    /// if that has gone since, and the loser of a conflict, if a person has put something else in the place of its directory. The paths
+    /// it may have come from.
     package func rescued(_ value: Value, to copy: Path) -> [Path] {
         guard copy.depth == 1 else { return [] }
         var names: [Name?] = []
@@ -261,9 +262,14 @@ package struct Ledger: Sendable {
         }
         if names.isEmpty { return [] }
         return pages.compactMap { path, page in
-            let isLate = path.depth > 1 && names.contains(path.name)
-            return isLate && (page.isEntangled || page.acts.contains { $0.isAside && $0.after == value }) ? path : nil
+            guard path.depth > 1, names.contains(path.name) else { return nil }
+            let isLate = page.isEntangled || page.acts.contains { $0.isAside && $0.after == value }
+            return isLate || hasLostDirectory(path) && isContested(value, at: path) ? path : nil
         }
+    }
+
+    private func hasLostDirectory(_ path: Path) -> Bool {
+        path.parents.contains { pages[$0]?.acts.contains { $0.after.isContent } == true }
     }
 
     /// Whoever removes or changes a conflict copy has seen the loser and disposes of it.
