@@ -105,6 +105,8 @@ package final class Machine {
     }
 
     package struct Work: Sendable {
+        /// A batch has failed: whatever is mended meanwhile, no later one succeeds.
+        package var hasStoreFailed = false
         package var diskJobs: SortedMap<JobID, DiskJob> = [:]
         package var hashJobs: SortedMap<JobID, [HashRun]> = [:]
         package var storeQueue: Deque<StoreRequest> = []

@@ -105,6 +105,7 @@ extension World {
         case .store(let job, let batch):
             if isStoreFailing(machine) {
                 rare.hit("store: a batch failed")
+                machines[machine].work.hasStoreFailed = true
                 return answerFromStore(.storeFailed(job), machine)
             }
             for checker in checkers { checker.willStore(batch, on: machine, in: self) }
@@ -116,6 +117,7 @@ extension World {
 
     /// Once it has failed it stays broken until the process is started anew.
     private func isStoreFailing(_ machine: Int) -> Bool {
+        if machines[machine].work.hasStoreFailed { return true }
         guard let left = machines[machine].storeFailsAfter else { return false }
         if left > 0 { machines[machine].storeFailsAfter = left - 1 }
         return left == 0

@@ -83,6 +83,8 @@ package final class OldOrNew: Invariant {
     private func judge(_ path: Path, _ replacement: Replacement, _ cut: PowerCut, _ court: inout Court) {
         let found = cut.now[path] ?? .absent
         if found == replacement.new { return }
+        // The name of the old one that nobody had synced is as lost without any daemon.
+        if !replacement.isStored, found == .absent, (cut.safe[path] ?? .absent) == .absent { return }
         if replacement.isStored {
             court.find(
                 self, on: cut.machine, "\(path) was stored as \(replacement.new) and is \(found) after the power cut")
