@@ -73,6 +73,20 @@ struct SeedTests {
             6278,
             // (The judge was wrong.) An empty file that a program gives its name to, where a power cut has left one, is written.
             15_574,
+            // What somebody put into a new directory of ours, which could not be taken back because of that, was told by no notice.
+            41_316,
+            // The loser of a conflict stayed in the stage, because its directory had become a file.
+            47_191,
+            // (The judge was wrong.) A name that nobody had synced is lost by a power cut, whether it was being replaced or not.
+            57_558,
+            // (The judge was wrong.) What the rules leave out stays at one node, also where its directory was moved.
+            47_535, 45_390,
+            // A special file had been made where a file was deleted, and a power cut took what had been stored of the delete.
+            54_014,
+            // A directory was away for as long as something was written in it, and nobody looked what had come back with it.
+            42_454,
+            // (The world was wrong.) A store that has failed does not succeed again before the process is started anew.
+            35_479,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations
@@ -108,6 +122,14 @@ struct SeedTests {
             1_000_611,
             // (The judge was wrong.) Who gives up a folder takes its notes along.
             1_000_836, 1_001_555,
+            // A save took away what others stood on without their files saying so: a place elsewhere, a copy, a folder that was there for them.
+            1_000_249, 1_000_904, 1_001_717, 1_002_026, 1_002_743,
+            // What had gone before a restart counted as deleted by somebody who had seen all that had come by then.
+            1_001_654,
+            // A delete had been seen not to know of a note, which came to be shown while the delete waited.
+            1_002_764,
+            // A copy was none any more by the time its edit was told of: the edit was of a record that nobody had made.
+            1_001_570,
         ])
     func passesWithRecords(seed: UInt64) {
         let violations = Simulation.run(plan: SeedPlan(recordsOf: seed)).violations
