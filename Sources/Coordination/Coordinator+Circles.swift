@@ -4,28 +4,31 @@ import SyncModel
 /// name. In every circle there is one: claims of the other node do not wait for each other here, and of those that wait for each other there, as it
 /// says, it ends the circles itself.
 extension Coordinator {
-    /// Which purposes of this node wait for which others of it, whoever else stands between the two. No more than so many are looked at.
+    /// Which purposes of this node wait for which others of it, whoever else stands between the two: the first so many of them.
     public func waits(atMost most: Int) -> [Wait] {
-        var purposes: [String] = []
-        for entry in entries.values where !entry.isHeld && entry.request.node == .own && purposes.count < most {
-            if let purpose = entry.request.purpose, !purposes.contains(purpose) { purposes.append(purpose) }
+        var waits: [Wait] = []
+        for (turn, entry) in entries where !entry.isHeld && entry.request.node == .own {
+            guard let purpose = entry.request.purpose else { continue }
+            for awaited in purposes(beyond: awaited(by: entry, turn)) where !waits.contains(Wait(purpose, for: awaited))
+            {
+                if waits.count == most { return waits }
+                waits.append(Wait(purpose, for: awaited))
+            }
         }
-        let waits = purposes.flatMap { purpose in awaited(byPurpose: purpose).map { Wait(purpose, for: $0) } }
-        return Array(waits.prefix(most))
+        return waits
     }
 
-    private func awaited(byPurpose purpose: String) -> [String] {
-        var open = [Agent.purpose(purpose, of: .own)]
-        var seen: [Agent] = []
+    /// Those among them, and those that others among them wait for.
+    private func purposes(beyond agents: [Agent]) -> [String] {
+        var (open, seen): ([Agent], [Agent]) = (agents, [])
         var found: [String] = []
         while let agent = open.popLast() {
-            for next in awaited(by: agent) where !seen.contains(next) {
-                seen.append(next)
-                switch next {
-                case .purpose(let name, of: .own): found.append(name)
-                case .purpose(_, of: .peer): break
-                case .claim, .presenter: open.append(next)
-                }
+            guard !seen.contains(agent) else { continue }
+            seen.append(agent)
+            switch agent {
+            case .purpose(let name, of: .own): found.append(name)
+            case .purpose(_, of: .peer): break
+            case .claim, .presenter: open += awaited(by: agent)
             }
         }
         return found
@@ -78,13 +81,16 @@ extension Coordinator {
             result += waitsElsewhere.filter { $0.purpose == purpose }.map { .purpose($0.awaited, of: .peer) }
         }
         for (turn, entry) in entries where !entry.isHeld && entry.request.agent == agent {
-            result += blockers(of: turn).compactMap { entries[$0]?.request.agent }
-            // (Who is only told that somebody reads has nothing to do for that, and need not wait for anything.)
-            result += entry.pending.compactMap { questions[$0]?.question }
-                .filter { $0.savesFirst || $0.kind != .letRead }
-                .compactMap { presenters[$0.presenter]?.agent }
+            result += awaited(by: entry, turn)
         }
         return result
+    }
+
+    private func awaited(by entry: ClaimEntry, _ turn: Turn) -> [Agent] {
+        // (Who is only told that somebody reads has nothing to do for that, and need not wait for anything.)
+        let asked = entry.pending.compactMap { questions[$0]?.question }.filter { $0.savesFirst || $0.kind != .letRead }
+        return blockers(of: turn).compactMap { entries[$0]?.request.agent }
+            + asked.compactMap { presenters[$0.presenter]?.agent }
     }
 
     private func youngest(of circle: [Agent]) -> Turn? {
