@@ -96,7 +96,7 @@ public enum SyncDaemon {
         }
         loop.run()
         daemon.close()
-        do throws(LoopError) { try loop.close() } catch { journal.problem(.programFault, "\(error)") }
+        loop.end(telling: journal)
         return daemon.isStartingOver && daemon.exit == .stopped ? nil : daemon.exit
     }
 
@@ -138,5 +138,12 @@ public enum SyncDaemon {
         } catch {
             throw Refusal(exit: .configuration, text: "[link]: \(error). Nothing was touched.")
         }
+    }
+}
+
+extension Loop {
+    /// Whatever keeps it open is a mistake of ours that nobody but its reader can do anything about.
+    func end(telling journal: Journal) {
+        do throws(LoopError) { try close() } catch { journal.problem(.programFault, "\(error)") }
     }
 }

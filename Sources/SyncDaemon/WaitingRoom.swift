@@ -76,7 +76,7 @@ final class WaitingRoom {
         hook?.close()
         server.close()
         for signal in signals { signal.close() }
-        do throws(LoopError) { try loop.close() } catch { journal.problem(.programFault, "\(error)") }
+        loop.end(telling: journal)
         if isBack { journal.tellOver(code, []) }
         return isBack
     }

@@ -69,11 +69,14 @@ public struct MessageKind: Hashable, Sendable {
     public let meaning: String
     /// What to do, or why there is nothing to do. Whole sentences.
     public let cure: String
+    /// It has its name and its text, and nothing in this version raises it.
+    public let isReserved: Bool
 
     init(
-        _ code: MessageCode, _ severity: Severity, healsItself: Bool, retry: RetryRule = .none, meaning: String,
-        cure: String
+        _ code: MessageCode, _ severity: Severity, healsItself: Bool, retry: RetryRule = .none,
+        isReserved: Bool = false, meaning: String, cure: String
     ) {
+        self.isReserved = isReserved
         self.code = code
         self.severity = severity
         self.healsItself = healsItself

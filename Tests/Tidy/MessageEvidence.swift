@@ -10,15 +10,8 @@ enum MessageEvidence {
         case test(String, String)
     }
 
-    /// What nothing can raise yet, and why.
-    static let notRaised: [MessageCode: String] = [
-        .repairExhausted: "docs/records.md: repair that puts records into quarantine always ends"
-    ]
-
-    /// What is raised, and by no test.
-    static let notTested: [MessageCode: String] = [
-        .programFault: "no test makes the program's own works fail"
-    ]
+    /// What the registry says that nothing raises.
+    static let reserved = MessageRegistry.all.filter(\.isReserved).map(\.code)
 
     /// Alerts that no test sees going.
     static let notSeenGoing: [MessageCode: String] = [
@@ -58,6 +51,7 @@ enum MessageEvidence {
         .peerPaused: .test("SyncCoreTests/MessageTests.swift", "waiting.peer"),
         .peerProtocolViolation: .test("SyncCoreTests/NodeTests.swift", "the alert goes when the peer behaves again"),
         .peerRejected: .story("third.story"),
+        .programFault: .test("SyncDaemonTests/ProgramTests.swift", "program.fault: a loop that cannot be closed"),
         .requestInvalid: .test("SyncctlTests/EndToEndTests.swift", "a wrong command line exits with 64"),
         .requestOutside: .story("refusals.story"),
         .requestRefused: .test("ControlProtocolTests/ControlLineTests.swift", "an answer that does not fit a line"),

@@ -114,7 +114,7 @@ extension MessageRegistry {
 
     static let records = [
         MessageKind(
-            .repairExhausted, .serious, healsItself: false,
+            .repairExhausted, .serious, healsItself: false, isReserved: true,
             meaning: """
                 No version of syncd so far raises this. It is for repair that gives up, and the repair there is never \
                 does: a record that cannot keep the rules of its model is put into quarantine, whole, with an alert.
