@@ -9,8 +9,12 @@ extension Daemon {
         guard !files.isEmpty else { return scanRecords(asker) }
         let paths = files.compactMap { path(of: $0) }
         guard paths.count == files.count else { return asker.refuse(ControlError(.requestOutside)) }
-        host.contents(of: paths, bytesNeeded: bytesNeeded) { [unowned self] read in
-            let files = zip(paths, read).map { check($0, $1.outcome, size: $1.size) }
+        let (formats, models) = (models.formats, models.models)
+        host.parse(paths, bytesNeeded: bytesNeeded) { path, bytes, size in
+            if let model = Daemon.model(of: path, among: models) { return Daemon.check(path, bytes, model) }
+            return formats.reader(of: path).map { .header($0.header(of: bytes, size: size)) } ?? .nothing
+        } then: { [unowned self] parsed in
+            let files = zip(paths, parsed).map { check($0, $1) }
             host.rows(at: paths) { [unowned self] rows in
                 asker.finish(DocumentChecks(files: files.map { tellingWhy($0, rows) }))
             }
@@ -25,6 +29,13 @@ extension Daemon {
         var file = file
         file.detail = "it is not in sync yet (\(code.rawValue))"
         return file
+    }
+
+    /// What a file turns out to be where it is parsed.
+    private enum Check: Sendable {
+        case document(DocumentChecks.File)
+        case header(FormatHeader)
+        case nothing
     }
 
     /// What the daemon itself would read of it.
@@ -46,21 +57,21 @@ extension Daemon {
         }
     }
 
-    private func model(of path: Path) -> Model? {
-        models.models.first { !$0.model.entities(claiming: path).isEmpty }?.model
+    private static func model(of path: Path, among models: [InstalledModel]) -> Model? {
+        models.first { !$0.model.entities(claiming: path).isEmpty }?.model
     }
 
-    private func check(_ path: Path, _ outcome: ReadOutcome, size: UInt64) -> DocumentChecks.File {
-        guard let model = model(of: path) else {
+    private func check(_ path: Path, _ outcome: ParseOutcome<Check>) -> DocumentChecks.File {
+        guard let model = Daemon.model(of: path, among: models.models) else {
             guard let rule = models.formats.reader(of: path) else {
-                let isThere = ![.failed(.notFound), .failed(.notDirectory)].contains(outcome)
+                let isThere = !outcome.isAbsence
                 var file = DocumentChecks.File(path: path.bytes, outcome: isThere ? .unguarded : .noSuchFile)
                 if models.heldFiles.claims(path, as: [.records, .subtree, .format]) {
                     file.detail = "a model file with a fault is about it (\(MessageCode.schemaInvalid.rawValue))"
                 }
                 return file
             }
-            return check(path, outcome, size: size, by: rule)
+            return Daemon.check(path, outcome, by: rule)
         }
         let name = String(decoding: model.name, as: UTF8.self)
         switch outcome {
@@ -70,15 +81,15 @@ extension Daemon {
         case .failed(.mismatch): return .init(path: path.bytes, outcome: .changedDuringRead, model: name)
         case .failed(let error):
             return .init(path: path.bytes, outcome: .corrupt, model: name, detail: "it cannot be read: \(error)")
-        case .poisoned: return .init(path: path.bytes, outcome: .corrupt, model: name, detail: Daemon.poisonText)
-        case .bytes(let bytes):
-            return host.parse(bytes) { check(path, bytes, model, name) }
-                ?? .init(path: path.bytes, outcome: .corrupt, model: name, detail: Daemon.poisonText)
+        case .parsed(.document(let file)): return file
+        case .parsed, .poisoned:
+            return .init(path: path.bytes, outcome: .corrupt, model: name, detail: Daemon.poisonText)
         }
     }
 
-    private func check(_ path: Path, _ bytes: [UInt8], _ model: Model, _ name: String) -> DocumentChecks.File {
-        if bytes.isEmpty { return .init(path: path.bytes, outcome: .zeroLength, model: name) }
+    private static func check(_ path: Path, _ bytes: [UInt8], _ model: Model) -> Check {
+        let name = String(decoding: model.name, as: UTF8.self)
+        if bytes.isEmpty { return .document(.init(path: path.bytes, outcome: .zeroLength, model: name)) }
         var file = DocumentChecks.File(path: path.bytes, outcome: .success, model: name)
         do throws(DocumentFault) {
             let document = try RecordDocument(parsing: bytes, at: path, model: model)
@@ -91,22 +102,18 @@ extension Daemon {
             file.offset = error.offset
             file.detail = error.description
         }
-        return file
+        return .document(file)
     }
 
     private static let poisonText = "parsing it ends the program"
 
-    private func check(
-        _ path: Path, _ outcome: ReadOutcome, size: UInt64, by rule: FormatRule
+    private static func check(
+        _ path: Path, _ outcome: ParseOutcome<Check>, by rule: FormatRule
     ) -> DocumentChecks.File {
         var file = DocumentChecks.File(path: path.bytes, outcome: .success, model: Path.escape(rule.model))
         file.supported = .array([JSON.count(Int(rule.supports.lowerBound)), JSON.count(Int(rule.supports.upperBound))])
-        let header: FormatHeader? =
-            if case .bytes(let bytes) = outcome { host.parse(bytes) { rule.header(of: bytes, size: size) } } else {
-                nil
-            }
-        if case .version(let number)? = header { file.found = .count(Int(number)) }
-        switch Daemon.loaded(outcome, header, by: rule) {
+        if case .parsed(.header(.version(let number))) = outcome { file.found = .count(Int(number)) }
+        switch loaded(outcome, by: rule) {
         case .notLoaded, .success: break
         case .noSuchFile: file.outcome = .noSuchFile
         case .zeroLength: file.outcome = .zeroLength
@@ -121,14 +128,14 @@ extension Daemon {
         return file
     }
 
-    private static func loaded(_ outcome: ReadOutcome, _ header: FormatHeader?, by rule: FormatRule) -> LoadOutcome {
+    private static func loaded(_ outcome: ParseOutcome<Check>, by rule: FormatRule) -> LoadOutcome {
         switch outcome {
-        case .bytes: header.map { rule.outcome(of: $0) } ?? .corrupt(reason: poisonText, offset: 0)
+        case .parsed(.header(let header)): rule.outcome(of: header)
         case .failed(.notFound), .failed(.notDirectory): .noSuchFile
         case .failed(.permission): .accessDenied
         case .failed(.mismatch): .changedDuringRead
         case .failed(let error): .corrupt(reason: "it cannot be read: \(error)", offset: 0)
-        case .poisoned: .corrupt(reason: poisonText, offset: 0)
+        case .parsed, .poisoned: .corrupt(reason: poisonText, offset: 0)
         }
     }
 
@@ -152,7 +159,7 @@ extension Daemon {
 
     func showDocument(_ argument: PathArgument, _ asker: Asker) {
         guard let path = path(of: argument) else { return asker.refuse(ControlError(.requestOutside)) }
-        guard let model = model(of: path) else {
+        guard let model = Daemon.model(of: path, among: models.models) else {
             return asker.refuse(
                 ControlError(
                     .requestNotFound, text: "no model of this node is about \"\(path)\"",
@@ -160,17 +167,18 @@ extension Daemon {
                         "The files of a model are named in its file; models in the configuration says where those are.")
             )
         }
-        host.contents(of: [path], bytesNeeded: bytesNeeded) { [unowned self] read in
-            guard case .bytes(let bytes)? = read.first?.outcome else {
-                return asker.refuse(
+        host.parse([path], bytesNeeded: bytesNeeded) { path, bytes, _ in
+            Daemon.records(of: bytes, at: path, model)
+        } then: { parsed in
+            switch parsed.first {
+            case .parsed(.success(let document))?: asker.finish(document)
+            case .parsed(.failure(let fault))?: asker.refuse(ControlError(.formatCorrupt, text: fault.description))
+            case .poisoned?: asker.refuse(ControlError(.itemPoisoned, text: "\"\(path)\": \(Daemon.poisonText)"))
+            case .failed?, nil:
+                asker.refuse(
                     ControlError(
                         .requestNotFound, text: "\"\(path)\" cannot be read",
                         cure: "syncctl doc check tells why."))
-            }
-            switch host.parse(bytes, { Daemon.records(of: bytes, at: path, model) }) {
-            case .success(let document)?: asker.finish(document)
-            case .failure(let fault)?: asker.refuse(ControlError(.formatCorrupt, text: fault.description))
-            case nil: asker.refuse(ControlError(.itemPoisoned, text: "\"\(path)\": \(Daemon.poisonText)"))
             }
         }
     }
@@ -181,6 +189,15 @@ extension Daemon {
         Result { () throws(DocumentFault) in
             RecordsDocument(
                 path: path.bytes, model: model.name, try RecordDocument(parsing: bytes, at: path, model: model))
+        }
+    }
+}
+
+extension ParseOutcome {
+    fileprivate var isAbsence: Bool {
+        switch self {
+        case .failed(.notFound), .failed(.notDirectory): true
+        case .failed, .parsed, .poisoned: false
         }
     }
 }

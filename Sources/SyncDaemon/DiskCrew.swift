@@ -12,6 +12,7 @@ final class DiskCrew {
     private let store: Store
     private let pool: WorkerPool
     private let threads: Int
+    private let parser: WorkerPool
     private let chunking: ChunkerParameters
     private let post: (Event) -> Void
     var onFailure: (FolderError) -> Void = { _ in }
@@ -20,6 +21,8 @@ final class DiskCrew {
     /// Small staged files that can be finished together.
     private var finishing: [Ending] = []
     private var groupsUnderWay = 0
+    /// Notes what is parsed while it is.
+    var parsing: ParsingWatch?
 
     private typealias Ending = (job: JobID, program: DiskProgram)
 
@@ -34,7 +37,8 @@ final class DiskCrew {
     private static let bytesOfSmallFileMax = 256 << 10
 
     init(
-        folder: Folder, watcher: Watcher, store: Store, pool: WorkerPool, threads: Int, chunking: ChunkerParameters,
+        folder: Folder, watcher: Watcher, store: Store, pool: WorkerPool, threads: Int, parser: WorkerPool,
+        chunking: ChunkerParameters,
         post: @escaping (Event) -> Void
     ) {
         self.folder = folder
@@ -42,6 +46,7 @@ final class DiskCrew {
         self.store = store
         self.pool = pool
         self.threads = threads
+        self.parser = parser
         self.chunking = chunking
         self.post = post
     }
@@ -68,6 +73,30 @@ final class DiskCrew {
     func read(_ job: JobID, _ requests: [ReadRequest]) {
         let folder = folder
         pool.run({ folder.read(requests) }) { [post] in post(.readFinished(job, $0)) }
+    }
+
+    func parse(_ job: JobID, _ request: ParseRequest) {
+        let (folder, parsing) = (folder, parsing)
+        parser.run({
+            let read = ReadRequest(
+                place: request.place, expected: request.expected, offset: 0, length: request.length)
+            return DiskCrew.parsed(folder.read([read]).first, parsing) { request.parse($0) }
+        }) { [post] in post(.parsed(job, $0)) }
+    }
+
+    private static func parsed<Found: Sendable>(
+        _ outcome: ReadOutcome?, _ parsing: ParsingWatch?, _ body: ([UInt8]) -> Found?
+    ) -> ParseOutcome<Found> {
+        switch outcome {
+        case .failed(let error)?: .failed(error)
+        case .bytes(let bytes)?:
+            if let parsing {
+                parsing.parse(bytes) { body(bytes) }.map { $0.map { .parsed($0) } ?? .failed(.mismatch) } ?? .poisoned
+            } else {
+                body(bytes).map { .parsed($0) } ?? .failed(.mismatch)
+            }
+        case nil: .failed(.inputOutput)
+        }
     }
 
     /// The end of a small file waits for `sendOff`, and goes to the disk with others of its kind.
@@ -123,21 +152,22 @@ final class DiskCrew {
         return isSynced && bytes <= bytesOfSmallFileMax
     }
 
-    func contents(
-        of paths: [Path], bytesNeeded: @escaping @Sendable (Path, UInt64) -> Int,
-        then: @escaping ([(outcome: ReadOutcome, size: UInt64)]) -> Void
+    func parse<Found: Sendable>(
+        _ paths: [Path], bytesNeeded: @escaping @Sendable (Path, UInt64) -> Int,
+        by body: @escaping @Sendable (Path, _ bytes: [UInt8], _ size: UInt64) -> Found,
+        then: @escaping ([ParseOutcome<Found>]) -> Void
     ) {
-        let folder = folder
-        pool.run(
+        let (folder, parsing) = (folder, parsing)
+        parser.run(
             {
                 zip(paths, folder.inspect(paths).results).map { path, found in
                     switch found {
-                    case .absent: return (.failed(.notFound), 0)
-                    case .failed(let error): return (.failed(error), 0)
+                    case .absent: return .failed(.notFound)
+                    case .failed(let error): return .failed(error)
                     case .found(let stat):
                         let request = ReadRequest(
                             place: .tree(path), expected: stat, offset: 0, length: bytesNeeded(path, stat.size))
-                        return (folder.read([request]).first ?? .failed(.notFound), stat.size)
+                        return DiskCrew.parsed(folder.read([request]).first, parsing) { body(path, $0, stat.size) }
                     }
                 }
             }, then: then)

@@ -12,8 +12,6 @@ final class NodeDriver {
     private(set) var unread = FloodGate.Unread()
     /// Performs one effect; set once, before the start.
     var perform: (Effect) -> Void = { _ in }
-    /// Notes what is parsed while it is.
-    var parsing: ParsingWatch?
 
     /// A turn gives way to sockets and signals after this.
     private static let turnMillisecondsMax: UInt64 = 10
@@ -42,7 +40,6 @@ final class NodeDriver {
 
     private func clear() {
         inbox = Deque()
-        parsing?.forget()
         unread = FloodGate.Unread()
     }
 
@@ -61,9 +58,7 @@ final class NodeDriver {
             count(event, -1)
             let moment = Moment(monotonicMilliseconds: now, wallMilliseconds: Clock.wallMilliseconds())
             effects.removeAll()
-            let event = parsing?.begin(event) ?? event
             node.step(event, at: moment, into: &effects)
-            parsing?.end()
             for effect in effects.list { perform(effect) }
             now = Clock.monotonicMilliseconds()
             if now - begun >= NodeDriver.turnMillisecondsMax { break }

@@ -178,12 +178,13 @@ extension NodeHost {
     /// Reads files whole, beside the core.
     func hash(_ paths: [Path], then: @escaping ([HashOutcome]) -> Void) { crew.hash(paths, then: then) }
 
-    /// Files of the folder, as they are now: of each as much as is asked for of one of its size.
-    func contents(
-        of paths: [Path], bytesNeeded: @escaping @Sendable (Path, UInt64) -> Int,
-        then: @escaping ([(outcome: ReadOutcome, size: UInt64)]) -> Void
+    /// What comes of parsing files of the folder, as they are now: of each as much as is asked for of one of its size.
+    func parse<Found: Sendable>(
+        _ paths: [Path], bytesNeeded: @escaping @Sendable (Path, UInt64) -> Int,
+        by parser: @escaping @Sendable (Path, _ bytes: [UInt8], _ size: UInt64) -> Found,
+        then: @escaping ([ParseOutcome<Found>]) -> Void
     ) {
-        crew.contents(of: paths, bytesNeeded: bytesNeeded, then: then)
+        crew.parse(paths, bytesNeeded: bytesNeeded, by: parser, then: then)
     }
 
     /// The beginnings of what lies at these places.

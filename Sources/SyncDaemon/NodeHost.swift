@@ -13,6 +13,8 @@ final class NodeHost {
     private let storeWorker: WorkerPool
     private let diskPool: WorkerPool
     private let watchWorker: WorkerPool
+    /// One thread: what the process dies of while it is parsed is known by being the only thing that is.
+    private let parseWorker: WorkerPool
     private let deadline: Timer
     private let driver: NodeDriver
     private let storeLine: StoreLine
@@ -49,13 +51,14 @@ final class NodeHost {
         storeWorker = try WorkerPool(loop: loop, name: "store", threads: 1)
         diskPool = try WorkerPool(loop: loop, name: "disk", threads: NodeHost.diskThreads)
         watchWorker = try WorkerPool(loop: loop, name: "watch", threads: 1)
+        parseWorker = try WorkerPool(loop: loop, name: "parse", threads: 1)
         deadline = Timer(loop: loop)
         let driver = NodeDriver()
         self.driver = driver
         storeLine = StoreLine(store, loop: loop, worker: storeWorker) { driver.post($0) }
         crew = DiskCrew(
             folder: folder, watcher: watcher, store: store, pool: diskPool, threads: NodeHost.diskThreads,
-            chunking: chunking
+            parser: parseWorker, chunking: chunking
         ) { driver.post($0) }
         keeper = WatchKeeper(watcher, loop: loop, worker: watchWorker) { driver.post($0) }
         rootWatch = RootWatch(folder, loop: loop, pool: diskPool) { driver.post($0) }
@@ -85,13 +88,7 @@ final class NodeHost {
     }
 
     /// To be called before the start.
-    func watchParsing(in file: [UInt8]) { driver.parsing = ParsingWatch(file: file) }
-
-    /// Nil for what two processes have died of.
-    func parse<Found>(_ bytes: [UInt8], _ body: () -> Found) -> Found? {
-        guard let parsing = driver.parsing else { return body() }
-        return parsing.parse(bytes, body)
-    }
+    func watchParsing(in file: [UInt8]) { crew.parsing = ParsingWatch(file: file) }
 
     func post(_ event: Event) { driver.post(event) }
 
@@ -165,7 +162,7 @@ final class NodeHost {
     /// Runs `body` once nobody works for the node that has finished: an answer to it must not reach the next, whose jobs
     /// have the same numbers.
     func whenQuiet(_ body: @escaping () -> Void) {
-        guard !storeLine.isQuiet || diskPool.outstanding > 0 else { return body() }
+        guard !storeLine.isQuiet || diskPool.outstanding > 0 || parseWorker.outstanding > 0 else { return body() }
         deadline.start(afterMilliseconds: NodeHost.quietPauseMilliseconds) { [self] in whenQuiet(body) }
     }
 
@@ -183,6 +180,7 @@ final class NodeHost {
         // What is read can be read again; what is written is written to its end.
         folder.interrupt()
         watchWorker.close()
+        parseWorker.close()
         diskPool.close()
         storeWorker.close()
     }
@@ -194,9 +192,8 @@ final class NodeHost {
         case .scan(let job, let request, let rules): crew.scan(job, request, rules)
         case .inspect(let job, let paths): crew.inspect(job, paths)
         case .hash(let job, let paths): crew.hash(job, paths)
-        case .read(let job, let requests):
-            driver.parsing?.expect(job, requests)
-            crew.read(job, requests)
+        case .read(let job, let requests): crew.read(job, requests)
+        case .parse(let job, let request): crew.parse(job, request)
         case .disk(let job, let programs): crew.run(job, programs)
         case .listStage(let job): crew.listStage(job)
         case .send(let link, let frame): onSend(link, frame)

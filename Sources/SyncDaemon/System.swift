@@ -241,7 +241,7 @@ extension System {
 }
 
 /// A small file that is written in place, with no sync: for what has to outlive the process, not the machine.
-final class MarkFile {
+final class MarkFile: Sendable {
     private let descriptor: Int32
 
     /// Nil if it cannot be opened for writing.

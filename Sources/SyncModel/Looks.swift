@@ -55,11 +55,8 @@ public struct ReadRequest: Hashable, Sendable {
     public let expected: Stat?
     public let offset: UInt64
     public let length: Int
-    /// What is read is parsed at once. The shell sees to it that what ends the process there does so no third time.
-    public let isParsed: Bool
 
-    public init(place: Place, expected: Stat?, offset: UInt64, length: Int, isParsed: Bool = false) {
-        self.isParsed = isParsed
+    public init(place: Place, expected: Stat?, offset: UInt64, length: Int) {
         self.place = place
         self.expected = expected
         self.offset = offset
@@ -71,8 +68,6 @@ public enum ReadOutcome: Hashable, Sendable {
     case bytes([UInt8])
     /// `.mismatch` if the file is not the one expected.
     case failed(DiskError)
-    /// To be parsed, and parsing the same bytes has ended the process twice.
-    case poisoned
 }
 
 public struct StagedFile: Hashable, Sendable {

@@ -40,6 +40,7 @@ package enum DiskRequest: Sendable {
     case inspect(JobID, [Path])
     case hash(JobID, [Path])
     case read(JobID, [ReadRequest])
+    case parse(JobID, ParseRequest)
     case listStage(JobID)
 }
 

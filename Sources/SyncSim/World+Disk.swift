@@ -31,6 +31,10 @@ extension World {
             answer(machine, .inspected(job, machines[machine].disk.inspect(paths)))
         case .read(let job, let requests):
             answer(machine, .readFinished(job, requests.map { machines[machine].disk.read($0) }))
+        case .parse(let job, let request):
+            let read = ReadRequest(
+                place: request.place, expected: request.expected, offset: 0, length: request.length)
+            answer(machine, .parsed(job, request.outcome(of: machines[machine].disk.read(read))))
         case .listStage(let job):
             answer(machine, .stageListed(job, machines[machine].disk.stagedFiles()))
         case .hash(let job, let paths):

@@ -35,6 +35,7 @@ extension World {
         case .inspect(let job, let paths): later(.inspect(job, paths), machine)
         case .hash(let job, let paths): later(.hash(job, paths), machine)
         case .read(let job, let requests): later(.read(job, requests), machine)
+        case .parse(let job, let request): later(.parse(job, request), machine)
         case .listStage(let job): later(.listStage(job), machine)
         case .disk(let job, let programs): begin(job, programs, machine)
         case .send(let link, let frame): send(frame, from: machine, link)

@@ -117,9 +117,11 @@ extension Trace {
                 switch outcome {
                 case .bytes(let bytes): mix(bytes)
                 case .failed(let error): mix(UInt64(error.rawValue))
-                case .poisoned: mix(UInt64.max)
                 }
             }
+        case .parsed(let job, let outcome):
+            mix(8, job)
+            mix(Array(outcome.summary.utf8))
         case .diskFinished(let job, let results):
             mix(9, job)
             for result in results {
@@ -171,6 +173,9 @@ extension Trace {
                 mix(request.place)
                 mix(request.offset)
             }
+        case .parse(let job, let request):
+            mix(36, job)
+            mix(request.place)
         case .disk(let job, let programs):
             mix(37, job)
             for program in programs {
@@ -270,6 +275,7 @@ extension Event {
             "hashed \(job.raw) " + outcomes.map { $0.summary }.joined(separator: " ")
         case .readFinished(let job, let outcomes):
             "read \(job.raw) " + outcomes.map { $0.summary }.joined(separator: " ")
+        case .parsed(let job, let outcome): "parsed \(job.raw) \(outcome.summary)"
         case .diskFinished(let job, let results):
             "disk finished \(job.raw) " + results.map { $0.summary }.joined(separator: " ")
         case .stageListed(let job, let files): "stage listed \(job.raw) \(files.count) files"
@@ -299,6 +305,7 @@ extension Effect {
         case .hash(let job, let paths): "hash \(job.raw) " + paths.map(\.description).joined(separator: " ")
         case .read(let job, let requests):
             "read \(job.raw) " + requests.map { "\($0.place.summary)+\($0.offset):\($0.length)" }.joined(separator: " ")
+        case .parse(let job, let request): "parse \(job.raw) \(request.place.summary):\(request.length)"
         case .disk(let job, let programs):
             "disk \(job.raw) "
                 + programs.map { "[" + $0.operations.map(\.summary).joined(separator: "; ") + "]" }
@@ -405,6 +412,16 @@ extension ReadOutcome {
     fileprivate var summary: String {
         switch self {
         case .bytes(let bytes): "\(bytes.count) bytes"
+        case .failed(let error): "\(error)"
+        }
+    }
+}
+
+extension ParseOutcome<Parsed> {
+    fileprivate var summary: String {
+        switch self {
+        case .parsed(.header(let header)): "\(header)"
+        case .parsed(.document(let saved)): "\(saved.content.digest.hex(digits: 6))"
         case .failed(let error): "\(error)"
         case .poisoned: "poisoned"
         }

@@ -169,6 +169,7 @@ private struct Shell {
             pending.append(.hashed(job, paths.map { .content(content($0), ChunkList(), stat($0)) }))
         case .read(let job, let requests):
             pending.append(.readFinished(job, requests.map { _ in .failed(.notFound) }))
+        case .parse(let job, _): pending.append(.parsed(job, .failed(.notFound)))
         case .disk(let job, let programs):
             pending.append(.diskFinished(job, programs.map { _ in DiskResult() }))
         case .listStage(let job): pending.append(.stageListed(job, []))

@@ -330,7 +330,7 @@ struct Driver {
     var folderWork: [Effect] {
         emitted.filter { effect in
             switch effect {
-            case .scan, .hash, .read, .disk, .listStage: true
+            case .scan, .hash, .read, .parse, .disk, .listStage: true
             case .inspect(_, let paths): !paths.isEmpty
             case .load, .store, .send, .close, .wake, .report, .answer, .program, .finish: false
             }
@@ -344,7 +344,7 @@ struct Driver {
         case .load: .loads
         case .store: .stores
         case .hash: .reading
-        case .scan, .inspect, .read, .disk, .listStage: .disk
+        case .scan, .inspect, .read, .parse, .disk, .listStage: .disk
         case .send, .close, .wake, .report, .answer, .program, .finish: nil
         }
     }
@@ -364,6 +364,7 @@ struct Driver {
         case .scan(let job, let request, _): return .scanned(job, scan(request))
         case .hash(let job, let paths): return .hashed(job, paths.map(hash))
         case .read(let job, let requests): return .readFinished(job, requests.map { _ in .failed(.notFound) })
+        case .parse(let job, _): return .parsed(job, .failed(.notFound))
         case .disk(let job, let programs): return .diskFinished(job, programs.map(Driver.run))
         case .listStage(let job): return .stageListed(job, [])
         case .send, .close, .wake, .report, .answer, .program, .finish: return nil

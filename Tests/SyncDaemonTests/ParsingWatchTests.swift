@@ -1,5 +1,4 @@
 import Glibc
-import SyncCore
 import SyncModel
 import Testing
 
@@ -7,7 +6,6 @@ import Testing
 
 @Suite("What ends the process while it is parsed") struct ParsingWatchTests {
     private let file: [UInt8]
-    private let job = JobID(raw: 7)
 
     init() throws {
         var template = Array("/tmp/syncd-test-XXXXXX".utf8CString)
@@ -21,51 +19,61 @@ import Testing
         return try #require(watch)
     }
 
-    private func read(_ text: String, by watch: ParsingWatch, isParsed: Bool = true) -> ReadOutcome? {
-        let request = ReadRequest(place: .tree(.root), expected: nil, offset: 0, length: 9, isParsed: isParsed)
-        watch.expect(job, [request])
-        guard case .readFinished(job, let outcomes) = watch.begin(.readFinished(job, [.bytes(Array(text.utf8))])) else {
-            return nil
-        }
-        return outcomes.first
+    /// False if it is not parsed.
+    private func parses(_ text: String, by watch: ParsingWatch) -> Bool {
+        watch.parse(Array(text.utf8)) { true } ?? false
+    }
+
+    /// A process that does not get to the end of it: what is in the file meanwhile is what it leaves behind. False if it is not parsed.
+    private func diesOf(_ text: String, _ watch: ParsingWatch) throws -> Bool {
+        let mark = try #require(MarkFile(file))
+        guard let left = watch.parse(Array(text.utf8), { mark.read(limit: 1 << 16) }) else { return false }
+        mark.write(left, at: 0)
+        mark.cut(at: left.count)
+        return true
     }
 
     @Test("Is parsed a second time, and no third") func twoDeaths() throws {
-        for _ in 0..<2 { #expect(read("poison", by: try watch()) == .bytes(Array("poison".utf8))) }
+        for _ in 0..<2 { #expect(try diesOf("poison", try watch())) }
         let third = try watch()
-        #expect(read("poison", by: third) == .poisoned)
-        third.end()
-        #expect(read("another", by: third) == .bytes(Array("another".utf8)))
-        third.end()
-        #expect(read("poison", by: try watch()) == .poisoned)
+        #expect(!parses("poison", by: third))
+        #expect(parses("another", by: third))
+        #expect(!parses("poison", by: try watch()))
     }
 
     @Test("Who gets to the end of it clears what was held against it") func cleared() throws {
-        #expect(read("once", by: try watch()) == .bytes(Array("once".utf8)))
-        let second = try watch()
-        #expect(read("once", by: second) == .bytes(Array("once".utf8)))
-        second.end()
-        for _ in 0..<2 {
-            let next = try watch()
-            #expect(read("once", by: next) == .bytes(Array("once".utf8)))
-            next.end()
-        }
+        #expect(try diesOf("once", try watch()))
+        #expect(parses("once", by: try watch()))
+        #expect(try diesOf("once", try watch()))
+        #expect(parses("once", by: try watch()))
     }
 
     @Test("Another version of the program tries again") func upgraded() throws {
-        for _ in 0..<2 { _ = read("poison", by: try watch()) }
-        #expect(read("poison", by: try watch(version: "2")) == .bytes(Array("poison".utf8)))
-    }
-
-    @Test("What is only read and sent on is nobody's business") func notParsed() throws {
-        for _ in 0..<3 { #expect(read("sent", by: try watch(), isParsed: false) == .bytes(Array("sent".utf8))) }
+        for _ in 0..<2 { #expect(try diesOf("poison", try watch())) }
+        #expect(parses("poison", by: try watch(version: "2")))
     }
 
     @Test("A process that ends between two inputs has died of neither") func between() throws {
-        for _ in 0..<3 {
-            let watch = try watch()
-            #expect(read("fine", by: watch) == .bytes(Array("fine".utf8)))
-            watch.end()
+        for _ in 0..<3 { #expect(parses("fine", by: try watch())) }
+    }
+
+    @Test("Of two at once one waits: what is in the file when the process ends is what it died of") func oneAtATime()
+        async throws
+    {
+        let watch = try watch()
+        let mark = try #require(MarkFile(file))
+        let most = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<8 {
+                let text = Array("text \(number)".utf8)
+                group.addTask {
+                    watch.parse(text) {
+                        // (The digest in the slot is that of what is being parsed.)
+                        Array(mark.read(limit: 1 << 16).dropFirst(33).prefix(32)) == SHA256.digest(of: text).bytes
+                    } ?? false
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
+        #expect(most == 8)
     }
 }

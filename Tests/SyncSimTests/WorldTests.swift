@@ -313,7 +313,8 @@ extension Event {
     fileprivate var answeredJob: JobID? {
         switch self {
         case .scanned(let job, _), .inspected(let job, _), .hashed(let job, _), .readFinished(let job, _),
-            .diskFinished(let job, _), .stageListed(let job, _), .loaded(let job, _), .stored(let job),
+            .parsed(let job, _), .diskFinished(let job, _), .stageListed(let job, _), .loaded(let job, _),
+            .stored(let job),
             .storeFailed(let job):
             job
         case .started, .stopRequested, .noticed, .overflowed, .connected, .received, .sent, .disconnected, .deadline,
@@ -327,7 +328,7 @@ extension Effect {
     fileprivate var givenJob: JobID? {
         switch self {
         case .load(let job, _), .store(let job, _), .scan(let job, _, _), .inspect(let job, _), .hash(let job, _),
-            .read(let job, _), .disk(let job, _), .listStage(let job):
+            .read(let job, _), .parse(let job, _), .disk(let job, _), .listStage(let job):
             job
         case .send, .close, .wake, .report, .answer, .program, .finish: nil
         }

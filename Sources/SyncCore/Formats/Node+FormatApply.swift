@@ -9,36 +9,28 @@ extension Node {
         guard let rule = formats.rules.reader(of: path), let stage = plan.tasks[path]?.stage,
             case .file(_, let size) = stage.entry.content
         else { return }
-        let request = ReadRequest(
-            place: .stage(stage.name), expected: stage.stat, offset: 0, length: rule.bytesNeeded(of: size),
-            isParsed: true)
+        let request = ParseRequest(
+            place: .stage(stage.name), expected: stage.stat, length: rule.bytesNeeded(of: size),
+            parser: .header(rule, size: size))
         plan.tasks.update(path) { $0.state = .examined }
-        effects.add(.read(newJob(.readingStagedHeader(path, stage.name)), [request]))
+        effects.add(.parse(newJob(.readingStagedHeader(path, stage.name)), request))
     }
 
     mutating func finishReadingStagedHeader(
-        of path: Path, _ name: StageName, _ outcomes: [ReadOutcome], into effects: inout Effects
+        of path: Path, _ name: StageName, _ outcome: ParseOutcome<Parsed>, into effects: inout Effects
     ) {
         guard let task = plan.tasks[path], task.state == .examined, let stage = task.stage, stage.name == name,
-            case .file(let content, let size) = stage.entry.content
+            case .file(let content, _) = stage.entry.content
         else { return }
-        notePoison(outcomes.first, at: path, into: &effects)
-        switch outcomes.first {
-        case .poisoned?:
-            let rule = formats.rules.reader(of: path)
-            plan.tasks.update(path) { task in
-                task.format = rule?.poisoned(content)
-                task.state = .ready
-            }
-        case .bytes(let bytes)?:
-            let read = formats.rules.reader(of: path)?.mark(of: content, size: size, header: bytes)
+        notePoison(outcome, at: path, into: &effects)
+        if case .failed(let error) = outcome { return fail(path, error, into: &effects) }
+        let read = formats.rules.reader(of: path)?.mark(of: content, header: outcome)
+        if case .parsed = outcome {
             formats.faults[path] = read?.fault.map { FormatState.Fault(content: content, text: $0) }
-            plan.tasks.update(path) { task in
-                task.format = read?.0
-                task.state = .ready
-            }
-        case .failed(let error)?: fail(path, error, into: &effects)
-        case nil: fail(path, .inputOutput, into: &effects)
+        }
+        plan.tasks.update(path) { task in
+            task.format = read?.0
+            task.state = .ready
         }
     }
 

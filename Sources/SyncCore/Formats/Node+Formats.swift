@@ -44,9 +44,10 @@ extension Node {
             return false
         }
         formats.unread[result.path] = result
-        let request = ReadRequest(
-            place: .tree(result.path), expected: stat, offset: 0, length: rule.bytesNeeded(of: size), isParsed: true)
-        effects.add(.read(newJob(.readingHeader(result.path)), [request]))
+        let request = ParseRequest(
+            place: .tree(result.path), expected: stat, length: rule.bytesNeeded(of: size),
+            parser: .header(rule, size: size))
+        effects.add(.parse(newJob(.readingHeader(result.path)), request))
         return true
     }
 
@@ -56,12 +57,24 @@ extension Node {
         }
     }
 
-    mutating func finishReadingHeader(of path: Path, _ outcomes: [ReadOutcome], into effects: inout Effects) {
+    mutating func finishParsing(_ job: JobID, _ outcome: ParseOutcome<Parsed>, into effects: inout Effects) {
+        switch jobs.removeValue(forKey: job) {
+        case .readingSave(let path)?: finishReadingSave(path, outcome, into: &effects)
+        case .readingHeader(let path)?: finishReadingHeader(of: path, outcome, into: &effects)
+        case .readingStagedHeader(let path, let stage)?:
+            finishReadingStagedHeader(of: path, stage, outcome, into: &effects)
+        case .some, .none: break
+        }
+    }
+
+    private mutating func finishReadingHeader(
+        of path: Path, _ outcome: ParseOutcome<Parsed>, into effects: inout Effects
+    ) {
         formats.toRead[path] = nil
         guard let result = formats.unread.removeValue(forKey: path) else { return }
-        notePoison(outcomes.first, at: path, into: &effects)
-        guard let outcome = outcomes.first,
-            let (mark, fault) = formats.rules.reader(of: path)?.mark(of: result.outcome, header: outcome)
+        notePoison(outcome, at: path, into: &effects)
+        guard case .content(.file(let content, _), _, _) = result.outcome,
+            let (mark, fault) = formats.rules.reader(of: path)?.mark(of: content, header: outcome)
         else {
             // It is not what was read any more, or cannot be read now.
             watch.hashing[path] = nil
@@ -228,35 +241,24 @@ extension Node {
 
 extension Node {
     /// What ends the process when it is parsed is left out, and told of until the file is another.
-    mutating func notePoison(_ outcome: ReadOutcome?, at path: Path, into effects: inout Effects) {
+    mutating func notePoison(_ outcome: ParseOutcome<Parsed>, at path: Path, into effects: inout Effects) {
         switch outcome {
-        case .bytes: setAlarm(.itemPoisoned, subject: path.bytes, if: false, into: &effects)
+        case .parsed: setAlarm(.itemPoisoned, subject: path.bytes, if: false, into: &effects)
         case .poisoned: setAlarm(.itemPoisoned, subject: path.bytes, if: true, into: &effects)
-        case .failed, nil: break
+        case .failed: break
         }
     }
 }
 
 extension FormatRule {
-    /// With what is wrong with it.
-    func mark(of outcome: HashOutcome, header: ReadOutcome) -> (FormatMark, fault: String?)? {
-        guard case .content(.file(let content, let size), _, _) = outcome else { return nil }
-        switch header {
-        case .bytes(let bytes):
-            return bytes.count == bytesNeeded(of: size) ? mark(of: content, size: size, header: bytes) : nil
-        case .poisoned: return (poisoned(content), nil)
-        case .failed: return nil
+    /// With what is wrong with it. Nil if it could not be read. What ends the process takes the place of nothing that can be read.
+    func mark(of content: ContentID, header outcome: ParseOutcome<Parsed>) -> (FormatMark, fault: String?)? {
+        switch outcome {
+        case .parsed(.header(let header)):
+            (FormatMark(content: content, rule: fingerprint, reading: header.reading), header.fault)
+        case .poisoned: (FormatMark(content: content, rule: fingerprint, reading: .corrupt), nil)
+        case .failed, .parsed: nil
         }
-    }
-
-    /// It takes the place of nothing that can be read.
-    func poisoned(_ content: ContentID) -> FormatMark {
-        FormatMark(content: content, rule: fingerprint, reading: .corrupt)
-    }
-
-    func mark(of content: ContentID, size: UInt64, header bytes: [UInt8]) -> (FormatMark, fault: String?) {
-        let header = header(of: bytes, size: size)
-        return (FormatMark(content: content, rule: fingerprint, reading: header.reading), header.fault)
     }
 }
 

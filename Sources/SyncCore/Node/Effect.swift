@@ -21,6 +21,9 @@ public enum Effect: Sendable {
     case hash(JobID, [Path])
     /// Read pieces of files. Answered by `.readFinished`.
     case read(JobID, [ReadRequest])
+    /// Read a file and have it parsed, no two at a time. The shell sees to it that what ends the process there does so no third time.
+    /// Answered by `.parsed`.
+    case parse(JobID, ParseRequest)
     /// Run programs. Answered by `.diskFinished`.
     case disk(JobID, [DiskProgram])
     /// What lies in `.syncd/stage`. Answered by `.stageListed`.

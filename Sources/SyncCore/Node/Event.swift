@@ -24,6 +24,8 @@ public enum Event: Sendable {
     case hashed(JobID, [HashOutcome])
     /// Answers `Effect.read`, in the order of the requests.
     case readFinished(JobID, [ReadOutcome])
+    /// Answers `Effect.parse`.
+    case parsed(JobID, ParseOutcome<Parsed>)
     /// Answers `Effect.disk`, in the order of the programs.
     case diskFinished(JobID, [DiskResult])
     /// Answers `Effect.listStage`.

@@ -68,7 +68,7 @@ extension Node {
             case .bytes(let bytes): contents.append(bytes)
             case .failed(.notFound), .failed(.notDirectory), .failed(.isDirectory), .failed(.unsupported):
                 contents.append(nil)
-            case .failed, .poisoned:
+            case .failed:
                 watch.mustLoadRules = true
                 timers.retrySoon(at: now, limits)
                 return

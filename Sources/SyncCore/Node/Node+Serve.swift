@@ -148,10 +148,6 @@ extension Node {
     mutating func finishReading(_ job: JobID, _ outcomes: [ReadOutcome], into effects: inout Effects) {
         switch jobs.removeValue(forKey: job) {
         case .ignoreFiles(let files, let areAll)?: takeRules(files, areAll: areAll, outcomes, into: &effects)
-        case .readingSave(let path)?: finishReadingSave(path, outcomes, into: &effects)
-        case .readingHeader(let path)?: finishReadingHeader(of: path, outcomes, into: &effects)
-        case .readingStagedHeader(let path, let stage)?:
-            finishReadingStagedHeader(of: path, stage, outcomes, into: &effects)
         case .readingKept(let wanted, let version)?:
             finishReadingKept(wanted, version, outcomes, into: &effects)
         case .serving(let readings)?: sendRead(readings, outcomes, into: &effects)
@@ -177,7 +173,7 @@ extension Node {
                 } else {
                     small.append(SmallContent(id: reading.content, bytes: bytes))
                 }
-            case .failed, .poisoned:
+            case .failed:
                 // It is not what our row says: look again, and let the newer entry tell the peer.
                 look(at: reading.path)
                 noteServed(reading.content, at: reading.path, isWhole: false)

@@ -81,6 +81,7 @@ public struct Node: Sendable {
         case .inspected(let job, let inspection): finishInspection(job, inspection, into: &effects)
         case .hashed(let job, let outcomes): finishHashing(job, outcomes)
         case .readFinished(let job, let outcomes): finishReading(job, outcomes, into: &effects)
+        case .parsed(let job, let outcome): finishParsing(job, outcome, into: &effects)
         case .diskFinished(let job, let results): finishDisk(job, results, into: &effects)
         case .stageListed(let job, let files): take(job) { $0.finishStageList(files) }
         case .loaded(let job, let answers): finishLoad(job, answers, into: &effects)

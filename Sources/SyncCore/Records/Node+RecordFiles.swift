@@ -338,7 +338,7 @@ extension Node {
             note(
                 row.path,
                 RecordState.Finding(
-                    entry: disk.entry, stat: disk.stat, bytes: nil, isRacy: disk.isRacy, isOld: true))
+                    entry: disk.entry, stat: disk.stat, isRacy: disk.isRacy, isOld: true))
         }
         if rows.count == limits.batchPathsMax, let last = rows.last {
             enqueue(.adoptRecords(number, after: last.path))

@@ -37,7 +37,7 @@ extension Node {
         note(
             row.path,
             RecordState.Finding(
-                entry: entry, stat: stat, bytes: nil, isRacy: isRacy, isOld: isOld, isNew: row.disk == nil))
+                entry: entry, stat: stat, isRacy: isRacy, isOld: isOld, isNew: row.disk == nil))
         return true
     }
 
@@ -167,39 +167,32 @@ extension Node {
     private mutating func readFindings(into effects: inout Effects) {
         for (path, finding) in records.found where finding.mustBeRead && !records.reading.contains(key: path) {
             guard records.reading.count < limits.batchPathsMax else { return }
+            guard let number = book(of: path) else { continue }
             records.reading[path] = true
-            let request = ReadRequest(
-                place: .tree(path), expected: finding.stat, offset: 0,
-                length: Int(clamping: finding.entry.content.size),
-                isParsed: true)
-            effects.add(.read(newJob(.readingSave(path)), [request]))
+            let request = ParseRequest(
+                place: .tree(path), expected: finding.stat, length: Int(clamping: finding.entry.content.size),
+                parser: .document(path, records.books[number].model, limits.chunking))
+            effects.add(.parse(newJob(.readingSave(path)), request))
         }
     }
 
-    mutating func finishReadingSave(_ path: Path, _ outcomes: [ReadOutcome], into effects: inout Effects) {
+    mutating func finishReadingSave(_ path: Path, _ outcome: ParseOutcome<Parsed>, into effects: inout Effects) {
         records.reading[path] = nil
-        guard let finding = records.found[path], finding.mustBeRead else { return }
-        notePoison(outcomes.first, at: path, into: &effects)
-        if case .poisoned? = outcomes.first {
+        guard let finding = records.found[path], finding.mustBeRead, let number = book(of: path) else { return }
+        notePoison(outcome, at: path, into: &effects)
+        switch outcome {
+        case .poisoned:
             // Like any file that is no JSON.
-            records.found.update(path) { $0.bytes = [0] }
-            return
-        }
-        guard case .bytes(let bytes)? = outcomes.first,
-            finding.entry.content == .file(contentID(of: bytes), size: UInt64(bytes.count))
-        else {
+            let unreadable = SavedDocument([0], at: path, records.books[number].model, limits.chunking)
+            records.found.update(path) { $0.saved = unreadable }
+        case .parsed(.document(let saved))
+        where finding.entry.content == .file(saved.content, size: UInt64(saved.bytes.count)):
+            records.found.update(path) { $0.saved = saved }
+        case .parsed, .failed:
             // It is not what was found any more, or cannot be read now.
             records.found[path] = nil
             watch.changing[path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
-            return
         }
-        // Read once here, where the shell knows of which file, if this ends the process.
-        _ = JSONDocument.isReadable(bytes)
-        records.found.update(path) { $0.bytes = bytes }
-    }
-
-    private func contentID(of bytes: [UInt8]) -> ContentID {
-        ContentID(ContentHasher.chunks(of: bytes, limits.chunking).contentID)
     }
 
     // MARK: Telling

@@ -88,7 +88,7 @@ struct RecordState: Sendable {
         var paths: [Path] = []
         var bytes = 0
         for (path, finding) in found where !waiting.contains(key: path) && mayBeTold(path) {
-            bytes += finding.bytes?.count ?? 0
+            bytes += finding.saved?.bytes.count ?? 0
             if !paths.isEmpty, paths.count >= RecordState.setPathsMax || bytes > RecordState.setBytesMax { break }
             paths.append(path)
         }
@@ -214,7 +214,8 @@ struct RecordState: Sendable {
         let entry: Entry
         /// Nil for what is gone.
         let stat: Stat?
-        var bytes: [UInt8]?
+        /// What was read of it.
+        var saved: SavedDocument?
         let isRacy: Bool
         /// It was in the folder before anybody watched: its author cannot be asked to mend it.
         let isOld: Bool
@@ -225,7 +226,7 @@ struct RecordState: Sendable {
         /// What the folder did not show when it was saved.
         var unshown = SortedMap<Path, LogPosition>()
 
-        var mustBeRead: Bool { bytes == nil && entry.content.kind == .file }
+        var mustBeRead: Bool { saved == nil && entry.content.kind == .file }
     }
 
     /// What whoever saved a file can have known of the peer's sets.

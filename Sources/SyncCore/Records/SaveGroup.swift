@@ -31,11 +31,11 @@ struct SaveGroup {
     /// Why the file cannot be taken for what its model says; nil if it can.
     mutating func add(_ path: Path, _ finding: RecordState.Finding, over shown: Content?) -> Refusal? {
         var after: RecordDocument?
-        if let bytes = finding.bytes {
-            if bytes.isEmpty { return Refusal(.formatZeroLength) }
+        if let saved = finding.saved {
+            if saved.bytes.isEmpty { return Refusal(.formatZeroLength) }
             let document: RecordDocument
             do throws(DocumentFault) {
-                document = try RecordDocument(parsing: bytes, at: path, model: book.model)
+                document = try saved.document.get()
             } catch {
                 return Refusal(.formatCorrupt, error.sentence)
             }
@@ -85,7 +85,7 @@ struct SaveGroup {
     }
 
     private func file(at path: Path, _ finding: RecordState.Finding) -> ChangeSet.SavedFile {
-        guard case .file(let content, _) = finding.entry.content, let bytes = finding.bytes else {
+        guard case .file(let content, _) = finding.entry.content, let bytes = finding.saved?.bytes else {
             return ChangeSet.SavedFile(deleted: path, mode: finding.entry.mode, modified: finding.entry.modified)
         }
         return ChangeSet.SavedFile(

@@ -31,7 +31,7 @@ package final class Bounds: Invariant {
             if paths.count > act.limits.batchPathsMax {
                 court.find(self, on: act.machine, "\(paths.count) paths looked at at once")
             }
-        case .load, .store, .read, .disk, .listStage, .close, .wake, .report, .answer, .program, .finish: break
+        case .load, .store, .read, .parse, .disk, .listStage, .close, .wake, .report, .answer, .program, .finish: break
         }
     }
 

@@ -105,21 +105,6 @@ extension GuardedFormat {
         }
     }
 
-    /// The same file with another version in the same room; as it is where there is none.
-    func relabelled(_ bytes: [UInt8], from old: UInt32, to new: UInt32) -> [UInt8] {
-        var result = bytes
-        let digits = (Array("\(old)".utf8), Array("\(new)".utf8))
-        switch self {
-        case .catalog: result.replaceSubrange(60..<64, with: GuardedFormat.field(new))
-        case .container: result.replaceSubrange(8..<12, with: GuardedFormat.field(new))
-        case .project, .notes:
-            let start = self == .notes ? 6 : #"{"version": "#.utf8.count
-            guard digits.0.count == digits.1.count, result.dropFirst(start).starts(with: digits.0) else { return bytes }
-            result.replaceSubrange(start..<start + digits.0.count, with: digits.1)
-        }
-        return result
-    }
-
     private static func field(_ version: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(version >> $0 & 0xFF) } }
 
     private static let magic = Array("SQLite format 3\0".utf8)

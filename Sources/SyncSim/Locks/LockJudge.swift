@@ -53,7 +53,7 @@ package final class LockJudge: Checker {
         case .connected: life.history.connected(machine, at: world.now)
         case .disconnected: life.history.disconnected(machine, at: world.now)
         case .command(_, .endClaims(let ids, _)): for id in ids { end(id, machine) }
-        case .started, .stopRequested, .noticed, .overflowed, .scanned, .inspected, .hashed, .readFinished,
+        case .started, .stopRequested, .noticed, .overflowed, .scanned, .inspected, .hashed, .readFinished, .parsed,
             .diskFinished,
             .stageListed, .loaded, .stored, .storeFailed, .received, .sent, .deadline, .command:
             break
@@ -79,7 +79,8 @@ package final class LockJudge: Checker {
             world.rare.hit("locks: both nodes held the same, and said so")
             life.history.told(ofSplitOn: machine, at: world.now)
         case .close: life.history.disconnected(machine, at: world.now)
-        case .answer, .program, .report, .load, .store, .scan, .inspect, .hash, .read, .disk, .listStage, .send, .wake,
+        case .answer, .program, .report, .load, .store, .scan, .inspect, .hash, .read, .parse, .disk, .listStage, .send,
+            .wake,
             .finish:
             break
         }

@@ -1,3 +1,4 @@
+import RecordMerge
 import SyncCore
 import SyncModel
 
@@ -16,36 +17,29 @@ extension PlantedBugs {
         ]
     }
 
-    /// What is older than what it would take the place of is read as if it were of the same version. (What is broken, and what has no
-    /// room for that version in it, is read as it is.)
+    /// What is older than what it would take the place of is read as if it were of the same version. (What is broken is read as it is.)
     private static func blindToDowngrades(at isBent: @escaping (Place) -> Bool) -> PlantedBug.Ways {
-        var asked: [SortedMap<JobID, [ReadRequest]>] = [[:], [:]]
+        var asked: [SortedMap<JobID, Place>] = [[:], [:]]
         return PlantedBug.Ways(
             effect: { effect, machine, _ in
-                if case .read(let job, let requests) = effect { asked[machine][job] = requests }
+                if case .parse(let job, let request) = effect { asked[machine][job] = request.place }
                 return [effect]
             },
             event: { event, machine, world in
                 if case .started = event { asked[machine] = [:] }
-                guard case .readFinished(let job, let outcomes) = event,
-                    let requests = asked[machine].removeValue(forKey: job)
+                guard case .parsed(let job, .parsed(.header(.version(let found)))) = event,
+                    let place = asked[machine].removeValue(forKey: job), isBent(place),
+                    let known = versionKnown(at: place, on: machine, in: world), found < known
                 else { return event }
-                let bent = zip(requests, outcomes).map { request, outcome in
-                    guard request.isParsed, isBent(request.place), case .bytes(let bytes) = outcome else {
-                        return outcome
-                    }
-                    return .bytes(flattered(bytes, at: request.place, on: machine, in: world))
-                }
-                return .readFinished(job, bent)
+                return .parsed(job, .parsed(.header(.version(known))))
             })
     }
 
-    private static func flattered(_ bytes: [UInt8], at place: Place, on machine: Int, in world: World) -> [UInt8] {
-        guard let path = path(of: place, on: machine, in: world), let format = GuardedFormat.reading(path),
-            case .version(let known)? = world.machines[machine].store.rows[path]?.format?.reading,
-            case .version(let found) = format.age(of: bytes), found < known
-        else { return bytes }
-        return format.relabelled(bytes, from: found, to: known)
+    private static func versionKnown(at place: Place, on machine: Int, in world: World) -> UInt32? {
+        guard let path = path(of: place, on: machine, in: world), GuardedFormat.reading(path) != nil,
+            case .version(let known)? = world.machines[machine].store.rows[path]?.format?.reading
+        else { return nil }
+        return known
     }
 
     /// What is staged is for the path of which the other node has said that it holds this.
