@@ -15,15 +15,20 @@ struct DaemonTests {
 
     init() throws { desk = try Desk() }
 
-    @Test("a reader who has had his time while a writer waits is told that it is over")
-    func takenAway() async throws {
-        let daemon = try ScriptedDaemon(desk["control"], folder: desk.path) { call in
+    /// Grants every lock, always as the same, and answers everything else with "done".
+    private func grantingDaemon() throws -> ScriptedDaemon {
+        try ScriptedDaemon(desk["control"], folder: desk.path) { call in
             guard case .lock(let request) = call.request else { return [.result(call.id, DoneDocument().json)] }
             let lock = LockDocument(
                 id: "l1", paths: [Array("list".utf8)], isRead: request.isRead, mode: request.mode, holder: "",
                 node: [], sinceMilliseconds: 0, fence: 7)
             return [.result(call.id, lock.json)]
         }
+    }
+
+    @Test("a reader who has had his time while a writer waits is told that it is over")
+    func takenAway() async throws {
+        let daemon = try grantingDaemon()
         let coordinator = makeFileCoordinator(socket: desk["control"], clock: clock)
         try await coordinator.withAccess([.read(desk["list"])]) { grant in
             let call = daemon.calls.last
@@ -41,13 +46,7 @@ struct DaemonTests {
         "who gives a lock back wants to hear of it only if it is refused, which a daemon that answers all the same may do"
     )
     func quietRelease() async throws {
-        let daemon = try ScriptedDaemon(desk["control"], folder: desk.path) { call in
-            guard case .lock(let request) = call.request else { return [.result(call.id, DoneDocument().json)] }
-            let lock = LockDocument(
-                id: "l1", paths: [Array("list".utf8)], isRead: request.isRead, mode: request.mode, holder: "",
-                node: [], sinceMilliseconds: 0, fence: 7)
-            return [.result(call.id, lock.json)]
-        }
+        let daemon = try grantingDaemon()
         let coordinator = makeFileCoordinator(socket: desk["control"], clock: clock)
         for _ in 0..<2 { try await coordinator.withAccess([.write(desk["list"])]) { _ in } }
         await until { daemon.calls.count == 5 }
