@@ -119,7 +119,7 @@ extension Node {
             let since = formats.missingSince[row.path] ?? time
             let isOver = time >= since + limits.guardedDeleteMilliseconds
             formats.missingSince[row.path] = isOver ? nil : since
-            if !isOver { watch.changing[row.path] = since + limits.guardedDeleteMilliseconds }
+            if !isOver { watch.changing[row.path] = time + limits.changingRetryMilliseconds }
             return isOver
         }
     }
@@ -148,10 +148,9 @@ extension Node {
             revise(&row, to: gone, stat: nil, in: &batch)
             return false
         }
-        if header.reading.isBroken, let due = mayStillBeSaved(row.path) {
+        if header.reading.isBroken, mayStillBeSaved(row.path) {
             wait(&row, header.reading == .zeroLength ? .formatZeroLength : .formatCorrupt)
-            // Whoever goes on saving is noticed before that.
-            watch.changing[row.path] = due
+            watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
             return true
         }
         if formats.keeping == row.path, isUnshared(known, row) {
@@ -233,12 +232,10 @@ extension Node {
         }
     }
 
-    /// Until when; nil once that is over.
-    private mutating func mayStillBeSaved(_ path: Path) -> UInt64? {
+    private mutating func mayStillBeSaved(_ path: Path) -> Bool {
         let since = formats.brokenSince[path] ?? now.monotonicMilliseconds
         formats.brokenSince[path] = since
-        let due = since + limits.brokenPatienceMilliseconds
-        return now.monotonicMilliseconds < due ? due : nil
+        return now.monotonicMilliseconds < since + limits.brokenPatienceMilliseconds
     }
 }
 
