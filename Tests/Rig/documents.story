@@ -99,33 +99,31 @@ says_next 'systemctl enable --now syncd@photos && syncctl --config /etc/syncd/ph
 invites 'systemctl enable --now syncd@photos && syncctl --config /etc/syncd/photos.conf invite'
 on alpha test -S /run/syncd/photos.sock || fail "the instance has no socket of its own"
 on alpha test -e /var/lib/syncd/photos/state.db || fail "the instance has no state of its own"
-does alpha 'systemctl stop syncd' 'syncd' 'syncd@photos'
+on alpha systemctl stop syncd@photos
 on alpha adduser --disabled-password --gecos '' anna >"$world/out" 2>&1 || fail "no user: $(cat "$world/out")"
 does alpha 'adduser anna syncd-admin'
 on alpha su anna -c 'syncctl pause && syncctl resume' >"$world/out" 2>&1 || fail "an administrator may not: $(cat "$world/out")"
 on alpha mkdir -p /var/lib/prometheus/node-exporter
 does alpha 'syncctl metrics >/var/lib/prometheus/node-exporter/syncd.prom.new && mv /var/lib/prometheus/node-exporter/syncd.prom.new /var/lib/prometheus/node-exporter/syncd.prom'
 on alpha grep -q '^syncd_in_sync 1$' /var/lib/prometheus/node-exporter/syncd.prom || fail "no figures"
-# New keys, for both; then a pair that is wholly new.
+# New keys, for both; then beta is lost, and another machine takes its place.
 for node in alpha beta; do
     does "$node" 'syncctl renew-key'
 done
 settle
-does alpha 'syncctl unpair'
-does beta 'syncctl unpair'
-for node in alpha beta; do
-    does "$node" 'systemctl stop syncd'
-    does "$node" 'mv /etc/syncd/syncd.conf /etc/syncd/syncd.conf.old'
-    does "$node" 'mv /var/lib/syncd/default /var/lib/syncd/default.old'
-    does "$node" 'mv /srv/shared/.syncd /srv/shared.syncd.old'
-done
-does alpha 'syncctl init --name alpha --folder /srv/shared'
+on beta systemctl stop syncd
+on beta apt-get purge --yes syncd >"$world/out" 2>&1 || fail "it cannot be purged: $(cat "$world/out")"
+on beta rm -rf /srv/shared
+does beta 'apt-get install ./syncd_0.1.0-1_amd64.deb'
+does alpha 'syncctl unpair --forget'
+on alpha bash -c 'test -e /var/lib/syncd/default/state.db.before-forgetting-*' || fail "what was known of the pair is not kept"
 does beta 'syncctl init --name beta --folder /srv/shared --peer alpha.example:7420'
-invites 'systemctl enable --now syncd && syncctl invite'
+invites 'syncctl invite'
 does beta 'systemctl enable --now syncd && syncctl join TOKEN' TOKEN "$token"
 settle
-[ "$(on beta cat /srv/shared/FILE)" = one ] || fail "the file is gone"
-does alpha 'systemctl stop syncd'
+[ "$(on beta cat /srv/shared/FILE)" = one ] || fail "the file did not come to the new machine"
+[ "$(on alpha cat /srv/shared/FILE)" = one ] || fail "the file is gone"
+on alpha systemctl stop syncd
 does alpha 'apt-get remove syncd' 'remove' 'remove --yes'
 does alpha 'apt-get purge syncd' 'purge' 'purge --yes'
 on alpha test -e /srv/shared/FILE || fail "purging took a file"

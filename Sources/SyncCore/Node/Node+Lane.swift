@@ -640,17 +640,28 @@ extension Node {
     }
 
     /// Who takes away a directory, or puts something else in its place, has seen it, also if the peer made it and not all of it
-    /// was applied here: it may be there without its time.
+    /// was applied here: it may be there without its time. So has who writes over a file of which the peer has made the same.
     private func seen(by entry: Entry, at row: Row) -> VersionVector {
         var seen = row.reflected
-        let isOurs = row.head(by: .own)?.entry.content.isDirectory == true
-        let wanted = resolution(of: row)
-        guard row.disk?.entry.content.isDirectory == true, !entry.content.isDirectory, !isOurs,
-            wanted.entry.content.isDirectory
-        else { return seen }
-        let made = wanted.origins.content
+        guard let made = contentReplaced(by: entry, at: row) else { return seen }
         seen[made.author] = max(seen[made.author], made.position)
         return seen
+    }
+
+    private func contentReplaced(by entry: Entry, at row: Row) -> Origin? {
+        guard let disk = row.disk else { return nil }
+        if disk.entry.content.isDirectory {
+            let isOurs = row.head(by: .own)?.entry.content.isDirectory == true
+            let wanted = resolution(of: row)
+            let isGone = !isOurs && wanted.entry.content.isDirectory && !entry.content.isDirectory
+            return isGone ? wanted.origins.content : nil
+        }
+        // (A delete would take the peer's file with it, and his may be there for another reason.)
+        guard !entry.isAbsent, entry.content != disk.entry.content, row.condition == .normal, !row.owesCopy,
+            let theirs = row.head(by: .peer), theirs.entry.content == disk.entry.content,
+            theirs.origins.content.author == .peer
+        else { return nil }
+        return theirs.origins.content
     }
 
     func resolution(of row: Row) -> Resolution { reconciler.resolution(of: row) }
