@@ -37,7 +37,7 @@ rig: ## two machines with the package installed, story by story (root): network 
 	@.ci/packages tests
 	@if [ "$(TIER)" = vm ] || [ "$(TIER)" = light ]; then :; else .ci/packages containers; fi
 	@if [ "$(TIER)" = vm ]; then .ci/packages machines && swift build --scratch-path $(SCRATCH) --product rigdisk; fi
-	@package=$$(.ci/deb) && export RIG_DISK=$(abspath $(SCRATCH))/debug/rigdisk && for tier in $(or $(TIER),light container); do Tests/Rig/run.sh --tier $$tier "$$package" || exit; done
+	@package=$$(.ci/deb) && export RIG_DISK=$(abspath $(SCRATCH))/debug/rigdisk RIG_IMAGES=$(abspath $(SCRATCH))/rig && for tier in $(or $(TIER),light container); do Tests/Rig/run.sh --tier $$tier "$$package" || exit; done
 
 bench: ## the figures of the core, of two daemons beside cp, tar, rsync, Unison, Syncthing, of records and AB-1; BENCH=quick: smaller
 	@.ci/packages

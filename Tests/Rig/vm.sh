@@ -29,6 +29,7 @@ begin_world() {
     ip netns add "$name" || broken "no network namespace"
     ip -n "$name" link set lo up
     # Of two runs at once one makes what both start from.
+    mkdir -p "$(dirname "$images")"
     exec {turn}>"$images.turn"
     flock "$turn"
     ./image.sh "$images" >"$images.log" 2>&1 || broken "no image: $(tail -n 2 "$images.log")"

@@ -10,6 +10,8 @@ struct WatchState: Sendable {
     /// began.
     var clockStretches: [ClosedRange<Int64>] = []
     var clockSeen = Moment(monotonicMilliseconds: 0, wallMilliseconds: 0)
+    /// No other process has run since the last power cut.
+    var isFirstSinceCut = false
     /// After a power cut: what was seen being written or taken away since, and so is nobody's damage. Once the distrust has ended only
     /// that still counts which the rules left out (`distrustOfIgnored`).
     var handled = SortedMap<Path, Bool>()
@@ -1123,7 +1125,7 @@ extension Node {
         // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
         // says that it was not: the clock was ahead before the cut.)
         let isOvertaken = stat.identity == disk.stat.identity && stat.changed < disk.stat.changed
-        if watch.isSinceBoot(disk.stat.changed), !isOvertaken || watch.clockStretches.count > 1 { return false }
+        if watch.isSinceBoot(disk.stat.changed), !isOvertaken || watch.clockStretches.count > 1, !isOfBefore(row) { return false }
         // The same file as of the same time with other bytes: nobody did that.
         if stat.identity == disk.stat.identity, stat.modified == disk.stat.modified { return true }
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
@@ -1201,6 +1203,12 @@ extension Node {
             changes.append(stray.changed)
         }
         return changes.isEmpty ? stat.modified < known.modified || isSwept : changes.contains(stat.changed)
+    }
+
+    /// What our own log told before the cut was written before it, whatever its times say by a clock that has been put back since.
+    private func isOfBefore(_ row: Row) -> Bool {
+        guard watch.isFirstSinceCut, row.disk?.origins.content.author == .own else { return false }
+        return !isFoundSinceStart(row)
     }
 
     private func isFoundSinceStart(_ row: Row) -> Bool {
