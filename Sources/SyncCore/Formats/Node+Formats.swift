@@ -119,7 +119,7 @@ extension Node {
             let since = formats.missingSince[row.path] ?? time
             let isOver = time >= since + limits.guardedDeleteMilliseconds
             formats.missingSince[row.path] = isOver ? nil : since
-            if !isOver { watch.changing[row.path] = time + limits.changingRetryMilliseconds }
+            if !isOver { watch.changing[row.path] = since + limits.guardedDeleteMilliseconds }
             return isOver
         }
     }
@@ -148,9 +148,10 @@ extension Node {
             revise(&row, to: gone, stat: nil, in: &batch)
             return false
         }
-        if header.reading.isBroken, mayStillBeSaved(row.path) {
+        if header.reading.isBroken, let due = mayStillBeSaved(row.path) {
             wait(&row, header.reading == .zeroLength ? .formatZeroLength : .formatCorrupt)
-            watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
+            // Whoever goes on saving is noticed before that.
+            watch.changing[row.path] = due
             return true
         }
         if formats.keeping == row.path, isUnshared(known, row) {
@@ -232,10 +233,12 @@ extension Node {
         }
     }
 
-    private mutating func mayStillBeSaved(_ path: Path) -> Bool {
+    /// Until when; nil once that is over.
+    private mutating func mayStillBeSaved(_ path: Path) -> UInt64? {
         let since = formats.brokenSince[path] ?? now.monotonicMilliseconds
         formats.brokenSince[path] = since
-        return now.monotonicMilliseconds < since + limits.brokenPatienceMilliseconds
+        let due = since + limits.brokenPatienceMilliseconds
+        return now.monotonicMilliseconds < due ? due : nil
     }
 }
 

@@ -159,6 +159,8 @@ extension Node {
         noteDeletion(by: revision, of: old, &row)
         plan.resting[path] = nil
         noteRow(at: path)
+        // What waits to be saved on, or to come back, is weighed anew now that the peer has had his say.
+        if formats.missingSince.contains(key: path) || formats.brokenSince.contains(key: path) { look(at: path) }
         if losesUnseen(row) { row.owesCopy = true }
         let wanted = resolution(of: row)
         // What is shown here and not left out is still to be told of, and makes room first.
@@ -431,8 +433,8 @@ extension Node {
                 put(row, replacing: old, in: &batch, into: &effects)
                 // What the records say is to be there is not said by the row any more.
                 noteRow(at: row.path)
-                // What stands there now may be what is not told.
-                if isHeldBack(row.path) { look(at: row.path) }
+                // What stands there now, or that nothing does, may be what is not told.
+                if isHeldBack(row.path) || old.condition == .missing { look(at: row.path) }
                 continue
             }
             let position = nextPosition()

@@ -10,8 +10,9 @@ struct WatchState: Sendable {
     /// began.
     var clockStretches: [ClosedRange<Int64>] = []
     var clockSeen = Moment(monotonicMilliseconds: 0, wallMilliseconds: 0)
-    /// No other process has run since the last power cut.
-    var isFirstSinceCut = false
+    /// The latest time told of before a power cut (wall milliseconds), by the first process after it: by a clock that has been put back
+    /// over it, what bears an earlier one may be from before.
+    var toldBeforeCut: Int64?
     /// After a power cut: what was seen being written or taken away since, and so is nobody's damage. Once the distrust has ended only
     /// that still counts which the rules left out (`distrustOfIgnored`).
     var handled = SortedMap<Path, Bool>()
@@ -184,6 +185,9 @@ struct WatchState: Sendable {
         let rest: Int64 = time.nanoseconds == 0 ? 999 : isCoarse ? 9 : 0
         return clockStretches.contains { ($0.lowerBound - rest...$0.upperBound).contains(time.milliseconds) }
     }
+
+    /// Before the cut, by the clock as it was.
+    func mayBeTold(_ time: Timestamp) -> Bool { toldBeforeCut.map { time.milliseconds <= $0 } ?? false }
 
     /// Somebody did something to the file since the machine was started, and not only recovery.
     func isChangedSinceBoot(_ stat: Stat) -> Bool {
@@ -1125,7 +1129,8 @@ extension Node {
         // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
         // says that it was not: the clock was ahead before the cut.)
         let isOvertaken = stat.identity == disk.stat.identity && stat.changed < disk.stat.changed
-        if watch.isSinceBoot(disk.stat.changed), !isOvertaken || watch.clockStretches.count > 1, !isOfBefore(row) { return false }
+        let isSeenSince = watch.isSinceBoot(disk.stat.changed) && !watch.mayBeTold(disk.stat.changed)
+        if isSeenSince, !isOvertaken || watch.clockStretches.count > 1 { return false }
         // The same file as of the same time with other bytes: nobody did that.
         if stat.identity == disk.stat.identity, stat.modified == disk.stat.modified { return true }
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
@@ -1203,12 +1208,6 @@ extension Node {
             changes.append(stray.changed)
         }
         return changes.isEmpty ? stat.modified < known.modified || isSwept : changes.contains(stat.changed)
-    }
-
-    /// What our own log told before the cut was written before it, whatever its times say by a clock that has been put back since.
-    private func isOfBefore(_ row: Row) -> Bool {
-        guard watch.isFirstSinceCut, row.disk?.origins.content.author == .own else { return false }
-        return !isFoundSinceStart(row)
     }
 
     private func isFoundSinceStart(_ row: Row) -> Bool {

@@ -470,10 +470,12 @@ package final class Watch: Checker {
         }
     }
 
-    /// On the other machine a person had written over it without looking, and here, where it was still in the folder, nobody had synced
-    /// it. (What a daemon places or sets aside it has to sync.)
+    /// On the other machine a person had written over it without looking, or it had come to another path with its directory; and here,
+    /// where it was still in the folder, nobody had synced it. (What a daemon places or sets aside it has to sync.)
     private func excuseUnsynced(of duties: [Ledger.Duty], _ before: Disaster, _ world: World) {
-        for duty in duties where duty.demand == .kept && world.ledger.wasOverwrittenBlindly(duty.value, at: duty.path) {
+        for duty in duties {
+            let isOverwritten = duty.demand == .kept && world.ledger.wasOverwrittenBlindly(duty.value, at: duty.path)
+            guard isOverwritten || duty.demand == .inTree else { continue }
             let places = before.tree.filter { $0.value == duty.value }.map(\.key)
             let isSetAside = before.all.count { $0 == duty.value } > places.count
             guard !places.isEmpty, !isSetAside, !places.contains(where: { before.safe[$0] == duty.value }),

@@ -187,6 +187,13 @@ package final class FormatLife {
         for path in saves.keys { lose(at: path) { value in disks.contains { $0.value(at: path) == value } } }
     }
 
+    /// The operator has put back an old state of a folder: what is not in that he has taken away, as any person might have.
+    func putBack(was: SortedMap<Path, Value>, is now: SortedMap<Path, Value>, at time: Int64) {
+        for path in saves.keys where now[path] == nil {
+            if let value = was[path] { giveUp(value, at: path, time) }
+        }
+    }
+
     /// What is nowhere any more cannot be asked for.
     func lose(at path: Path, unless isThere: (Value) -> Bool) {
         for (index, save) in (saves[path] ?? []).enumerated() where save.fate != .lost && !isThere(save.value) {

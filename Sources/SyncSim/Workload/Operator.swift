@@ -200,6 +200,7 @@ extension Operator {
         world.watch?.excuseLost(values, world)
         world.watch?.announce(.restoredTree, machine, world)
         world.formatLife?.disaster(world)
+        world.formatLife?.putBack(was: was, is: disk.treeValues, at: world.now)
     }
 }
 
