@@ -6,9 +6,10 @@ public import SyncModel
 /// It never assumes that an effect succeeds, or when; it goes on when the completion event comes back.
 ///
 /// How it is laid out: everything that reads or writes rows is a `Transaction`, run one at a time in order of arrival
-/// (`Node+Lane`), so rows never have two writers. Around it, by theme: what the disk shows (`Node+Observe`), what of it was
-/// deleted (`Node+Deletes`), the log from the peer (`Node+Import`), bringing the folder to the wanted state (`Node+Plan`,
-/// `Node+Fetch`, `Node+Apply`), the link (`Node+Session`, `Node+Serve`), restart (`Node+Recovery`), people (`Node+Commands`).
+/// (`Node+Lane`), so rows never have two writers. Around it, by theme: what the disk shows (`Node+Watch`, `Node+Looks`,
+/// `Node+Contents`, after a power cut `Node+Damage`), what of it was deleted (`Node+Deletes`), the log from the peer
+/// (`Node+Import`), bringing the folder to the wanted state (`Node+Plan`, `Node+Fetch`, `Node+Apply` and what follows it),
+/// the link (`Node+Session`, `Node+Serve`), restart (`Node+Recovery`), people (`Node+Commands`).
 public struct Node: Sendable {
     public enum Phase: UInt8, Hashable, Sendable {
         case off, recovering, running, stopping, finished

@@ -1,0 +1,315 @@
+import SyncModel
+
+/// What a batch has done becomes rows, versions and log in one store batch; only then is anything acknowledged.
+extension Node {
+    mutating func commitItems(
+        _ items: [AppliedItem], _ parents: SortedMap<Path, Stat>, _ answers: inout Answers, into effects: inout Effects
+    ) {
+        let before = answers.rowsByPath()
+        var rows = before
+        for row in answers.rows() where rows[row.path] == nil { rows[row.path] = row }
+        let all = rows
+        let namesakes = Namesakes(answers.rows())
+        var batch = Batch()
+        for (parent, stat) in parents where items.allSatisfy({ $0.task.path != parent || !$0.outcome.isDone }) {
+            guard let disk = rows[parent]?.disk, disk.entry.content.isDirectory else { continue }
+            // A mode or time that is not ours is a user's change: it stays visible as a difference.
+            var shown = stat
+            shown.mode = disk.stat.mode
+            shown.modified = disk.stat.modified
+            rows[parent]?.disk?.stat = shown
+        }
+        for item in items {
+            if !item.keepsIntent { batch.add(.dropIntent(item.intent.stage)) }
+            plan.tasks[item.task.path] = nil
+            if let from = item.task.adoptedFrom?.path {
+                apply.adopted[from] = nil
+                plan.want(from)
+            }
+            for follower in item.task.followers { plan.want(follower) }
+            switch item.outcome {
+            case .done(let stats) where stats.first == .some(nil) && !item.step.isRemoval && item.task.stage == nil:
+                // Gone again before we could look: what it was then is for a look to say.
+                giveUp(item, reason: nil, rows: &rows, in: &batch, into: &effects)
+            case .done(let stats):
+                settle(item, stats, parents: parents, namesakes, rows: &rows, in: &batch, into: &effects)
+            case .raced: giveUp(item, reason: nil, rows: &rows, in: &batch, into: &effects)
+            case .failed(let error): giveUp(item, reason: error, rows: &rows, in: &batch, into: &effects)
+            case .running: break
+            }
+        }
+        for (path, row) in rows.rows { put(row, replacing: all[path], in: &batch, into: &effects) }
+        expectEchoes(of: rows)
+        release()
+        for item in items { if let stat = item.adjusted { lookAtNamesakes(of: item.task.path, stat, namesakes) } }
+        store(&batch, into: &effects)
+    }
+
+    private mutating func release() {
+        apply.batch = nil
+        apply.isTransacting = false
+        endWriting()
+        releaseDeferred()
+    }
+
+    /// What was written is written: looks that were asked for before may not have seen it.
+    mutating func endWriting() {
+        for (path, _) in apply.writing { watch.overtake(path) }
+        apply.writing.removeAll()
+        apply.moving = []
+    }
+
+    /// Looks that had to wait for our own writing.
+    mutating func releaseDeferred() {
+        for (path, sawWriting) in watch.deferred where !apply.touches(path) {
+            // Times can be set over a write: where somebody wrote, only reading tells.
+            if sawWriting { watch.toHash[path] = true } else { watch.toInspect[path] = true }
+        }
+        watch.deferred.removeAll { path, _ in !apply.touches(path) }
+        for (path, _) in plan.afterBatch where !apply.touches(path) {
+            plan.afterBatch[path] = nil
+            plan.want(path)
+        }
+    }
+
+    private mutating func settle(
+        _ item: AppliedItem, _ stats: [Stat?], parents: SortedMap<Path, Stat>, _ namesakes: Namesakes,
+        rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
+    ) {
+        plan.madeProgress = true
+        let path = item.task.path
+        var row = rows[path] ?? Row(path: path)
+        let old = row.disk
+        if let format = item.task.format { row.format = format }
+        let isOvertaken = wasOvertaken(row, since: item.wanted.version)
+        row.reflected = row.reflected.joined(with: item.wanted.version)
+        row.condition = .normal
+        row.waiting = nil
+        row.owesCopy = false
+        row.disk = nil
+        // A file that was taken away again in that very moment was there all the same: its absence is news for the next look.
+        let found = item.step.isRemoval ? nil : parents[path] ?? (stats.first ?? nil) ?? item.task.stage?.stat
+        if let found {
+            let ours = asWeLeftIt(found, item)
+            let isRacy = isRacy(item, old, rows) || isInTick(found, item) || hasOtherNames(item, namesakes)
+            if isRacy { readAgain(path, found) }
+            row.disk = Row.DiskState(
+                entry: item.wanted.entry, stat: ours, origins: item.wanted.origins, isRacy: isRacy)
+            if ours != found || (stats.first ?? nil) == nil { watch.deferred[path] = found.kind != .directory }
+        }
+        if let stage = item.task.stage, let chunks = stage.chunks, case .file(let id, _) = item.wanted.entry.content {
+            batch.add(.putChunks(id, chunks))
+        }
+        if let from = item.task.adoptedFrom?.path, var source = rows[from] {
+            let isOvertaken = wasOvertaken(source, since: item.sourceVersion)
+            let shown = source.disk?.entry ?? item.wanted.entry
+            source.disk = nil
+            source.reflected = source.reflected.joined(with: item.sourceVersion)
+            source.owesCopy = false
+            source.condition = .normal
+            source.waiting = nil
+            // Told anew meanwhile as what stood there, for a peer that was set back.
+            if isOvertaken { revise(&source, to: gone(shown), stat: nil, isReasserted: true, in: &batch) }
+            rows[from] = source
+        }
+        let aside = (item.step.isRemoval ? stats.first : stats.last) ?? nil
+        keep(item.displaced, old: old, stat: aside, rows: &rows, in: &batch, into: &effects)
+        if item.isUnwritten, case .conflictCopy(let copy)? = item.displaced { noteUnwritten(copy, rows: &rows) }
+        if case .conflictCopy? = item.displaced, aside != nil { settleConflict(&row, in: &batch) }
+        if isOvertaken {
+            // The peer was set back meanwhile and has taken back what was applied, or we have written it off: what stands
+            // here now is ours to tell.
+            let shown = row.disk?.entry ?? gone(item.wanted.entry)
+            revise(&row, to: shown, stat: row.disk?.stat, isReasserted: true, in: &batch)
+        }
+        rows[path] = row
+        if row.isUnsettled { plan.want(path) }
+        if row.disk?.entry.content.isDirectory == true, old?.entry.content.isDirectory != true {
+            // Nobody watches a new directory until the notice of it has been read.
+            rescan(path)
+            noteYoung(path)
+        }
+        if row.disk?.entry.content.isDirectory == true { plan.roundIsWanted = plan.roundIsWanted || plan.someWait }
+    }
+
+    /// Since the batch was made the peer has taken back some of what the row knew, or the row has been told anew in our name.
+    private func wasOvertaken(_ row: Row, since version: VersionVector) -> Bool {
+        !row.version.covers(version) || row.version.own > version.own
+    }
+
+    /// A deleted path keeps the mode and time it had.
+    func gone(_ entry: Entry) -> Entry {
+        Entry(content: .absent, mode: entry.mode, modified: entry.modified)
+    }
+
+    /// A file that only got another time, mode or name has not been read by that: it is still to be.
+    func isRacy(_ item: AppliedItem, _ old: Row.DiskState?, _ rows: RowMap) -> Bool {
+        if let from = item.task.adoptedFrom?.path { return rows[from]?.disk?.isRacy == true }
+        return item.step == .adjust && old?.isRacy == true
+    }
+
+    /// Written by another name in that very moment it would not show by the time we have set, and nobody tells of it here.
+    private func hasOtherNames(_ item: AppliedItem, _ namesakes: Namesakes) -> Bool {
+        guard let stat = item.retimed else { return false }
+        return namesakes[stat.identity].contains { !item.paths.contains($0.path) }
+    }
+
+    /// Put in place in this very tick of a file system that stamps coarsely: a save in the same tick would not show. (Where
+    /// stamps are fine the tick is over before a person can see the file.)
+    private func isInTick(_ found: Stat, _ item: AppliedItem) -> Bool {
+        found.kind == .file && item.task.stage != nil && found.isCoarse
+            && found.isFresh(during: now.wallMilliseconds...now.wallMilliseconds)
+    }
+
+    /// What stood there at the end of our program may already be a user's next save. Where it differs from what we put
+    /// there, the row keeps what we put there, so that the next look sees the difference.
+    private func asWeLeftIt(_ found: Stat, _ item: AppliedItem) -> Stat {
+        var ours = found
+        ours.kind = item.wanted.entry.content.kind ?? found.kind
+        ours.mode = item.wanted.entry.content.kind == .symlink ? found.mode : item.wanted.entry.mode
+        if let staged = item.task.stage {
+            ours.identity = staged.stat.identity
+            if found.kind != .directory { ours.size = staged.stat.size }
+        } else if let before = item.task.adoptedFrom?.stat ?? (item.step == .adjust ? item.task.stat : nil) {
+            ours.identity = before.identity
+            ours.size = before.size
+        }
+        let time = expectedTime(of: item)
+        // What the file system keeps of a time, the staged file has shown: any other is somebody's.
+        let isKnown = item.task.stage?.entry.modified == item.wanted.entry.modified && found.kind != .directory
+        if isKnown ? found.modified != time : !found.modified.mayStand(for: time) { ours.modified = time }
+        return ours
+    }
+
+    /// What had to make room: a version that is kept, or a file of the tree under a new name.
+    mutating func keep(
+        _ displaced: Intent.Displaced?, old: Row.DiskState?, stat: Stat?, rows: inout RowMap, in batch: inout Batch,
+        into effects: inout Effects
+    ) {
+        switch displaced {
+        case nil:
+            break
+        case .version(let planned)?, .quarantine(let planned)?:
+            // Late writers are waited for from when it was displaced, not from when that was planned.
+            let version = planned.with(keptMilliseconds: now.wallMilliseconds)
+            batch.add(.putVersion(version))
+            expectLateWriter(of: version)
+            effects.add(.report(.note(Note(code: version.reason, subject: version.path.bytes))))
+            if version.isQuarantined {
+                effects.add(.report(.note(Note(code: .itemRestored, subject: version.path.bytes))))
+            }
+        case .conflictCopy(let path)?:
+            guard let old, let stat else {
+                look(afterBatch: path)
+                break
+            }
+            // A save in that very moment: the row keeps the loser as it was, so that the next look sees the difference.
+            let isOurs = stat.isSameContent(as: old.stat)
+            let shown = isOurs ? stat : old.stat
+            var row = rows[path] ?? Row(path: path)
+            let wanted = resolution(of: row)
+            if wanted.entry.agrees(with: old.entry) {
+                row.disk = Row.DiskState(entry: wanted.entry, stat: shown, origins: wanted.origins)
+                row.reflected = row.version
+                row.condition = .normal
+                row.waiting = nil
+            } else {
+                revise(&row, to: old.entry, stat: shown, in: &batch)
+            }
+            // The rename has just changed its time: of a save since then that may not tell, only reading does.
+            row.disk?.isRacy = true
+            watch.deferred[path] = true
+            rows[path] = row
+            effects.add(.report(.note(Note(code: .conflictFile, subject: path.bytes))))
+        }
+    }
+
+    /// The loser goes on under the name of its copy. Written down as "seen both, this one stands here", or it would win this
+    /// path as well when the winner leaves it.
+    mutating func settleConflict(_ row: inout Row, in batch: inout Batch) {
+        guard row.heads.count > 1, let disk = row.disk else { return }
+        revise(&row, to: disk.entry, stat: disk.stat, in: &batch)
+    }
+
+    private mutating func giveUp(
+        _ item: AppliedItem, reason: DiskError?, rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
+    ) {
+        let path = item.task.path
+        if let refuge = item.rescuedTo { look(afterBatch: refuge) }
+        if let stage = item.task.stage, !item.keepsIntent { plan.abandoned.append(stage.name) }
+        for touched in item.paths { look(afterBatch: touched) }
+        if let parent = path.parent { look(afterBatch: parent) }
+        plan.want(path)
+        // Tried again when a look finds something new, or after a pause.
+        plan.fresh[path] = nil
+        plan.someWait = true
+        rest(path)
+        if let stat = item.stranded { settleStranded(item, stat, rows: &rows) }
+        if item.isUnwritten {
+            noteUnwritten(item.stranded == nil ? item.task.adoptedFrom?.path ?? path : path, rows: &rows)
+        }
+        guard var row = rows[path] else { return }
+        if let stat = item.standing, stat.kind == .directory, row.disk == nil {
+            // Found by a look, it would be a person's. It is nobody's until what it lacks has been applied.
+            row.disk = Row.DiskState(
+                entry: Entry(content: .directory, mode: stat.mode, modified: stat.modified), stat: stat,
+                origins: Resolution.nothing.origins)
+            // What somebody has put into it before anybody watched it is told by no notice.
+            rescan(path)
+            noteYoung(path)
+        }
+        guard let reason else {
+            wait(&row, .pathBusy)
+            rows[path] = row
+            return
+        }
+        if reason == .noSpace || reason == .inputOutput || reason == .readOnly {
+            setAlarm(Node.reason(for: reason), reason.facts(at: path), if: true, into: &effects)
+        }
+        if item.isInPlace {
+            settleInPlace(item, &row, in: &batch)
+        } else {
+            wait(&row, Node.reason(for: reason))
+        }
+        rows[path] = row
+        if reason == .notEmpty { enqueue(.explainNotEmpty(path, after: nil, sawLive: false)) }
+    }
+
+    /// The directory it came from may have gone in the same batch. Found by a look, it would be a person's.
+    private mutating func settleStranded(_ item: AppliedItem, _ stat: Stat, rows: inout RowMap) {
+        guard let from = item.task.adoptedFrom?.path, let shown = item.intent.shown, let source = rows[from],
+            let known = source.disk, let target = rows[item.task.path],
+            let row = settled(
+                target, RecoveryState.Moved(path: target.path, stat: stat, shown: shown), from: known)
+        else { return }
+        rows[row.path] = row
+        if let row = settled(source, RecoveryState.Taken(path: from, identity: stat.identity)) { rows[from] = row }
+    }
+
+    /// Its author may not have synced it, and now the kernel takes it for written. It still can be read.
+    func noteUnwritten(_ path: Path, rows: inout RowMap) {
+        guard rows[path]?.disk?.stat.kind == .file else { return }
+        rows[path]?.disk?.isUnwritten = true
+    }
+
+    /// Found by a look once the peer has told of something newer, what we have put there would be a person's.
+    private mutating func settleInPlace(_ item: AppliedItem, _ row: inout Row, in batch: inout Batch) {
+        guard let stage = item.task.stage else { return }
+        if let chunks = stage.chunks, case .file(let id, _) = item.wanted.entry.content {
+            batch.add(.putChunks(id, chunks))
+        }
+        row.disk = Row.DiskState(
+            entry: item.wanted.entry, stat: asWeLeftIt(stage.stat, item), origins: item.wanted.origins, isRacy: true)
+        row.reflected = row.reflected.joined(with: item.wanted.version)
+        row.waiting = nil
+        row.owesCopy = false
+        guard stage.stat.kind == .directory else { return }
+        rescan(row.path)
+        noteYoung(row.path)
+    }
+
+    /// A look at what we are writing, for when that is done.
+    mutating func look(afterBatch path: Path) {
+        if !path.isRoot, !path.isReserved, watch.deferred[path] == nil { watch.deferred[path] = false }
+    }
+}

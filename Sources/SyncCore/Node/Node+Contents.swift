@@ -1,0 +1,154 @@
+import SyncModel
+
+/// What was read becomes a revision of our own log, unless it is what the row wants already, damage, or held back.
+extension Node {
+    mutating func takeHashes(_ results: [HashedPath], _ answers: inout Answers, into effects: inout Effects) {
+        watch.observing -= 1
+        let rows = answers.rowsByPath()
+        let namesakes = Namesakes(answers.rows())
+        let kept = keptContents(of: results, &answers)
+        var batch = Batch()
+        for result in results {
+            if waitsForHeader(result, rows[result.path], into: &effects) { continue }
+            let isOutOfDate = watch.hashing.removeValue(forKey: result.path) == false
+            if let seen = watch.seenWhileHashing.removeValue(forKey: result.path), !result.shows(seen) {
+                watch.toHash[result.path] = true
+            }
+            if watch.readDuringLoss.removeValue(forKey: result.path) != nil { look(at: result.path) }
+            if apply.touches(result.path) {
+                watch.deferred[result.path] = true
+                continue
+            }
+            // (The rules may have come to cover it since it was looked at.)
+            if isOutOfDate || watch.rules.isIgnored(result.path.bytes, isDirectory: false) {
+                if case .content(let content, _, let stat) = result.outcome { noteStray(stat, content, result.path) }
+                look(at: result.path)
+                continue
+            }
+            watch.sinceScan?[result.path] = true
+            let old = rows[result.path]
+            var row = old ?? Row(path: result.path)
+            switch result.outcome {
+            case .content(.directory, _, _), .absent:
+                look(at: row.path)
+            case .content(let content, let list, let stat):
+                if case .file(let id, _) = content { batch.add(.putChunks(id, list)) }
+                if !row.needsApply, !waitsSinceBefore(row) { row.waiting = nil }
+                if row.disk == nil { watch.noteHome(of: row.path) }
+                // (Not all that is read has been looked at before.)
+                if stat.kind == .file { lookAtNamesakes(of: row.path, stat, namesakes) }
+                revised(
+                    &row, showing: content, stat: stat, isRacy: result.isRacy, namesakes: namesakes,
+                    kept: kept[row.path] ?? [], in: &batch)
+                noteFormat(&row)
+                watch.heeded[row.path] = nil
+            case .changing:
+                wait(&row, .contentChanging)
+                watch.changing[row.path] = now.monotonicMilliseconds + limits.changingRetryMilliseconds
+            case .failed(let error):
+                wait(&row, Node.reason(for: error))
+                let pause = limits.retryPause(afterTries: row.waiting?.tries ?? 1)
+                watch.changing[row.path] = now.monotonicMilliseconds + pause
+            }
+            put(row, replacing: old, in: &batch, into: &effects)
+            if row.isUnsettled { plan.want(row.path) }
+        }
+        if !batch.isEmpty { store(&batch, into: &effects) }
+    }
+
+    /// Once a change would show in its times.
+    mutating func readAgain(_ path: Path, _ stat: Stat) {
+        let pause = min(limits.racyMilliseconds, UInt64(stat.grainMilliseconds) + Node.racyMarginMilliseconds)
+        watch.changing[path] = now.monotonicMilliseconds + pause
+    }
+
+    private static let racyMarginMilliseconds: UInt64 = 20
+
+    /// Compares what was found with what the row says, and records a change of ours if there is one.
+    mutating func revised(
+        _ row: inout Row, showing content: Content, stat: Stat, isRacy: Bool = false, namesakes: Namesakes,
+        kept: [ContentID] = [], in batch: inout Batch
+    ) {
+        var entry = Entry(content: content, mode: stat.mode, modified: stat.modified)
+        if case .symlink = content { entry.mode = 0o777 }
+        if let disk = row.disk, disk.entry.content.kind == content.kind {
+            // A file system may keep less than we asked for; unchanged on disk means unchanged.
+            if stat.modified == disk.stat.modified { entry.modified = disk.entry.modified }
+            if stat.mode == disk.stat.mode { entry.mode = disk.entry.mode }
+        }
+        if isRacy { readAgain(row.path, stat) }
+        // A file seen missing and found again as another file was made anew, whatever it holds: whoever deletes the old one
+        // elsewhere has not seen this one.
+        let isMadeAnew =
+            row.condition == .missing && stat.kind != .directory && row.disk?.stat.identity != stat.identity
+        if let disk = row.disk, disk.entry == entry, !isMadeAnew {
+            let hasFailed = watch.unwritten.removeValue(forKey: row.path) == stat.identity
+            row.disk?.isUnwritten = hasFailed || disk.isUnwritten(as: stat)
+            row.disk?.stat = stat
+            row.disk?.isRacy = isRacy
+            endHoldingBack(&row)
+            if row.condition == .missing { revived(&row) }
+            return
+        }
+        if isDamage(row, found: entry, stat, namesakes), !isRenamed(entry, stat, to: row, namesakes) {
+            if row.condition != .damaged { row.waiting = nil }
+            if let content = contentOfRemains(stat, at: row, namesakes), content != row.disk?.entry.content {
+                let whole = Entry(content: content, mode: entry.mode, modified: entry.modified)
+                revise(&row, to: whole, stat: stat, in: &batch)
+                cancel(row.path)
+            }
+            row.condition = .damaged
+            let origins = row.disk?.origins ?? Resolution.nothing.origins
+            row.disk = Row.DiskState(entry: entry, stat: stat, origins: origins, isRacy: isRacy)
+            plan.want(row.path)
+            return
+        }
+        let wanted = resolution(of: row)
+        if row.needsApply, wanted.entry.agrees(with: entry) {
+            let isUnwritten = row.disk?.isUnwritten(as: stat) ?? false
+            row.disk = Row.DiskState(
+                entry: wanted.entry, stat: stat, origins: wanted.origins, isRacy: isRacy, isUnwritten: isUnwritten)
+            row.reflected = row.version
+            row.condition = .normal
+            row.waiting = nil
+            row.owesCopy = false
+            return
+        }
+        if holdsBack(&row, content) { return }
+        if leaveToRecords(&row, entry, stat, isRacy: isRacy) { return }
+        if holdsDowngrade(&row, entry, stat, isRacy: isRacy, kept, in: &batch) { return }
+        let source = namesakes[stat.identity].first { other in
+            other.path != row.path && other.condition == .missing && other.disk?.entry.content == content
+        }
+        if let source { deletes.movedTo[source.path] = row.path }
+        noteTurnedUp(stat.identity, entry.content, at: row.path, namesakes)
+        if let disk = row.disk, row.condition != .damaged, disk.stat.identity != stat.identity {
+            noteStray(disk.stat, disk.entry.content, row.path)
+        }
+        let isReasserted = isMadeAnew || row.condition == .damaged
+        revise(&row, to: entry, stat: stat, movedFrom: source?.path, isReasserted: isReasserted, in: &batch)
+        row.disk?.isRacy = isRacy
+        if watch.unwritten.removeValue(forKey: row.path) == stat.identity { row.disk?.isUnwritten = true }
+        cancel(row.path)
+    }
+
+    mutating func wait(_ row: inout Row, _ reason: MessageCode) {
+        let before = row.waiting.flatMap { $0.reason == reason ? $0 : nil }
+        // Since a time to come: the clock has been put back. It waits from now at the latest, or patience would never end.
+        let since = min(before?.sinceMilliseconds ?? now.wallMilliseconds, now.wallMilliseconds)
+        row.waiting = Row.Waiting(reason: reason, sinceMilliseconds: since, tries: (before?.tries ?? 0) + 1)
+    }
+
+    static func reason(for error: DiskError) -> MessageCode {
+        switch error {
+        case .noSpace: .diskFull
+        case .inputOutput, .readOnly: .diskError
+        case .permission: .pathPermission
+        case .busy: .pathBusy
+        case .nameTooLong, .unsupported, .crossDevice: .pathUnsupported
+        case .notFound, .notDirectory: .waitingParent
+        case .notEmpty: .waitingChildren
+        case .exists, .isDirectory, .mismatch: .pathBusy
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import SyncModel
+
+/// After a power cut: whether what stands in the folder was made by somebody, or is what the cut has left. Only times, identities and what was
+/// seen since can say so, and where they cannot it counts as damage: nothing is lost by asking the peer.
+extension Node {
+    /// Somebody was seen at work here, or took away a directory above.
+    func isHandled(_ path: Path) -> Bool {
+        var next: Path? = path
+        while !watch.handled.isEmpty, let place = next {
+            if watch.handled.contains(key: place) { return true }
+            next = place.parent
+        }
+        return false
+    }
+
+    /// Not yet read since the power cut: what the file holds is anybody's guess until the first whole scan has seen it.
+    func isUnread(_ row: Row) -> Bool {
+        !incoming.initialScanDone && row.condition == .normal && row.disk?.entry.content.kind == .file && isSuspect(row)
+    }
+
+    /// After a power cut, content that changed while its time did not, or that is empty now, is what the cut left of the file.
+    func isDamage(_ row: Row, found entry: Entry, _ shown: Stat, _ namesakes: Namesakes) -> Bool {
+        guard let disk = row.disk else { return isBackEmpty(row, entry, shown) }
+        let (stat, isSwept) = (watch.asLeft(shown), watch.isSwept(shown))
+        // Known damage is no version because its time or mode has changed. (Another file that holds the same is, if it was made
+        // since the machine is up.)
+        if entry.content == disk.entry.content {
+            let isMade = stat.identity != disk.stat.identity && watch.isSinceBoot(stat.identity.birth)
+            return row.condition == .damaged && !isMade
+        }
+        if isWrittenByAnotherName(stat, entry, row, namesakes) { return false }
+        // (A directory or a link says nothing by its size.)
+        let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
+        guard isSuspect(row) || watch.heeded.contains(key: row.path) || isEmptied && isOfLastMoments(shown),
+            !isHandled(row.path)
+        else { return false }
+        // (Of a file that was read in the breath of its last change the times may stand for one more, but not for nothing at all.)
+        let isAmbiguous = disk.isRacy && stat.changed == disk.stat.changed && !isEmptied
+        if isFromBefore(stat, disk.stat), !isAmbiguous { return true }
+        // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
+        // says that it was not: the clock was ahead before the cut.)
+        let isOvertaken = stat.identity == disk.stat.identity && stat.changed < disk.stat.changed
+        let isSeenSince = watch.isSinceBoot(disk.stat.changed) && !watch.mayBeTold(disk.stat.changed)
+        if isSeenSince, !isOvertaken || watch.clockStretches.count > 1 { return false }
+        // The same file as of the same time with other bytes: nobody did that.
+        if stat.identity == disk.stat.identity, stat.modified == disk.stat.modified { return true }
+        // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
+        // it is altered by a rename as well, also by one of recovery's. (Known as of a time to come: the clock has been put back, and
+        // nothing of now can be later than that.)
+        guard watch.isChangedSinceBoot(stat), disk.stat.changed < stat.changed || isAhead(disk.stat.changed) else {
+            return stat.changed <= disk.stat.changed || isEmptied
+                || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk)
+        }
+        let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
+        // Made after what is known had been put here, whatever times it was given: no cut brings that back.
+        let isLater = stat.identity != disk.stat.identity && stat.identity.birth > disk.stat.changed
+        return !isNew && (stat.modified <= disk.stat.modified && !isLater || isEmptied)
+    }
+
+    /// The very file that is known here, and it holds what it was known to hold by another name before the cut.
+    private func isWrittenByAnotherName(
+        _ stat: Stat, _ entry: Entry, _ row: Row, _ namesakes: Namesakes
+    ) -> Bool {
+        guard stat.kind == .file, row.disk?.stat.identity == stat.identity else { return false }
+        return namesakes[stat.identity].contains { other in
+            other.path != row.path && other.condition == .normal && other.disk?.entry.content == entry.content
+                && !isFoundSinceStart(other)
+        }
+    }
+
+    /// Last changed so shortly before the cut that nothing of what was written may have reached the disk, however long ago that was
+    /// that the file was known.
+    private func isOfLastMoments(_ stat: Stat) -> Bool {
+        guard let since = record.distrustSince else { return false }
+        return stat.changed.milliseconds >= since && !watch.isSinceBoot(stat.changed)
+    }
+
+    /// One cut has emptied it and it was taken away then; another gives it back.
+    private func isBackEmpty(_ row: Row, _ entry: Entry, _ stat: Stat) -> Bool {
+        row.condition == .damaged && record.distrustSince != nil && !isHandled(row.path) && entry.content.kind == .file
+            && entry.content.size == 0 && !watch.isChangedSinceBoot(stat)
+    }
+
+    /// The same file as of the same times or of an earlier one: nobody's write does that, whatever the clock showed before
+    /// the cut, unless it was set back since, or before the machine was up.
+    private func isFromBefore(_ stat: Stat, _ known: Stat) -> Bool {
+        guard stat.identity == known.identity else { return false }
+        if stat.changed == known.changed { return stat.modified == known.modified }
+        return stat.changed < known.changed && watch.clockStretches.count < 2 && !watch.isChangedSinceBoot(stat)
+    }
+
+    /// Both from before the cut, and the change time says nothing: the clock was ahead when that was made, and may have gone forth
+    /// and back, or it is recovery's. Only the times of the writing say which is older, if both were written here.
+    private func isOlder(_ stat: Stat, _ isSwept: Bool, _ known: Row.DiskState) -> Bool {
+        guard isAhead(stat.changed) || isSwept, known.origins.time.author == .own else { return false }
+        return stat.identity == known.stat.identity && stat.modified < known.stat.modified
+    }
+
+    private func isAhead(_ time: Timestamp) -> Bool {
+        time.milliseconds > now.wallMilliseconds + Int64(clamping: limits.clockSkewMilliseconds)
+    }
+
+    /// Another file from before the cut. If it is older and no other path is known to have it, an editor had put it aside, and
+    /// the cut has taken that back, but not what it did to the change time of the file. If another path is known to have it,
+    /// as of this very change time, only a cut can have given it this name: a person's rename changes that. One that is known
+    /// nowhere and was in the stage as well is what we had put here before: the cut has taken back all that came after. (What this
+    /// process has found elsewhere was not known before the cut: a rename that the cut has left half done leaves both names.)
+    private func isBack(
+        _ stat: Stat, _ isSwept: Bool, at path: Path, _ known: Stat, _ namesakes: Namesakes
+    ) -> Bool {
+        guard stat.identity != known.identity else { return false }
+        var changes = namesakes[stat.identity].compactMap { other in
+            other.path == path || isFoundSinceStart(other) ? nil : other.disk?.stat.changed
+        }
+        // Where it was known may have been found empty by now. (A coarse stamp may stand for both, that change and its renaming.)
+        if let stray = watch.strays[stat.identity], stray.path != path,
+            stray.changed != stat.changed || !stat.isCoarse
+        {
+            changes.append(stray.changed)
+        }
+        return changes.isEmpty ? stat.modified < known.modified || isSwept : changes.contains(stat.changed)
+    }
+
+    private func isFoundSinceStart(_ row: Row) -> Bool {
+        guard epochHasBegun, let origin = row.disk?.origins.content else { return false }
+        return origin.author == .own && origin.position.epoch == record.ownHead.position.epoch
+    }
+
+    /// A whole file that is known by another name has been given this one since the machine is up again: as old as it
+    /// was, but a person put it here.
+    func isRenamed(_ entry: Entry, _ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
+        let isPutHere = isPutHere(stat, row)
+        if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content, isPutHere {
+            return true
+        }
+        return namesakes[stat.identity].contains { other in
+            guard other.path != row.path, other.condition != .damaged, other.disk?.entry.content == entry.content
+            else { return false }
+            return isPutHere || isHandled(other.path)
+        }
+    }
+
+    /// (The very file that is known here was not put here since: what the cut has left of it has all its names.)
+    private func isPutHere(_ stat: Stat, _ row: Row) -> Bool {
+        row.disk?.stat.identity != stat.identity && (watch.isChangedSinceBoot(stat) || hasArrived(row.path))
+    }
+
+    /// What a power cut has left of a file that is known by another name has been put here by a person: the content that file had.
+    /// What stood here before is nothing that he wants back.
+    func contentOfRemains(_ stat: Stat, at row: Row, _ namesakes: Namesakes) -> Content? {
+        guard stat.kind == .file, isPutHere(stat, row), book(of: row.path) == nil, !hasHeader(row.path),
+            !isHeldBack(row.path)
+        else { return nil }
+        if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content.kind == .file {
+            return stray.content
+        }
+        let other = namesakes[stat.identity].first { other in
+            other.path != row.path && isSuspect(other) && other.disk?.entry.content.kind == .file
+        }
+        return other.map { $0.condition == .damaged ? resolution(of: $0).entry.content : $0.disk?.entry.content } ?? nil
+    }
+
+    mutating func noteArrival(of stat: Stat, at row: Row) {
+        guard record.distrustSince != nil, row.disk?.stat.identity != stat.identity,
+            watch.isChangedSinceBoot(stat), watch.arrived.count < limits.notedPathsMax
+        else { return }
+        watch.arrived[row.path] = true
+    }
+
+    /// With a directory above.
+    private func hasArrived(_ path: Path) -> Bool {
+        if watch.arrived.isEmpty { return false }
+        return sequence(first: path, next: \.parent).contains { watch.arrived.contains(key: $0) }
+    }
+
+    mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path) {
+        guard record.distrustSince != nil, stat.kind != .directory, watch.strays.count < limits.notedPathsMax
+        else { return }
+        watch.strays[stat.identity] = WatchState.Stray(path: path, content: content, changed: stat.changed)
+    }
+}

@@ -1,0 +1,286 @@
+import SyncModel
+
+/// What the folder shows: notices and scans become looks, looks become hashes, hashes become revisions of our own log.
+///
+/// A notice is never believed, only followed up. A difference found in the middle of an apply is put off until the apply is done.
+struct WatchState: Sendable {
+    var root = RootState.healthy
+    var rules = IgnoreRules()
+    /// What the wall clock has shown since the machine was started: one stretch for each time it was set since this process
+    /// began.
+    var clockStretches: [ClosedRange<Int64>] = []
+    var clockSeen = Moment(monotonicMilliseconds: 0, wallMilliseconds: 0)
+    /// The latest time told of before a power cut (wall milliseconds), by the first process after it: by a clock that has been put back
+    /// over it, what bears an earlier one may be from before.
+    var toldBeforeCut: Int64?
+    /// After a power cut: what was seen being written or taken away since, and so is nobody's damage. Once the distrust has ended only
+    /// that still counts which the rules left out (`distrustOfIgnored`).
+    var handled = SortedMap<Path, Bool>()
+    /// After a power cut: whole files that went from where they were known, without a row that still says so. Who gives
+    /// one of them another name is no cut.
+    var strays = SortedMap<FileIdentity, Stray>()
+
+    /// After a power cut: directories that somebody has put in their place since the machine is up. What is in them has come along,
+    /// and nothing of that shows in its own times.
+    var arrived = SortedMap<Path, Bool>()
+
+    struct Stray: Sendable {
+        let path: Path
+        let content: Content
+        /// The change time it was known with.
+        let changed: Timestamp
+    }
+
+    /// After a power cut: files that recovery has found in the stage. A cut may leave a file two names, and who takes one away
+    /// changes the time of the other.
+    var swept = SortedMap<FileIdentity, Swept>()
+
+    struct Swept: Sendable {
+        /// The change time it was found with.
+        let changed: Timestamp
+        /// When recovery was done with it (wall milliseconds).
+        let untilMilliseconds: Int64
+    }
+
+    /// Files that were put back into the tree and could not be synced, until they have a row.
+    var unwritten = SortedMap<Path, FileIdentity>()
+    /// What the rules left out when the distrust ended had not been looked at: since when that is distrusted still, as long as
+    /// this process lasts.
+    var distrustOfIgnored: Int64?
+    /// Of that, what the rules have let go since, until it has been read.
+    var heeded = SortedMap<Path, Bool>()
+    /// Paths to look at, in path order.
+    var toInspect = SortedMap<Path, Bool>()
+    /// The path looked at last: the next are those behind it, then from the beginning, so that paths which come again and
+    /// again keep no other waiting.
+    var inspectedThrough = Path.root
+    /// Paths to read.
+    var toHash = SortedMap<Path, Bool>()
+    /// Paths that are being read; false if it is known by now that what comes of it is out of date.
+    var hashing = SortedMap<Path, Bool>()
+    /// What looks have found since where a file was being read. If that is what was read, it is not read again.
+    var seenWhileHashing = SortedMap<Path, Stat>()
+    /// Files that were being read when notices were lost: each is looked at once more when it has been read.
+    var readDuringLoss = SortedMap<Path, Bool>()
+    /// Paths whose look must wait until the batch that is writing them is done; true if somebody else wrote meanwhile.
+    var deferred = SortedMap<Path, Bool>()
+    /// Files that changed while they were read, and when to try again.
+    var changing = SortedMap<Path, UInt64>()
+    /// Paths whose looks fail, and how often in a row.
+    var failing = SortedMap<Path, Int>()
+    /// Directories that were seen to be gone while something was being written there. Back again, they look as if they had never been away.
+    var goneMeanwhile = SortedMap<Path, Bool>()
+    /// Files found empty that were not, or were not there, and when.
+    var emptied = SortedMap<Path, Emptied>()
+
+    struct Emptied: Sendable {
+        let stat: Stat
+        let atMilliseconds: UInt64
+    }
+
+    /// Directories that are new, until the first notice of them has been read: only from then on they are surely watched, and
+    /// what happened inside before must be looked for.
+    var young = SortedMap<Path, UInt64>()
+
+    /// Directories in which something new was found, until a look has found them as well: if they go before that, no row of
+    /// theirs tells of it.
+    var homes = SortedMap<Path, Bool>()
+
+    /// Directories that came from elsewhere and will be told path by path.
+    var unmoved = SortedMap<Path, FileIdentity>()
+
+    /// States of files with several names for which the other names have been asked. Where a file system gives two files one
+    /// identity, they must not ask each other without end.
+    var askedNamesakes = SortedMap<Path, Stat>()
+
+    /// Files that had a name and no longer have it. Whoever has one of them open is told of by the name he opened it by, and
+    /// the file may have others.
+    var former = SortedMap<Path, [FileIdentity]>()
+    /// Such names, and all that somebody is writing by, of which there was a notice since they were looked at, and when (wall
+    /// milliseconds).
+    var noticed = SortedMap<Path, Int64>()
+    /// Closed by somebody who could write, and not looked at since.
+    var closed = SortedMap<Path, Bool>()
+    /// Directories in which somebody writes a file that had a name there before this process began.
+    var toSearch = SortedMap<Path, Bool>()
+
+    /// Special files reported, so that each is told once.
+    var specials = SortedMap<Path, Bool>()
+    /// An inspection is under way, or what it saw is not compared with the rows yet.
+    var isInspecting = false
+    /// What has been written, and for a scan also what has been looked at or read, since it was asked for: of these paths it
+    /// may tell an older state. Nil when none is under way.
+    var sinceInspection: SortedMap<Path, Bool>?
+    var sinceScan: SortedMap<Path, Bool>?
+    var hashJobs = 0
+    /// Looks that are being compared with their rows.
+    var observing = 0
+
+    /// Directories still to be scanned; a scan includes everything below.
+    var toScan = SortedMap<Path, Bool>()
+    var scan: Scan?
+
+    struct Scan: Sendable {
+        let directory: Path
+        var after: Path?
+        var job: JobID?
+        var sawAbsence = false
+        var unreadable = SortedMap<Path, MessageCode>()
+        var isWhole: Bool { directory.isRoot }
+    }
+
+    /// The whole folder has been scanned; what it found is still being read.
+    var wholeScanEnded = false
+    /// All that was there when this process began has been read.
+    var isAllRead = false
+    var rulesAreLoaded = false
+    var mustLoadRules = false
+    /// Jobs that read rule files. If one began before another had ended, nobody knows whose answer is the older: all of
+    /// them are dropped, and everything is read once more.
+    var rulesBeingRead = 0
+    /// Ignore files that rules cover, perhaps their own, as they were when they were read last.
+    var rulesRead = SortedMap<Path, Stat>()
+    var rulesWereOvertaken = false
+    /// Directories that cannot be read, and what is told of them.
+    var unreadable = SortedMap<Path, MessageCode>()
+    /// Directories that the first whole scan after a power cut could not read: what is in them is still distrusted.
+    var unseen: SortedMap<Path, MessageCode>?
+
+    static let youngMax = 4_096
+    static let clockStretchesMax = 16
+    static let formerMax = 4
+
+    /// When this machine was started (wall milliseconds), as far as the clock could be trusted then.
+    var bootMilliseconds: Int64 { clockStretches.first?.lowerBound ?? 0 }
+
+    /// True if somebody has set it, by more than clocks may differ.
+    mutating func followClock(at now: Moment, _ limits: Limits) -> Bool {
+        let wall = now.wallMilliseconds
+        let before = clockSeen
+        clockSeen = now
+        guard let last = clockStretches.popLast() else {
+            let boot = wall - Int64(clamping: now.monotonicMilliseconds)
+            clockStretches = [min(boot, wall)...wall]
+            return false
+        }
+        let elapsed = Int64(clamping: now.monotonicMilliseconds) - Int64(clamping: before.monotonicMilliseconds)
+        // A clock that stands still for a while is not set; nor is one that was put back to a time of this stretch.
+        let latest = before.wallMilliseconds + elapsed + Int64(clamping: limits.clockSkewMilliseconds)
+        let isSet = wall < last.lowerBound || wall > latest
+        let isStepped = wall > latest || wall < before.wallMilliseconds - Int64(clamping: limits.clockSkewMilliseconds)
+        guard isSet, clockStretches.count + 1 < WatchState.clockStretchesMax else {
+            clockStretches.append(min(last.lowerBound, wall)...max(last.upperBound, wall))
+            return isStepped
+        }
+        // Nobody knows when in the meantime it was set.
+        clockStretches.append(last.lowerBound...max(last.upperBound, before.wallMilliseconds + elapsed))
+        clockStretches.append(min(wall - elapsed, wall)...wall)
+        return isStepped
+    }
+
+    /// By one of the clocks since the machine was started. (From the first to the last of them may be years.) A coarse stamp
+    /// stands for all of its step, and no machine is up again within one.
+    func isSinceBoot(_ time: Timestamp) -> Bool {
+        let isCoarse = time.nanoseconds % 10_000_000 == 0
+        let rest: Int64 = time.nanoseconds == 0 ? 999 : isCoarse ? 9 : 0
+        return clockStretches.contains { ($0.lowerBound - rest...$0.upperBound).contains(time.milliseconds) }
+    }
+
+    /// Before the cut, by the clock as it was.
+    func mayBeTold(_ time: Timestamp) -> Bool { toldBeforeCut.map { time.milliseconds <= $0 } ?? false }
+
+    /// Somebody did something to the file since the machine was started, and not only recovery.
+    func isChangedSinceBoot(_ stat: Stat) -> Bool {
+        !isSwept(stat) && isSinceBoot(stat.changed)
+    }
+
+    /// The change time may be that of recovery, which took another name of the file away.
+    func isSwept(_ stat: Stat) -> Bool {
+        isSinceBoot(stat.changed)
+            && swept[stat.identity].map { stat.changed.milliseconds <= $0.untilMilliseconds } == true
+    }
+
+    /// As the cut has left it, if nobody but recovery has done anything to it since. (Another process of this boot may have swept
+    /// before: then nobody knows.)
+    func asLeft(_ stat: Stat) -> Stat {
+        guard isSwept(stat), let changed = swept[stat.identity]?.changed, !isSinceBoot(changed) else { return stat }
+        var left = stat
+        left.changed = changed
+        return left
+    }
+
+    /// The looks under way may see a directory away from its place: they are taken again.
+    var isInspectionTainted = false
+    var isScanTainted = false
+
+    mutating func taint() {
+        isInspectionTainted = isInspecting
+        isScanTainted = scan?.job != nil
+    }
+
+    /// Something was seen standing at the path; what it is, reading it will tell.
+    func isToBeRead(_ path: Path) -> Bool {
+        toHash.contains(key: path) || hashing[path] == true || emptied.contains(key: path)
+    }
+
+    mutating func noteHome(of path: Path) {
+        guard let parent = path.parent, !parent.isRoot else { return }
+        if homes.count >= WatchState.youngMax { homes.removeAll() }
+        homes[parent] = true
+    }
+
+    /// A look at the path is over. True if things were found in the directory that stood there and does no more.
+    mutating func leaveHome(_ path: Path, isDirectory: Bool) -> Bool {
+        if !isDirectory {
+            let below = hashing.range(from: path).map(\.key).prefix { $0 == path || $0.isBelow(path) }
+            for child in below where child != path { hashing[child] = false }
+        }
+        return homes.removeValue(forKey: path) != nil && !isDirectory
+    }
+
+    /// The path was written by us: whatever was asked before may have seen it as it was.
+    mutating func overtake(_ path: Path) {
+        sinceInspection?[path] = true
+        sinceScan?[path] = true
+        if hashing.contains(key: path) { hashing[path] = false }
+    }
+
+    var isIdle: Bool {
+        toInspect.isEmpty && toHash.isEmpty && hashing.isEmpty && deferred.isEmpty && changing.isEmpty && !isInspecting
+            && observing == 0 && toScan.isEmpty && scan == nil
+    }
+}
+
+/// A look at a path: what stands there, if anything.
+struct Look: Hashable, Sendable {
+    let path: Path
+    let stat: Stat?
+}
+
+enum LookSource: Hashable, Sendable {
+    /// Every path of the list was looked at, changed or not.
+    case inspection
+    /// Only differences are in the list; absence is decided at the end of the scan.
+    case scan
+}
+
+struct HashedPath: Sendable {
+    let path: Path
+    let outcome: HashOutcome
+    /// One more change after the file was read might not show in its times. When it was read decides: the rows it is
+    /// compared with may come much later.
+    let isRacy: Bool
+
+    /// What stood there is what was read, as far as times can tell.
+    func shows(_ seen: Stat) -> Bool {
+        guard !isRacy, case .content(_, _, let stat) = outcome else { return false }
+        return seen.isUntouched(since: stat)
+    }
+}
+
+extension HashOutcome {
+    func isRacy(during wallMilliseconds: ClosedRange<Int64>) -> Bool {
+        guard case .content(_, _, let stat) = self else { return false }
+        return stat.kind == .file && stat.isFresh(during: wallMilliseconds)
+    }
+}
