@@ -1,0 +1,173 @@
+import SyncModel
+
+/// What the hello of the peer says of it and of us: whether we understand each other, who was set back, and where its log goes on.
+extension Node {
+    /// Epochs are counted up one at a time; a number far ahead would only serve to use up the numbers there are.
+    func isPlausible(_ hello: Hello) -> Bool {
+        let limit = UInt64(record.ownHead.position.epoch.number) + 1_000_000
+        return hello.known.allSatisfy { UInt64($0.position.epoch.number) <= limit }
+    }
+
+    /// A peer begins an epoch with its first entry after a start, and one when it has been set back: a log that ended far
+    /// beyond what it has spoken of would never be read again.
+    func isPlausible(end: LogHead) -> Bool {
+        let spokenOf = max(session.peerEpoch.number, incoming.cursor.position.epoch.number)
+        return UInt64(end.position.epoch.number) <= UInt64(spokenOf) + 2
+    }
+
+    mutating func greet(_ hello: Hello, on link: LinkID, _ answers: inout Answers, into effects: inout Effects) {
+        guard session.link == link, !session.isLive else { return }
+        guard hello.versionMin <= Hello.protocolMax, hello.versionMax >= Hello.protocolMin else {
+            return stayApart(from: hello, into: &effects)
+        }
+        if let node = hello.node, node != record.peer {
+            guard node != record.id else { return reject(.peerProtocolViolation, into: &effects) }
+            // Everything that is known of the peer goes by who it is, so the shell starts the node anew with that.
+            effects.add(.report(.peerIs(node)))
+            return
+        }
+        setAlarm(.wireDisjoint, if: false, into: &effects)
+        setAlarm(.peerProtocolViolation, if: false, into: &effects)
+        setAlarm(.logCorrupt, if: false, into: &effects)
+        setAlarm(.peerAway, if: false, into: &effects)
+        judgeClock(of: hello.wallMilliseconds, into: &effects)
+        record.peerName = hello.name
+        peerProgram = hello.program
+        session.peerTellsChanges = hello.features.contains(Hello.changedLists)
+        session.peerReadsPurposes = hello.features.contains(Hello.claimPurposes)
+        session.peerReadsWaits = hello.features.contains(Hello.claimWaits)
+        session.peerHeedsHolds = hello.features.contains(Hello.heldDeletes)
+        session.peerRenewsKeys = hello.features.contains(Hello.renewsKeys)
+        session.peerEpoch = hello.ownHead.position.epoch
+
+        let standing = standing(of: hello.known, &answers)
+        session.isLive = true
+        overdue.heardAt = now.monotonicMilliseconds
+        session.peerKeepsRecords = hello.features.contains(SessionState.recordsFeature)
+        session.peerReadsLocks = hello.features.contains(Hello.saveLocks)
+        tellOfModels(hello, into: &effects)
+        noteSupport(of: hello)
+        if hello.ownHead.position.seq > 0 { session.pastEnd = hello.ownHead.position }
+        askAgain()
+        plan.startRound()
+        if let common = record.rollbackCommon {
+            if hello.known.contains(where: { $0.position.epoch == record.ownHead.position.epoch }) {
+                record.rollbackCommon = nil
+            } else {
+                announceRollback(common, into: &effects)
+                return
+            }
+        }
+        switch standing {
+        case .forked:
+            send(.halt(.logForked), into: &effects)
+            fork(into: &effects)
+        case .setBack(let common):
+            startRollback(known: hello.known, common: common, into: &effects)
+        case .at(let head):
+            noteAcknowledged(head)
+            startSending(after: head.position)
+        case .behind:
+            sendRowsInstead()
+        }
+        var batch = Batch()
+        if record != recordEmitted { store(&batch, into: &effects) }
+    }
+
+    /// The two have no version in common: what the other node says of itself is all that can be known of it.
+    private mutating func stayApart(from hello: Hello, into effects: inout Effects) {
+        session.isDisjoint = true
+        record.peerName = hello.name
+        peerProgram = hello.program
+        let theirs = Node.spoken(hello.versionMin...hello.versionMax)
+        let ours = Node.spoken(Hello.protocolMin...Hello.protocolMax)
+        let isBehind = hello.versionMax < Hello.protocolMin
+        let detail =
+            "\(Path.escape(hello.name)) speaks \(theirs), \(Path.escape(record.name)) \(ours): "
+            + "\(Path.escape(isBehind ? hello.name : record.name)) is the older one."
+        setAlarm(.peerAway, if: false, into: &effects)
+        setAlarm(.wireDisjoint, AlertFacts(detail: detail), if: true, into: &effects)
+        var batch = Batch()
+        if record != recordEmitted { store(&batch, into: &effects) }
+    }
+
+    private static func spoken(_ versions: ClosedRange<UInt16>) -> String {
+        versions.count == 1
+            ? "version \(versions.lowerBound)" : "versions \(versions.lowerBound) to \(versions.upperBound)"
+    }
+
+    /// A wrong clock costs nothing but the better name in a conflict, but people should know. While it is wrong the peer is
+    /// asked for its time now and then, so that the alert goes when the cause does.
+    mutating func judgeClock(of wall: Int64, into effects: inout Effects) {
+        let skew = wall.subtractingReportingOverflow(now.wallMilliseconds)
+        let isSkewed = skew.overflow || skew.partialValue.magnitude > limits.clockSkewMilliseconds
+        if isSkewed || incoming.aheadOfUs != nil {
+            waitForClock(into: &effects)
+        } else {
+            setAlarm(.clockSkew, if: false, into: &effects)
+            timers.askClockAt = nil
+        }
+    }
+
+    mutating func waitForClock(into effects: inout Effects) {
+        setAlarm(.clockSkew, if: true, into: &effects)
+        timers.askClockAt = now.monotonicMilliseconds + limits.clockAskMilliseconds
+    }
+
+    private enum Standing {
+        case at(LogHead)
+        /// The peer needs entries we no longer keep.
+        case behind
+        /// The peer knows entries of ours that we do not: our state is older than what we once said.
+        case setBack(common: LogPosition)
+        case forked
+    }
+
+    /// Compares what the peer has of our log with our log.
+    private func standing(of known: [LogHead], _ answers: inout Answers) -> Standing {
+        let records = known.map { ($0, answers.logRecord()) }.filter { !$0.0.isMark }
+        for (head, entry) in records { if let entry, entry.head.chain != head.chain { return .forked } }
+        if known.contains(where: { $0.isMark && isLost($0.position.epoch) }) {
+            return .setBack(common: common(of: records))
+        }
+        guard let (last, entry) = records.last else {
+            return record.prunedThrough == .none ? .at(.none) : .behind
+        }
+        if entry != nil || last == record.prunedThrough { return .at(last) }
+        if last.position < record.prunedThrough.position { return .behind }
+        return .setBack(common: common(of: records))
+    }
+
+    /// An epoch of ours that we know nothing of. (One before the present one may have been forgotten.)
+    private func isLost(_ epoch: Epoch) -> Bool {
+        let present = record.ownHead.position.epoch
+        return epoch.number >= present.number && epoch != present
+    }
+
+    private func common(of records: [(LogHead, LogRecord?)]) -> LogPosition {
+        var common = record.acknowledged.position
+        for (head, entry) in records where entry != nil { common = max(common, head.position) }
+        // The peer has this epoch to a later entry than we do: all we have of it is common.
+        for (head, _) in records where head.position.epoch == record.ownHead.position.epoch {
+            common = max(common, min(head.position, record.ownHead.position))
+        }
+        return common
+    }
+
+    mutating func fork(into effects: inout Effects) {
+        guard !record.isForked else { return }
+        record.isForked = true
+        setAlarm(.logForked, if: true, into: &effects)
+        var batch = Batch()
+        store(&batch, into: &effects)
+    }
+
+    mutating func startSending(after position: LogPosition) {
+        session.sentThrough = position
+        session.maySendLog = true
+    }
+
+    mutating func sendRowsInstead() {
+        session.rows = SessionState.SendingRows(through: stores.durableOwnHead)
+    }
+}

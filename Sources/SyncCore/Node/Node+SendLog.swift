@@ -1,0 +1,123 @@
+import SyncModel
+
+/// Our log on its way out, and what the peer has acknowledged of it.
+extension Node {
+    mutating func sendLog(_ answers: inout Answers, into effects: inout Effects) {
+        session.isReadingLog = false
+        let entries = answers.log()
+        guard session.isLive, session.maySendLog else { return }
+        let unsent = entries.lazy.filter { [sentThrough = session.sentThrough] in $0.head.position > sentThrough }
+        sendLog(unsent.map { LogTail.Entry(head: $0.head, bytes: LogCodec.encode($0)) }, into: &effects)
+    }
+
+    /// As many as a frame takes of those that are durable.
+    mutating func sendLog(_ entries: some Sequence<LogTail.Entry>, into effects: inout Effects) {
+        var frame: [[UInt8]] = []
+        var size = 0
+        for entry in entries {
+            guard entry.head.position <= stores.durableOwnHead.position else { break }
+            if size + entry.bytes.count > Limits.frameBytesMax / 2 { break }
+            size += entry.bytes.count + 4
+            frame.append(entry.bytes)
+            session.sentThrough = entry.head.position
+            session.unacknowledged.append(entry.head)
+        }
+        session.peerIsSettled = false
+        if !frame.isEmpty { send(.log(frame), into: &effects) }
+    }
+
+    /// Own latest revisions, page by page; entries written meanwhile follow as log.
+    mutating func sendRows(_ through: LogHead, _ answers: inout Answers, into effects: inout Effects) {
+        guard session.isLive, session.rows?.through == through else { return }
+        session.rows?.isReading = false
+        let rows = answers.rows()
+        let states = rows.compactMap { row in row.head(by: .own).map { RowState(path: row.path, revision: $0) } }
+        for part in Node.frames(of: states) {
+            session.rows?.untaken += 1
+            send(.rows(part), into: &effects)
+        }
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            session.rows?.after = last.path
+            return
+        }
+        session.rows = nil
+        session.unacknowledged.append(through)
+        send(.rowsEnd(through), into: &effects)
+        startSending(after: through.position)
+    }
+
+    // MARK: Acknowledgements
+
+    mutating func take(_ acknowledgement: Acknowledgement, into effects: inout Effects) -> Bool {
+        let head = acknowledgement.head
+        if let untaken = session.rows?.untaken, untaken > 0, !acknowledgement.isSettled {
+            session.rows?.untaken = untaken - 1
+        }
+        // Of a log we no longer have: the peer has not heard of our setback yet.
+        if record.rollbackCommon != nil {
+            // (While our new epoch is empty there is nothing of it that the peer could acknowledge.)
+            // Rows sent before it began end with an entry of the epoch before, and whoever has those has heard.
+            let isOfNewEpoch = head.position.epoch == record.ownHead.position.epoch
+            let isOfRows = session.unacknowledged.contains(head)
+            guard isOfNewEpoch || isOfRows || isEpochEmpty && session.toldRollback && acknowledgement.isSettled else {
+                return true
+            }
+            record.rollbackCommon = nil
+        }
+        guard head.position <= stores.durableOwnHead.position || head == .none else { return false }
+        // Who stands still takes nothing in, and says so of nothing.
+        setAlarm(.nodeHalted, if: false, into: &effects)
+        while let first = session.unacknowledged.first, first.position <= head.position {
+            if first.position == head.position && first.chain != head.chain {
+                send(.halt(.logForked), into: &effects)
+                fork(into: &effects)
+                return true
+            }
+            _ = session.unacknowledged.popFirst()
+        }
+        // Stored since its hello, from an earlier link: sent again, it would never be acknowledged again.
+        if session.maySendLog, head.position > session.sentThrough { session.sentThrough = head.position }
+        noteAcknowledged(head)
+        session.peerIsSettled = acknowledgement.isSettled && (head == stores.durableOwnHead || isEpochEmpty)
+        if session.peerIsSettled { record.applied = max(record.applied, head.position) }
+        pruneLog(into: &effects)
+        return true
+    }
+
+    /// What happened while we were apart is still coming in. States that have been overtaken since are neither fetched nor
+    /// shown, so that what comes of a time apart does not depend on where a frame ends.
+    var isCatchingUp: Bool {
+        guard session.isLive, !incoming.isBeyondUs, let end = session.pastEnd else { return false }
+        return record.importedHead.position < end
+    }
+
+    /// Our log has begun a new epoch and said nothing in it yet.
+    var isEpochEmpty: Bool { stores.durableOwnHead.position.seq == 0 }
+
+    mutating func noteAcknowledged(_ head: LogHead) {
+        guard head.position > record.acknowledged.position else { return }
+        record.acknowledged = head
+        timers.acknowledged.append(head)
+    }
+
+    private mutating func pruneLog(into effects: inout Effects) {
+        var through: LogHead?
+        while timers.acknowledged.count > limits.logRecordsKept { through = timers.acknowledged.popFirst() }
+        guard let through, through.position > record.prunedThrough.position else { return }
+        record.prunedThrough = through
+        var batch = Batch()
+        batch.add(.dropLog(through: through.position))
+        store(&batch, into: &effects)
+    }
+
+    /// Says what is durable here, and whether the folder shows it all; only when that has changed.
+    mutating func pumpAcknowledgement(into effects: inout Effects) {
+        guard phase == .running, session.isLive, !record.isForked, session.link != nil else { return }
+        let isSettled = counts.unsettled == 0 && isQuiet
+        let acknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: isSettled)
+        if acknowledgement == session.lastAcknowledgement { return }
+        if acknowledgement.head == session.lastAcknowledgement?.head, !isSettled { return }
+        session.lastAcknowledgement = acknowledgement
+        send(.acknowledge(acknowledgement), into: &effects)
+    }
+}
