@@ -44,6 +44,35 @@ struct StoryTests {
         #expect(pair.view.repaired == [b2])
     }
 
+    @Test("AB-1 where those who compete hold the register: who has seen both and links one of them again has decided")
+    func decided() throws {
+        let (a2, a3) = (RecordID.named("A/A2"), RecordID.named("A/A3"))
+        var pair = Pair(try Models.ab())
+        pair.act(.first, .insert(a1), .insert(b1), .link(a1, "b", "B1"))
+        pair.heal()
+        pair.act(.first, .delete(a1), .insert(a2), .link(a2, "b", "B1"))
+        pair.act(.second, .delete(a1), .insert(a3), .link(a3, "b", "B1"))
+        pair.heal()
+        #expect(pair.view.quarantine[a2]?.isDecided == false)
+        // Ten edits of either decide nothing.
+        for round in 1...10 {
+            pair.act(.first, .set(a2, "title", "\(round)"))
+            pair.act(.second, .set(a3, "title", "\(round)"))
+            pair.heal()
+        }
+        #expect(pair.view.quarantine[a2]?.isDecided == false)
+        pair.act(.second, .link(a2, "b", "B1"))
+        // What a node has not heard of yet it does not take for decided.
+        #expect(pair.view(of: .first).quarantine[a2]?.isDecided == false)
+        pair.heal()
+        #expect(pair.view.lines.contains("out A/A3 {b=[B/B1] title=\"10\"} lostSlot A.b B/B1 A/A2"))
+        #expect(pair.view.quarantine[a3]?.isDecided == true)
+        // And back.
+        pair.act(.first, .link(a3, "b", "B1"))
+        pair.heal()
+        #expect(pair.view.quarantine[a2]?.isDecided == true)
+    }
+
     @Test("I16, I17: repair tries nothing again and gives nothing up: what cannot be live is out, all else goes on")
     func repairEnds() throws {
         var pair = cut(try Models.ab())

@@ -76,6 +76,8 @@ public struct RecordView: Hashable, Sendable {
         public internal(set) var reason: Reason
         /// The record whose trouble this is: one alert for all that left with it.
         public internal(set) var group: RecordID
+        /// Whoever has the place that it wants knew of it: nobody is to decide between them any more. Follows from what was written.
+        public internal(set) var isDecided: Bool
     }
 
     /// Two names of one thing, made apart.

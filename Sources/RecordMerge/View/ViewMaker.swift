@@ -46,7 +46,9 @@ struct ViewMaker {
             if let clone = graph.clones[number] { return view.clones[id] = fold.records[clone.holder] }
             view.put(concurrent(number), at: id)
         case .out(let reason):
-            let entry = RecordView.Quarantined(record: record(number), reason: told(reason), group: group(of: number))
+            let entry = RecordView.Quarantined(
+                record: record(number), reason: told(reason), group: group(of: number),
+                isDecided: isDecided(number, reason))
             if isToGo(number, reason) { view.dropped[id] = entry } else { view.quarantine[id] = entry }
             view.put(concurrent(number), at: id)
         case .absent, .spare:
@@ -130,6 +132,21 @@ struct ViewMaker {
         return partners.sorted { left, right in
             left.order == right.order ? left.id < right.id : left.order.lexicographicallyPrecedes(right.order)
         }
+    }
+
+    /// True if all who have taken the places at the holder had seen that this one wants one: by `conflicts take`, or by a save that gives
+    /// the place to another. Where the holder names whom it wants, such a write overtakes the one before it, and nobody names the loser.
+    private func isDecided(_ number: Int, _ reason: Repair.Reason) -> Bool {
+        guard case .lostSlot(let relation, let isOwner, let holder, _) = reason else { return false }
+        let wanted = graph.edgesOf[number].map { graph.edges[$0] }.filter { edge in
+            edge.relation == relation && edge.insteadOf == nil && edge.other(than: number) == holder
+                && (isOwner ? edge.owner : edge.target) == number
+        }
+        let taken = graph.edgesOf[holder].filter { repair.isAccepted[$0] }.map { graph.edges[$0] }.filter { edge in
+            edge.relation == relation && edge.target != nil && (isOwner ? edge.target : edge.owner) == holder
+        }
+        return !wanted.isEmpty && !taken.isEmpty
+            && taken.allSatisfy { taker in wanted.allSatisfy { fold.history.saw(taker.write, $0.write) } }
     }
 
     private func isToGo(_ number: Int, _ reason: Repair.Reason) -> Bool {

@@ -134,7 +134,8 @@ extension RecordBook {
 
     /// Nil where nobody contests anything: somebody has decided against it, or its author has never named anybody.
     private func code(of group: RecordID) -> MessageCode? {
-        switch view.quarantine[group]?.reason {
+        if view.quarantine[group]?.isDecided == true { return nil }
+        return switch view.quarantine[group]?.reason {
         case .missing: nil
         case .lostSlot, .gone, nil: .conflictSlot
         case .deletedWhileEdited: .conflictDeletedWhileEdited
