@@ -36,6 +36,7 @@ extension LoopError: CustomStringConvertible {
 /// The codes that callers decide by. All others are only shown.
 extension LoopError {
     public static let addressInUse = UV_EADDRINUSE.rawValue
+    public static let addressNotHere = UV_EADDRNOTAVAIL.rawValue
     public static let badMessage = UV_EPROTO.rawValue
     public static let brokenPipe = UV_EPIPE.rawValue
     public static let cancelled = UV_ECANCELED.rawValue
@@ -44,8 +45,10 @@ extension LoopError {
     public static let hostUnreachable = UV_EHOSTUNREACH.rawValue
     public static let invalidArgument = UV_EINVAL.rawValue
     public static let nameTooLong = UV_ENAMETOOLONG.rawValue
+    public static let noPermission = UV_EACCES.rawValue
     public static let noSuchFile = UV_ENOENT.rawValue
     public static let notASocket = UV_ENOTSOCK.rawValue
+    public static let notPermitted = UV_EPERM.rawValue
     public static let timedOut = UV_ETIMEDOUT.rawValue
     public static let tryAgain = UV_EAGAIN.rawValue
     public static let unknownHost = UV_EAI_NONAME.rawValue

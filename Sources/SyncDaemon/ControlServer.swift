@@ -71,13 +71,17 @@ extension ControlServer {
         do throws(LoopError) {
             return try ControlServer(loop: loop, path: path, rights: rights, answer: answer)
         } catch {
-            let isTaken = error.code == LoopError.addressInUse
-            let cure =
-                isTaken
-                ? "Another syncd answers there; stop it first."
-                : "Make its directory, or choose another place with control = in the section [node]."
+            let another = "choose another place with control = in the section [node]"
+            let (exit, cure): (Refusal.Exit, String) =
+                switch error.code {
+                case LoopError.addressInUse: (.inUse, "Another syncd answers there; stop it first.")
+                // A directory that is not there could not be made.
+                case LoopError.noPermission, LoopError.notPermitted, LoopError.noSuchFile:
+                    (.permission, "Make its directory and let syncd write there, or \(another).")
+                default: (.configuration, "Mend what is at that path, or \(another).")
+                }
             throw Refusal(
-                exit: isTaken ? .inUse : .permission,
+                exit: exit,
                 text: "the control socket \"\(Path.escape(path))\" cannot be opened: \(error.text). \(cure)")
         }
     }

@@ -115,7 +115,21 @@ public enum SyncDaemon {
                 settings: settings, opened: opened, host: host)
             return (loop, daemon)
         } catch {
-            throw Refusal(exit: error.code == LoopError.addressInUse ? .inUse : .storage, text: "\(error)")
+            throw refusal(error)
+        }
+    }
+
+    /// Most often the address that this node is to be dialled at. One that is not there may come yet, so the service manager tries again.
+    private static func refusal(_ error: LoopError) -> Refusal {
+        let key = "with listen = in the section [link]"
+        return switch error.code {
+        case LoopError.addressInUse:
+            Refusal(exit: .inUse, text: "\(error). Stop the program that listens there, or choose another port \(key).")
+        case LoopError.noPermission:
+            Refusal(exit: .permission, text: "\(error). Choose a port from 1024 on \(key).")
+        case LoopError.addressNotHere, LoopError.unknownHost:
+            Refusal(exit: .storage, text: "\(error). Name an address of this machine \(key).")
+        default: Refusal(exit: .storage, text: "\(error)")
         }
     }
 

@@ -15,6 +15,14 @@ printf '[node]\nname = x\nnonsense = 1\n' >"$world/bad.conf"
 expect 78 timeout 20 "$programs/syncd" --config "$world/bad.conf" --check-config
 says "bad.conf:3"
 says config.invalid
+# A place that cannot be used is told of with its key, and counts as what it is.
+sed "s|^control = .*|control = $world/bad.conf|" "$world/alpha/syncd.conf" >"$world/place.conf"
+expect 78 timeout 20 "$programs/syncd" --config "$world/place.conf"
+says 'control = in the section [node]'
+[ "$(head -n 1 "$world/bad.conf")" = "[node]" ] || fail "a file that is no socket was touched"
+sed "s|^listen = .*|listen = 192.0.2.1:7420|" "$world/alpha/syncd.conf" >"$world/place.conf"
+expect 74 timeout 20 "$programs/syncd" --config "$world/place.conf"
+says 'listen = in the section [link]'
 expect 3 ctl alpha status
 says control.not-running
 expect 1 ctl alpha init --name alpha --folder "$alpha"
@@ -22,6 +30,13 @@ says setup.exists
 expect 64 ctl alpha nonsense
 up alpha
 up beta
+sed "s|^listen = .*|listen = $address:$port|" "$world/beta/syncd.conf" >"$world/place.conf"
+sed -i "s|/beta/state|/beta/state-2|; s|/beta/folder|/beta/folder-2|; s|/beta/control|/beta/control-2|" "$world/place.conf"
+cp -r "$world/beta/state" "$world/beta/state-2"
+mkdir "$world/beta/folder-2"
+cp -r "$beta/.syncd" "$world/beta/folder-2"
+expect 75 timeout 20 "$programs/syncd" --config "$world/place.conf"
+says 'listen = in the section [link]'
 # L12: a folder and a state have one daemon.
 expect 75 timeout 20 "$programs/syncd" --config "$world/alpha/syncd.conf"
 says start.in-use
