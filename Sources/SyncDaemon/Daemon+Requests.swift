@@ -288,7 +288,7 @@ extension Daemon {
 
     /// The path in the folder that a person means; nil if it lies outside.
     func path(of argument: PathArgument) -> Path? {
-        argument.path(in: [configuration.folder.path])
+        argument.path(in: folderPaths)
     }
 }
 

@@ -74,6 +74,8 @@ final class Daemon {
     private var afterFinish = AfterFinish.endProcess
     /// As they were when the process was started: nothing outside of the folder and the state is opened later.
     let models: ModelShelf
+    /// How the path of the folder may be written: as it is configured, and without symbolic links, as the system tells it.
+    let folderPaths: [[UInt8]]
     /// The number of the last lock that was asked for. It begins with the time, so that no process gives one twice.
     var lastLock = Claim.ID(UInt64(clamping: Clock.wallMilliseconds()) << 16)
     /// Those that are held until `unlock`.
@@ -127,6 +129,7 @@ final class Daemon {
         formerPeers = opened.formerPeers
         powerWasLost = opened.powerWasLost
         alerts = AlertBook()
+        folderPaths = [configuration.folder.path] + [System.resolved(configuration.folder.path)].compactMap(\.self)
         models = ModelShelf(directory: configuration.folder.models, last: opened.modelMemory)
         imports = ImportWatch(head: opened.record.importedHead.position)
         board = StatusBoard(loop: loop) { [host] in host.ask(.status, then: $0) }

@@ -1,0 +1,27 @@
+# a folder that is reached by a symbolic link: a path means the same from wherever one stands in it, and however it is written
+new_places
+mkdir "$world/disk"
+mv "$alpha" "$world/disk/folder"
+ln -s disk "$world/way"
+alpha=$world/way/folder
+set_up
+up alpha
+up beta
+pair
+mkdir "$alpha/d"
+echo one >"$alpha/d/file"
+settle
+echo two >"$beta/d/file"
+settle
+# kept DIRECTORY PATH: from there, what was before is found by it.
+kept() {
+    (cd "$1" && ctl alpha --json history "$2") >"$world/told" 2>&1
+    grep -q '^{"path":"d/file","versions":\[{' "$world/told" || fail "$2 in $1: $(cat "$world/told")"
+}
+for place in way disk; do
+    kept / "$world/$place/folder/d/file"
+    kept "$world/$place/folder/d" file
+    kept "$world/$place/folder/d" ../d/file
+    kept "$world/$place/folder" ../folder/d/./file
+done
+kept / d/file
