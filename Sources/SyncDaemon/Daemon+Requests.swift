@@ -251,7 +251,9 @@ extension Daemon {
                     ControlError(
                         .requestNotFound, text: "no deletions wait for a decision", cure: "There is nothing to do."))
             }
-            guard id == nil || id == String(held.id) else {
+            // The number says which burst is meant; who has only seen the alert means what waits now.
+            let alert = id.flatMap { alerts.item($0) }.map(\.key.code)
+            guard id == nil || id == String(held.id) || alert == .fuseDeletes else {
                 return asker.refuse(
                     ControlError(
                         .requestNotFound, text: "the deletions that wait for a decision have the number \(held.id)",

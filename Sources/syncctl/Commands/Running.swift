@@ -40,9 +40,13 @@ extension Command {
             .logLevel(level, forMilliseconds: try session.milliseconds("--for")), "The log level is \(level).")
     }
 
+    private static let heldDetails =
+        "ID is that of the alert, or the one that status --json tells in heldDeletes: no later deletion has that."
+
     static let approve = Command(
-        "approve", "[ID]", summary: "let held deletes go on; the files stay in history", operands: 0...1,
-        operandName: "The ID of what is held"
+        "approve", "[ID]", summary: "let held deletes go on; the files stay in history",
+        details: heldDetails,
+        operands: 0...1, operandName: "The ID of what is held"
     ) { (session) throws(Failure) in
         try session.perform(
             .approve(id: try session.optionalOperand),
@@ -50,8 +54,9 @@ extension Command {
     }
 
     static let reject = Command(
-        "reject", "[ID]", summary: "bring back what held deletes took away", operands: 0...1,
-        operandName: "The ID of what is held"
+        "reject", "[ID]", summary: "bring back what held deletes took away",
+        details: heldDetails,
+        operands: 0...1, operandName: "The ID of what is held"
     ) { (session) throws(Failure) in
         try session.perform(.reject(id: try session.optionalOperand), "Rejected. The files are being brought back.")
     }
