@@ -86,7 +86,8 @@ extension Daemon {
                 } else if isPeerAway, client == nil {
                     "the other node has a say in who gets these paths, and cannot be asked while it is away"
                 } else {
-                    "a program of the other node holds one of these paths, or one here that shows it has not answered"
+                    "a program of the other node holds one of these paths, one here that shows it has not answered, or the "
+                        + "nodes have only just met and do not know yet who holds what"
                 }
             var error = ControlError(
                 .waitTimedOut, text: text,
