@@ -106,16 +106,23 @@ extension Daemon {
     }
 
     func explain(_ id: RecordID, _ asker: Asker) {
-        host.ask(.explainRecord(id)) { answer in
-            guard case .explanation(let explanation) = answer else {
+        host.ask(.explainRecord(id)) { [unowned self] answer in
+            guard case .explanation(let explanation, let own) = answer else {
                 return asker.refuse(ControlError(.requestNotFound, text: "no change ever named the record \(id)"))
             }
             asker.finish(
                 ExplainDocument(
                     subject: Array("\(id)".utf8), kind: .record, code: nil,
                     meaning: "\(id) \(explanation.outcome), because \(explanation.rule).", cure: nil,
-                    facts: explanation.steps.map(\.description)))
+                    facts: explanation.steps.map { words(for: $0, own) }))
         }
+    }
+
+    /// As the log tells of it, and what has become of it.
+    private func words(for step: Explanation.Step, _ own: Party) -> String {
+        let name = Path.escape(step.stamp.author == own ? record.name : record.peerName)
+        let operation = Path.escape(Array("\(step.operation)".utf8))
+        return "\(name) set \(step.stamp.position.seq): \(operation): \(step.fate.rawValue)"
     }
 }
 

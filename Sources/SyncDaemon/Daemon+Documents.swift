@@ -125,17 +125,22 @@ extension Daemon {
         guard let path = path(of: subject) else { return asker.refuse(ControlError(.requestOutside)) }
         host.row(at: path) { [unowned self] row in
             host.row(at: ConflictName.parts(of: path)?.original ?? path) { [unowned self] original in
-                host.look(at: path) { [unowned self] found in explain(path, row, original, found, asker) }
+                host.look(at: path) { [unowned self] found in
+                    host.conflicts(all: false) { [unowned self] conflicts in
+                        let copies = conflicts.filter { $0.original?.path == path }.map(\.copy)
+                        explain(path, row, original, copies, found, asker)
+                    }
+                }
             }
         }
     }
 
     private func explain(
-        _ path: Path, _ row: Row?, _ original: Row?, _ found: Inspection.Result?, _ asker: Asker
+        _ path: Path, _ row: Row?, _ original: Row?, _ copies: [Path], _ found: Inspection.Result?, _ asker: Asker
     ) {
         let isDirectory = if case .found(let stat)? = found { stat.kind == .directory } else { false }
         let reading = PathReading(
-            path: path, row: row, original: original, found: found,
+            path: path, row: row, original: original, copies: copies, found: found,
             rule: host.ruleLeavingOut(path, isDirectory: isDirectory), format: models.formats.reader(of: path),
             peerFormats: record.peerFormats,
             alerts: alerts.open.filter { $0.key.subject == path.bytes }.map { ($0.key.code, alertDocument($0)) },

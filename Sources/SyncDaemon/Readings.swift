@@ -160,6 +160,8 @@ struct PathReading {
     let row: Row?
     /// Of a conflict copy what it is a copy of; the row itself otherwise.
     let original: Row?
+    /// Its conflict copies that nobody has settled.
+    var copies: [Path] = []
     /// Nil if the folder cannot be looked at.
     let found: Inspection.Result?
     let rule: IgnoreReason?
@@ -177,6 +179,7 @@ struct PathReading {
             return about(
                 "This is what syncd itself needs in the folder. It is never sent, and nothing of it is to be changed.")
         }
+        if path.isRoot { return about("This is the folder that is kept the same on both nodes.") }
         if isSpecial { return about(nil, code: .pathSpecial) }
         if let rule, row == nil || row?.condition == .ignored {
             let place = Path.escape(rule.directory + (rule.directory.isEmpty ? [] : [UInt8(ascii: "/")]))
@@ -202,7 +205,8 @@ struct PathReading {
         _ meaning: String?, code: MessageCode? = nil, cure: String? = nil, facts: [String] = []
     ) -> ExplainDocument {
         ExplainDocument(
-            subject: path.bytes, kind: .path, code: code, meaning: meaning ?? code?.kind.meaning ?? "",
+            subject: path.isRoot ? Array(path.description.utf8) : path.bytes, kind: .path, code: code,
+            meaning: meaning ?? code?.kind.meaning ?? "",
             cure: cure ?? code?.kind.cure, facts: facts + known + told)
     }
 
@@ -220,9 +224,23 @@ struct PathReading {
         }
         if let format = row.format { facts.append("its header here: \(PathReading.describe(format.reading))") }
         if let format { facts += support(of: format) }
-        facts.append("in the folder here: \(row.disk.map { PathReading.describe($0.entry.content) } ?? "nothing")")
+        facts.append("in the folder here: \(row.disk.map { PathReading.describe($0.entry.content) } ?? unread)")
         if let lost = loss(of: row) { facts.append(lost) }
         return facts
+            + copies.map { copy in
+                "a conflict copy of it is \"\(copy)\": syncctl conflicts show \(ConflictReading.id(of: copy))"
+            }
+    }
+
+    /// What lies in the folder and is in no row yet: a save that waits, as the reason says.
+    private var unread: String {
+        guard case .found(let stat)? = found else { return "nothing" }
+        return switch stat.kind {
+        case .file: "a file of \(stat.size) bytes that was not taken in yet"
+        case .directory: "a directory that was not taken in yet"
+        case .symlink: "a symlink that was not taken in yet"
+        case .special: "nothing that can be synced"
+        }
     }
 
     private func support(of format: FormatRule) -> [String] {

@@ -18,7 +18,10 @@ struct Style: Hashable, Sendable {
     /// A name or a path, harmless and readable.
     func name(_ bytes: [UInt8]) -> String { NameText.printable(bytes, asciiOnly: asciiOnly) }
 
-    /// The same as a word of a command to copy: in quotes where a shell would read more into it.
+    /// The same of a path in the folder; the folder itself has no name there.
+    func path(_ bytes: [UInt8]) -> String { bytes.isEmpty ? "." : name(bytes) }
+
+    /// A name as a word of a command to copy: in quotes where a shell would read more into it.
     func argument(_ bytes: [UInt8]) -> String {
         let isPlain = bytes.allSatisfy { byte in
             switch byte {

@@ -28,6 +28,7 @@ settle
 tells alpha '"path.special"' events || fail "nobody says that the socket is left out"
 tells alpha '"path.special"' explain socket || fail "explain does not say why the socket stays: $(cat "$world/told")"
 tells alpha 'syncd itself' explain .syncd || fail "explain does not know syncd's own directory: $(cat "$world/told")"
+tells alpha 'the folder that is kept the same' explain "$alpha" || fail "explain does not know the folder: $(cat "$world/told")"
 ctl alpha explain nothing >"$world/told" 2>&1 && fail "what is not there is explained: $(cat "$world/told")"
 grep -qF "nothing lies there" "$world/told" || fail "explain does not say that nothing is there: $(cat "$world/told")"
 printf '# not these\n*.tmp\n' >"$alpha/.syncignore"

@@ -157,4 +157,5 @@ done
 grep -qE 'beta set [0-9]+: link Note/A1.schedule B2' "$world/beta/log" || fail "no line for the operation"
 ctl alpha explain Schedule/B3 >"$world/why" 2>&1 || fail "no explanation: $(cat "$world/why")"
 grep -q "is not in the live graph" "$world/why" || fail "the explanation: $(cat "$world/why")"
+grep -qE 'beta set [0-9]+: insert Schedule/B3: makes the record' "$world/why" || fail "who made it is not said: $(cat "$world/why")"
 ctl alpha --json doc check schedules/notes/A1.json | finds '"outcome":"success"' || fail "the note is no document"

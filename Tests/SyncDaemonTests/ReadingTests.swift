@@ -63,7 +63,16 @@ struct ReadingTests {
         #expect(rules.reason(toIgnore: Array("d/keep.log".utf8), isDirectory: false) == nil)
         #expect(read(path, stat(.special))?.code?.known == .pathSpecial)
         #expect(read(path, .absent) == nil && read(path, nil) == nil)
+        let folder = read(.root, stat(.directory))
+        #expect(folder?.subject == Array(".".utf8))
+        #expect(folder?.meaning.contains("the folder that is kept the same") == true)
         #expect(read(path, stat(.file))?.meaning.contains("only just come") == true)
+        // What waits is in the folder all the same.
+        let waiting = PathReading(
+            path: path, row: Row(path: path), original: nil, found: stat(.file), rule: nil, format: nil,
+            peerFormats: [], alerts: [], node: [], peer: []
+        ).document(code: .validationRequiredMissing)
+        #expect(waiting?.facts == ["in the folder here: a file of 0 bytes that was not taken in yet"])
         let own = try #require(Path(".syncd/stage"))
         #expect(read(own, .failed(.unsupported))?.meaning.contains("syncd itself") == true)
     }

@@ -59,7 +59,7 @@ struct HoldTests {
     private func explanation(_ name: String, on machine: Int) throws -> String {
         let id = try #require(world.command(machine, .explainRecord(RecordFolder.Name(entity: "N", key: name).id)))
         for _ in 0..<10_000 {
-            if case .explanation(let explanation)? = world.takeAnswer(machine, id) { return "\(explanation)" }
+            if case .explanation(let explanation, _)? = world.takeAnswer(machine, id) { return "\(explanation)" }
             world.advance()
         }
         return ""

@@ -31,6 +31,7 @@ extension Operation: CustomStringConvertible {
         case .insert: "insert \(record)"
         case .delete: "delete \(record)"
         case .restore: "restore \(record)"
+        case .set(.location, let value): "put \(record) into the file \(value?.description ?? "(none)")"
         case .set(let name, let value): "set \(record).\(name) \(value?.description ?? "(none)")"
         case .link(let name, let target, _): "link \(record).\(name) \(target.map(Operation.text) ?? "(none)")"
         case .add(let name, let target, _): "add \(record).\(name) \(Operation.text(target))"

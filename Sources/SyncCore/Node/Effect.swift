@@ -147,7 +147,8 @@ public enum Answer: Hashable, Sendable {
     case history([KeptVersion])
     case contests([Contest])
     case records([RecordID])
-    case explanation(Explanation)
+    /// `own` is this node in it.
+    case explanation(Explanation, own: Party)
     case scan(GraphScan)
     case claims([Claim])
     case claimRefused(ClaimRefusal)

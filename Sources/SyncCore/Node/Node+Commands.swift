@@ -44,7 +44,8 @@ extension Node {
         case .settleContest(let choice, let record):
             enqueue(.settleContest(id, choice, record))
         case .explainRecord(let record):
-            effects.add(.answer(id, explanation(of: record).map { .explanation($0) } ?? .refused(.requestNotFound)))
+            let told = explanation(of: record).map { Answer.explanation($0, own: ownParty) }
+            effects.add(.answer(id, told ?? .refused(.requestNotFound)))
         case .scanRecords:
             effects.add(.answer(id, .scan(GraphScan(of: records.books.map(\.space)))))
         case .claim(let claim, let timeout):

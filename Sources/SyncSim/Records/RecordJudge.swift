@@ -144,7 +144,7 @@ package final class RecordJudge: Checker {
     private func areAll(_ world: World, told record: RecordFolder.Name, _ isSo: (Explanation) -> Bool) -> Bool {
         world.machines.indices.allSatisfy { machine in
             guard let command = world.command(machine, .explainRecord(record.id)),
-                case .explanation(let explanation)? = world.takeAnswer(machine, command)
+                case .explanation(let explanation, _)? = world.takeAnswer(machine, command)
             else { return false }
             return isSo(explanation)
         }

@@ -17,7 +17,7 @@ extension Command {
     static func historyLines(
         _ history: HistoryDocument, style: Style, again: (String) -> String
     ) -> [String] {
-        let path = style.name(history.path)
+        let path = style.path(history.path)
         guard !history.versions.isEmpty else {
             return [
                 "No earlier versions of \(path) are kept here.",

@@ -74,7 +74,7 @@ extension Command {
                 style.foreign(lock.id), lock.isRead ? "read" : "write", lock.mode.rawValue, style.name(lock.node),
                 style.foreign(lock.holder) + (lock.process.map { " (\($0))" } ?? ""),
                 Words.duration(milliseconds: now - lock.sinceMilliseconds),
-                lock.paths.map(style.name).joined(separator: " "),
+                lock.paths.map(style.path).joined(separator: " "),
             ]
         }
         return style.table(["ID", "FOR", "MODE", "NODE", "HOLDER", "SINCE", "PATHS"], rows)
