@@ -64,10 +64,12 @@ extension Daemon {
                         cure: status.isConnected ? nil : absent.kind.cure))
             }
             for item in alerts.open where item.key.code.severity != .info {
+                let document = alertDocument(item)
+                let (text, subject) = (document.text, item.key.subject)
                 findings.append(
                     .init(
                         check: item.key.code.rawValue, grade: item.key.code.severity == .serious ? .problem : .warning,
-                        text: alertDocument(item).text, cure: alertDocument(item).cure))
+                        text: subject.isEmpty ? text : "\"\(Path.escape(subject))\": \(text)", cure: document.cure))
             }
             asker.finish(DoctorDocument(findings: findings))
         }

@@ -15,6 +15,7 @@ copies=("$alpha"/f.conflict-alpha-*.txt)
 tells alpha '"kind":"file"' conflicts || fail "the conflict is not listed"
 id=$(ctl alpha --json conflicts | grep -o '"id":"c[0-9a-f]*"' | cut -d '"' -f 4)
 tells alpha "syncctl conflicts show $id" explain f.txt || fail "explain does not tell of the copy: $(cat "$world/told")"
+tells alpha "\"text\":\"\\\"$(basename "${copies[0]}")\\\": Both nodes changed" doctor || fail "doctor does not name the file: $(cat "$world/told")"
 for node in alpha beta; do
     ctl $node --json conflicts >"$world/conflicts"
     for file in "$alpha/f.txt" "${copies[0]}"; do
