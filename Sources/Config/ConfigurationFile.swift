@@ -20,6 +20,17 @@ extension Configuration {
         if checkingPlaces { reader.checkPlaces() }
         return try reader.finish()
     }
+
+    /// Where a daemon that has read the file before listens, whatever is wrong with other keys by now. Nil if the file does not say it.
+    public static func control(path: String) -> [UInt8]? {
+        do throws(UnreadableFile) {
+            var reader = ConfigurationReader(file: path)
+            reader.read(INIFile(try UnreadableFile.contents(path)))
+            return reader.control
+        } catch {
+            return nil
+        }
+    }
 }
 
 /// Why a file could not be read, for people.

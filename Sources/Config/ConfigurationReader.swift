@@ -99,6 +99,11 @@ struct ConfigurationReader {
         return "There is no such key in [\(section)]. The keys here are \(known)."
     }
 
+    /// As it is written there, and right.
+    var control: [UInt8]? {
+        given.contains(.control) && !refused.contains(.control) ? configuration.node.control : nil
+    }
+
     /// What no key can tell by itself.
     mutating func checkWhole() {
         for key in ConfigurationKey.allCases where key.isRequired && !given.contains(key) {

@@ -181,7 +181,8 @@ struct Session: Sendable {
 
     /// A path as it was typed and where that was.
     func path(_ typed: [UInt8]) throws(Failure) -> PathArgument {
-        guard let directory = System.workingDirectory else {
+        // Where one stands says nothing about a path from the top.
+        guard let directory = System.workingDirectory ?? (typed.first == 0x2F ? [0x2F] : nil) else {
             throw .refused(
                 ControlError(
                     .requestRefused, text: "The directory you are in has been deleted, so paths cannot be told.",
@@ -215,7 +216,14 @@ struct Session: Sendable {
     private func socket() throws(Failure) -> [UInt8] {
         if let socket = bytes("--socket") { return socket }
         if bytes("--config") == nil, !System.exists(configurationFile) { return Session.defaultSocket }
-        return try configuration().node.control
+        do throws(Failure) {
+            return try configuration().node.control
+        } catch {
+            // A daemon that runs goes on with what it has read: one wrong line is no reason not to ask it.
+            let control = Configuration.control(path: try text(configurationFile, "--config"))
+            guard let control, System.exists(control) else { throw error }
+            return control
+        }
     }
 
     static let defaultSocket = Array("/run/syncd/default.sock".utf8)

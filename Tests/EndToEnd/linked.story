@@ -25,3 +25,10 @@ for place in way disk; do
     kept "$world/$place/folder" ../folder/d/./file
 done
 kept / d/file
+# Who stands in a directory that is gone can say where a file is all the same.
+mkdir "$world/gone"
+cd "$world/gone" || exit
+rmdir "$world/gone"
+ctl alpha --json history "$alpha/d/file" >"$world/told" 2>&1 || fail "a path from the top is refused: $(cat "$world/told")"
+ctl alpha --json history d/file >"$world/told" 2>&1 && fail "a relative path is taken from nowhere: $(cat "$world/told")"
+cd "$world" || exit

@@ -37,6 +37,16 @@ mkdir "$world/beta/folder-2"
 cp -r "$beta/.syncd" "$world/beta/folder-2"
 expect 75 timeout 20 "$programs/syncd" --config "$world/place.conf"
 says 'listen = in the section [link]'
+# One wrong line of the file is no reason not to ask a daemon that runs; only where it listens has to be said.
+cp "$world/alpha/syncd.conf" "$world/good.conf"
+sed -i 's/^reserve = .*/reserve = lots/; s/^rate-limit = .*/colour = red/' "$world/alpha/syncd.conf"
+expect 2 ctl alpha status
+expect 1 ctl alpha reload
+says "safety.reserve"
+sed -i 's/^control = .*/control =/' "$world/alpha/syncd.conf"
+expect 1 ctl alpha status
+says config.invalid
+cp "$world/good.conf" "$world/alpha/syncd.conf"
 # L12: a folder and a state have one daemon.
 expect 75 timeout 20 "$programs/syncd" --config "$world/alpha/syncd.conf"
 says start.in-use
