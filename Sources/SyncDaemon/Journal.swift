@@ -65,7 +65,9 @@ final class Journal {
     func problem(_ code: MessageCode, _ text: String) { line("\(code.rawValue): \(text)", priority: 3) }
 
     private func line(_ text: String, priority: Int) {
-        write((hasPriorities ? "<\(priority)>" : "syncd: ") + text + "\n")
+        // The problems of a configuration are told in a line each.
+        let start = "<\(priority)>"
+        write((hasPriorities ? start + text.replacing("\n", with: "\n" + start) : "syncd: " + text) + "\n")
     }
 
     private static func level(of severity: Severity) -> Level { severity == .info ? .decisions : .problems }
