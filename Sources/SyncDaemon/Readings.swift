@@ -224,12 +224,20 @@ struct PathReading {
         }
         if let format = row.format { facts.append("its header here: \(PathReading.describe(format.reading))") }
         if let format { facts += support(of: format) }
-        facts.append("in the folder here: \(row.disk.map { PathReading.describe($0.entry.content) } ?? unread)")
+        let read = row.disk.map { PathReading.describe($0.entry.content) }
+        facts.append("in the folder here: \(isSavedSince(row.disk) ? unread : read ?? unread)")
         if let lost = loss(of: row) { facts.append(lost) }
         return facts
             + copies.map { copy in
                 "a conflict copy of it is \"\(copy)\": syncctl conflicts show \(ConflictReading.id(of: copy))"
             }
+    }
+
+    /// True if the file that lies there is another than the one that is known.
+    private func isSavedSince(_ disk: Row.DiskState?) -> Bool {
+        guard let known = disk?.stat, case .found(let stat)? = found else { return false }
+        guard stat.kind == .file, known.kind == .file else { return false }
+        return stat.identity != known.identity || stat.size != known.size || stat.modified != known.modified
     }
 
     /// What lies in the folder and is in no row yet: a save that waits, as the reason says.

@@ -148,6 +148,14 @@ struct ReadingTests {
         let earlier = read(copy, row(copy, 2), original, [])
         #expect(
             earlier?.facts.last == "a copy of \"memo.note\": the version of beta lost because it is the earlier one")
+        // A save that waits is told of as what lies there, and not what lay there before.
+        var stat = original.disk?.stat
+        stat?.size = 5
+        let saved = PathReading(
+            path: path, row: original, original: original, found: stat.map { .found($0) }, rule: nil, format: nil,
+            peerFormats: [], alerts: [], node: [], peer: []
+        ).document(code: nil)
+        #expect(saved?.facts.contains("in the folder here: a file of 5 bytes that was not taken in yet") == true)
         let finding = FormatFinding(found: 2, supported: 1...1, node: .own)
         let alert = alert(AlertKey(code: .formatNewer, subject: path.bytes, format: finding), AlertFacts())
         let held = read(path, original, original, [(.formatNewer, alert)])
