@@ -204,8 +204,9 @@ extension Node {
                 break
             }
             // A save in that very moment: the row keeps the loser as it was, so that the next look sees the difference.
-            let isOurs = stat.isSameContent(as: old.stat)
-            let shown = isOurs ? stat : old.stat
+            var shown = stat.isSameContent(as: old.stat) ? stat : old.stat
+            // (Its permission bits are no part of that comparison: somebody may have changed them on its way.)
+            shown.mode = old.stat.mode
             var row = rows[path] ?? Row(path: path)
             let wanted = resolution(of: row)
             if wanted.entry.agrees(with: old.entry) {
