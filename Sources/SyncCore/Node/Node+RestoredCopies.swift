@@ -82,7 +82,9 @@ extension Node {
     mutating func endGivingBack(_ version: KeptVersion, into effects: inout Effects) {
         apply.givingBack[version.id] = nil
         guard version.isRestoredCopy else { return }
-        effects.add(.disk(newJob(.droppingCopy(version.id)), [DiskProgram([.discard(version.place)])]))
+        // (A name that comes back after a power cut would be on no record.)
+        let program = DiskProgram([.discard(version.place), .syncParent(version.place)])
+        effects.add(.disk(newJob(.droppingCopy(version.id)), [program]))
     }
 
     mutating func finishDroppingCopy(_ version: VersionID, _ results: [DiskResult]) {
