@@ -28,6 +28,8 @@ struct DeleteState: Sendable {
     var latest: UInt64 = 0
     /// Since when too much is missing while something is being read that could explain it (monotonic milliseconds).
     var delayedSince: UInt64?
+    /// Or since when a directory that turned up elsewhere is in doubt.
+    var isForMoves = false
     /// Directories whose contents are still being marked missing: they are judged together with them.
     var flagging = 0
 
@@ -57,12 +59,14 @@ struct DeleteState: Sendable {
         isJudging = false
         markedSince = nil
         delayedSince = nil
+        isForMoves = false
     }
 
     /// It is begun again once there is more to judge by.
-    mutating func putOff(_ tally: DeleteTally, since: UInt64) {
+    mutating func putOff(_ tally: DeleteTally, since: UInt64, forMoves: Bool = false) {
         endJudgement()
         delayedSince = since
+        isForMoves = forMoves
         if let paths = tally.paths { note(paths) } else { wantTally(isWhole: tally.isWhole) }
     }
 
@@ -354,6 +358,8 @@ extension Node {
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
             deletes.endJudgement()
+        } else if waitsForMoves(since: deletes.delayedSince ?? now.monotonicMilliseconds) {
+            deletes.putOff(tally, since: deletes.delayedSince ?? now.monotonicMilliseconds, forMoves: true)
         } else if let paths = tally.paths {
             enqueue(.deleteJudged(paths, isRename: tally.lost == 0))
         } else {
@@ -361,7 +367,14 @@ extension Node {
         }
     }
 
-    private var isDelayed: Bool { deletes.delayedSince.map { waits(since: $0) } ?? false }
+    private var isDelayed: Bool {
+        deletes.delayedSince.map { deletes.isForMoves ? waitsForMoves(since: $0) : waits(since: $0) } ?? false
+    }
+
+    /// Whoever hears that a directory is gone before he hears what has moved out of it finds that in it, and keeps both.
+    private func waitsForMoves(since: UInt64) -> Bool {
+        watch.movesInDoubt > 0 && now.monotonicMilliseconds < since + limits.deletePatienceMilliseconds
+    }
 
     /// A slow disk may take longer than the patience to read what has only been renamed: nobody is to be alarmed before it has. But a file
     /// that is written all the time must not keep the alarm from them.

@@ -42,6 +42,7 @@ extension Node {
             handled[source.path] = true
             enqueue(.verifyMove(LocalMove(from: source.path, to: look.path, stat: stat), after: nil))
             watch.observing += 1
+            watch.movesInDoubt += 1
         }
         return handled
     }
@@ -89,6 +90,7 @@ extension Node {
     /// marked missing itself.)
     private mutating func takeMoveApart(_ move: LocalMove) {
         watch.observing -= 1
+        watch.movesInDoubt -= 1
         if watch.unmoved.count < WatchState.youngMax { watch.unmoved[move.to] = move.stat.identity }
         look(at: move.from)
         look(at: move.to)
@@ -114,6 +116,7 @@ extension Node {
             return
         }
         watch.observing -= 1
+        watch.movesInDoubt -= 1
         var batch = Batch()
         let position = nextPosition()
         let time = clock.tick(wallMilliseconds: now.wallMilliseconds)

@@ -115,6 +115,8 @@ struct WatchState: Sendable {
     var hashJobs = 0
     /// Looks that are being compared with their rows.
     var observing = 0
+    /// Directories that turned up under a new name, of which it is not said yet whether they moved as a whole.
+    var movesInDoubt = 0
 
     /// Directories still to be scanned; a scan includes everything below.
     var toScan = SortedMap<Path, Bool>()
