@@ -117,6 +117,7 @@ extension Node {
         if holdsBack(&row, content) { return }
         if leaveToRecords(&row, entry, stat, isRacy: isRacy) { return }
         if holdsDowngrade(&row, entry, stat, isRacy: isRacy, kept, in: &batch) { return }
+        if takesBack(&row, entry, stat, isRacy: isRacy) { return }
         let source = namesakes[stat.identity].first { other in
             other.path != row.path && other.condition == .missing && other.disk?.entry.content == content
         }

@@ -57,6 +57,29 @@ extension Node {
         return !isNew && (stat.modified <= disk.stat.modified && !isLater || isEmptied)
     }
 
+    /// The same file with the same content, as of an earlier change: a power cut has taken back what was done to its time or its
+    /// permission bits since. That is no change of anybody's: they are to be set once more.
+    mutating func takesBack(_ row: inout Row, _ entry: Entry, _ stat: Stat, isRacy: Bool) -> Bool {
+        guard var disk = row.disk, row.condition == .normal, disk.entry.content == entry.content, isSuspect(row),
+            !isHandled(row.path), stat.changed < disk.stat.changed, isFromBefore(stat, disk.stat)
+        else { return false }
+        let known = disk.origins
+        var reflected = row.reflected
+        for (isLost, origin) in [
+            (entry.mode != disk.entry.mode, known.mode), (entry.modified != disk.entry.modified, known.time),
+        ] where isLost && reflected.covers(origin) {
+            reflected[origin.author] = origin.author == known.content.author ? known.content.position : .none
+        }
+        guard reflected.covers(known.content), !reflected.covers(row.version) else { return false }
+        if entry.mode != disk.entry.mode { disk.origins.mode = known.content }
+        if entry.modified != disk.entry.modified { disk.origins.time = known.content }
+        row.reflected = reflected
+        row.disk = Row.DiskState(
+            entry: entry, stat: stat, origins: disk.origins, isRacy: isRacy, isUnwritten: disk.isUnwritten(as: stat))
+        plan.want(row.path)
+        return true
+    }
+
     /// The very file that is known here, and it holds what it was known to hold by another name before the cut.
     private func isWrittenByAnotherName(
         _ stat: Stat, _ entry: Entry, _ row: Row, _ namesakes: Namesakes
