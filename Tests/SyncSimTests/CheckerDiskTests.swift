@@ -122,6 +122,11 @@ extension CheckerTests {
             let cut = String(repeating: "l", count: 150) + ".conflict-beta-20260101-000000-abcdef"
             NoFalseConflict().see(copying("1", to: cut), &court)
         },
+        Trial(NoFalseConflict.self, "the rules leave out nothing in the directory", says: "nothing was in conflict") {
+            isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            NoFalseConflict().see(copying("1", to: copy, isKept: !isBad), &court)
+        },
         Trial(NoFalseConflict.self, "the daemons know what they knew", says: "nothing was in conflict") {
             isBad, court in
             court.ledger.wrote("1", at: "a", on: 0)
@@ -304,14 +309,14 @@ private func intending(_ intent: Intent) -> VirtualStore {
 }
 
 /// The daemon makes a conflict copy out of what stands at `a`.
-private func copying(_ text: String, to place: String) -> DiskAct {
+private func copying(_ text: String, to place: String, isKept: Bool = false) -> DiskAct {
     DiskAct(
         machine: 0, operation: .move(.tree(at("a")), to: .tree(at(place))),
         touched: [
             DiskAct.Touched(place: .tree(at("a")), before: .text(text), after: .absent),
             DiskAct.Touched(place: .tree(at(place)), before: .absent, after: .text(text)),
         ],
-        store: .fresh(0))
+        store: .fresh(0), isKept: { isKept && $0 == at("a") })
 }
 
 /// Two files at once, or a quarter of all.

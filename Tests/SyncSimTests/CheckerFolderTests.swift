@@ -79,6 +79,20 @@ extension CheckerTests {
             if !isBad { court.ledger.wrote("2", at: "a", on: 1) }
             UntouchedWork().see(Sight(both: "a=2 \(copy)=1"), &court)
         },
+        Trial(UntouchedWork.self, "nothing is left out in the directory there", says: "only machine 0 wrote a") {
+            isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            var sight = Sight(both: "a/ \(copy)=1")
+            sight.machines[1].unsynced[at(isBad ? "b/x" : "a/x")] = .text("2")
+            UntouchedWork().see(sight, &court)
+        },
+        Trial(UntouchedWork.self, "the directory that keeps the name cost the file", says: "only machine 0 wrote a") {
+            isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            var sight = Sight("a/ \(copy)=1", isBad ? "a/" : "a/ \(copy)=1")
+            sight.machines[1].unsynced[at("a/x")] = .text("2")
+            UntouchedWork().see(sight, &court)
+        },
         Trial(UntouchedWork.self, "the permission bits are not as they were left", says: "has 420") { isBad, court in
             court.ledger.wrote("1", at: "a", on: 0)
             court.ledger.left(at("a"), on: 0, mode: isBad ? 0o600 : 0o644, modified: .seconds(7))
@@ -240,6 +254,12 @@ extension CheckerTests {
             if !isBad { court.ledger.wrote("1", at: copy, on: 0) }
             LeastIntervention().see(Sight(both: "a=1 \(copy)=1"), &court)
         },
+        Trial(LeastIntervention.self, "the kept file of the copy has one name only", says: "holds the same as a") {
+            isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            if !isBad { court.ledger.pages.update(at("a")) { $0.isEntangled = true } }
+            LeastIntervention().see(Sight(both: "a=1 \(copy)=1"), &court)
+        },
     ]
 
     private static let orderIndependence: [Trial] = [
@@ -285,6 +305,19 @@ extension CheckerTests {
             court.ledger.wrote("1", at: "a", on: 0)
             court.ledger.wrote("2", at: "a", on: 1)
             EveryLoserKept().see(removal(of: "1", at: copy, isHeld: !isBad), &court)
+        },
+        Trial(EveryLoserKept.self, "a copy goes elsewhere, and not back", says: "went away") { isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            court.ledger.wrote("2", at: "a", on: 1)
+            var store = VirtualStore.fresh(0)
+            let announced = Intent(
+                stage: .first, path: at(copy), action: .rename(from: at(isBad ? "c" : "b")), expected: nil,
+                displaced: nil)
+            store.perform(StoreBatch([.putIntent(announced)]))
+            let touched = DiskAct.Touched(place: .tree(at(copy)), before: .text("1"), after: .absent)
+            let act = DiskAct(
+                machine: 0, operation: .move(.tree(at(copy)), to: .tree(at("b"))), touched: [touched], store: store)
+            EveryLoserKept().see(act, &court)
         },
     ]
 

@@ -202,6 +202,20 @@ struct LedgerTests {
         }
     }
 
+    @Test("What was written late into a file that had been taken from two names comes back by one of them")
+    func disposalOfTwoNames() {
+        for isSame in [true, false] {
+            var ledger = Ledger()
+            for (place, after) in [("a", "1+"), ("b", isSame ? "1+" : "1-")] {
+                ledger.wrote("1", at: place, on: 0)
+                ledger.removed("1", at: place, on: 0)
+                ledger.changedAside(at(place), on: 0, from: .text("1"), to: .text(after), at: 5, demand: .inTree)
+            }
+            ledger.removed("1+", at: copy, on: 1, time: 6)
+            #expect(owed(ledger) == (isSame ? [] : ["b 1- inTree"]))
+        }
+    }
+
     @Test("A loser is owed under its first name, through all generations") func generations() {
         var ledger = Ledger()
         ledger.wrote("1", at: "a", on: 0)
@@ -369,6 +383,19 @@ struct LedgerTests {
         ledger.struck(0, was: holding("a=1"), is: holding("a="), other: holding("a=1"), isSafe: { _, _ in false })
         ledger.rewrote(at("a"), on: machine, at: 1)
         #expect(ledger.demand(of: .text("1"), at: at("a")) == (machine == 0 ? .kept : .atPath))
+    }
+
+    @Test("Who takes away what a power cut has left and makes it anew has made another file", arguments: [0, 1])
+    func remainsMadeAnew(_ machine: Int) {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.wrote("2", over: "1", at: "a", on: 0)
+        ledger.struck(0, was: holding("a=2"), is: holding("a=1"), other: holding("a=2"), isSafe: { _, _ in false })
+        ledger.wrote("3", over: "2", at: "a", on: 1, time: 5)
+        let value = machine == 0 ? "1" : "3"
+        ledger.removed(value, at: "a", on: machine, time: 6)
+        ledger.wrote(value, at: "a", on: machine, time: 6)
+        #expect(ledger.isContested(.text("3"), at: at("a")) == (machine == 0))
     }
 
     @Test(

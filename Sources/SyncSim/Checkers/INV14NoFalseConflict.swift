@@ -3,8 +3,10 @@ import SyncModel
 /// INV-14. A conflict copy is work for a person; it must be the only honest way out.
 package final class NoFalseConflict: Invariant {
     package static let id = "INV-14"
-    package static let sentence =
-        "A conflict copy appears only where two people put different things at one path without having seen each other's."
+    package static let sentence = """
+        A conflict copy appears only where two people put different things at one path without having seen each other's, or where a \
+        directory stays there for what is in it and is not synced.
+        """
 
     package init() {}
 
@@ -13,12 +15,18 @@ package final class NoFalseConflict: Invariant {
         for change in act.treeChanges where change.after.isContent {
             guard ConflictFamily.base(of: change.path) != nil else { continue }
             if court.ledger.everStood(change.after, at: change.path) { continue }
-            if !isContested(change.after, copiedTo: change.path, court.ledger) {
+            if !isContested(change.after, copiedTo: change.path, court.ledger), !isOfKeptDirectory(change.path, act) {
                 court.find(
                     self, on: act.machine,
                     "\(change.path) was made of \(change.after), with which nothing was in conflict")
             }
         }
+    }
+
+    /// Somebody has put a file in the place of a directory, and on one machine there is something in it that nobody syncs: what the
+    /// rules leave out is not deleted with its directory, and a directory keeps the name.
+    private func isOfKeptDirectory(_ copy: Path, _ act: DiskAct) -> Bool {
+        ConflictFamily.base(of: copy).map(act.isKept) ?? false
     }
 
     private func isContested(_ value: Value, copiedTo path: Path, _ ledger: Ledger) -> Bool {

@@ -35,9 +35,10 @@ package final class LeastIntervention: Invariant {
         }
     }
 
-    /// Written once, and not left by a power cut as well: it cannot have lost and come back later.
+    /// Written once, and not left by a power cut as well: it cannot have lost and come back later. (What is written to a file that is
+    /// also a kept version of this path is written here too.)
     private func isPlain(_ value: Value, _ page: Ledger.Page?) -> Bool {
-        writes(of: value, page) == 1 && page?.wasLeft(value) == false
+        writes(of: value, page) == 1 && page?.wasLeft(value) == false && page?.isEntangled == false
     }
 
     /// What was written more than once may have lost more than once.

@@ -97,6 +97,9 @@ package struct DiskAct {
     package let otherHolds: (Value, Path) -> Bool
     /// What stands at the path there.
     package let other: (Path) -> Value
+    /// True if in either folder there is something below the path that nobody syncs (special, or left out by the rules): it keeps its
+    /// directory.
+    package let isKept: (Path) -> Bool
 
     package struct Touched: Hashable, Sendable {
         package let place: Place
@@ -118,9 +121,11 @@ package struct DiskAct {
         mayFail: Bool = false, isDisturbed: Bool = false, holds: @escaping (Value, Path) -> Bool = { _, _ in false },
         places: @escaping (Value) -> [Path] = { _ in [] },
         otherHolds: @escaping (Value, Path) -> Bool = { _, _ in false },
-        other: @escaping (Path) -> Value = { _ in .absent }
+        other: @escaping (Path) -> Value = { _ in .absent },
+        isKept: @escaping (Path) -> Bool = { _ in false }
     ) {
         self.machine = machine
+        self.isKept = isKept
         self.holds = holds
         self.places = places
         self.otherHolds = otherHolds

@@ -17,7 +17,7 @@ package final class EveryLoserKept: Invariant {
             let page = court.ledger.pages[change.path]
             // Somebody did something with this copy, or took back what lost.
             if page != nil || court.ledger.demand(of: change.before, at: change.path) < .atPath { continue }
-            if act.holds(change.before, ConflictFamily.head(of: change.path)) { continue }
+            if act.holds(change.before, ConflictFamily.head(of: change.path)) || isTakenBack(act) { continue }
             court.find(self, on: act.machine, "the conflict copy \(change.path) went away, and no person removed it")
         }
     }
@@ -40,6 +40,14 @@ package final class EveryLoserKept: Invariant {
                         "of \(owed.count) values in conflict at \(path) \(lost.count) are lost: \(text)")
                 }
             }
+        }
+    }
+
+    /// A file that has just been given the name of a copy goes back to where it was: that could not be finished, and is tried again.
+    private func isTakenBack(_ act: DiskAct) -> Bool {
+        guard case .move(.tree(let copy), to: .tree(let source)) = act.operation else { return false }
+        return act.store.intents.values.contains { intent in
+            if case .rename(from: source) = intent.action { intent.path == copy } else { false }
         }
     }
 

@@ -148,7 +148,13 @@ package final class Watch: Checker {
             holds: { value, path in world.machines[machine].disk.holds(value, near: path) },
             places: { value in world.machines[machine].disk.treeValues.filter { $0.value == value }.map(\.key) },
             otherHolds: { value, path in world.machines[1 - machine].disk.holds(value, near: path) },
-            other: { path in world.machines[1 - machine].disk.value(at: path) })
+            other: { path in world.machines[1 - machine].disk.value(at: path) },
+            isKept: { path in
+                world.machines.contains { machine in
+                    machine.disk.value(at: .tree(path)) == .directory
+                        && self.look(at: machine).unsynced.contains { $0.key.isBelow(path) }
+                }
+            })
     }
 
     private func report(_ act: DiskAct, _ world: World) {
@@ -281,6 +287,25 @@ package final class Watch: Checker {
             read: { self.seen($0, world.machines[machine].disk) },
             value: { world.machines[machine].disk.value(at: $0) })
         judge(world) { $0.see(act, &$1) }
+        for operation in batch.operations {
+            if case .relocate(let move) = operation, move.origin.author == .own { carry(move, machine, world) }
+        }
+    }
+
+    /// Of a directory that a person has moved it is told that it did, with all that was known to be in it: who had written to a file
+    /// in it before that has written to it afterwards, for all that can be seen.
+    private func carry(_ move: Relocation, _ machine: Int, _ world: World) {
+        let known = world.machines[machine].store.rows.range(from: move.from).prefix {
+            $0.key.isBelow(move.from) || $0.key == move.from
+        }
+        for (path, row) in known where path != move.from && row.disk?.entry.content.isDirectory == false {
+            guard let moved = path.rebased(from: move.from, to: move.to),
+                let act = world.ledger.pages[path]?.acts.last(where: {
+                    $0.after.isContent && isKnown($0.after, at: path, world.machines[machine])
+                }), !world.ledger.everStood(act.after, at: moved)
+            else { continue }
+            world.ledger.carried(act.after, from: path, to: moved, on: machine, at: world.now)
+        }
     }
 
     package func afterStep(_ step: StepRecord, in world: World) {

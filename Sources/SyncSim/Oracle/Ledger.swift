@@ -142,7 +142,13 @@ package struct Ledger: Sendable {
             let removal = page.acts.last, removal.machine == machine, removal.time == time, !removal.isRacing,
             removal.before == value, removal.after == .absent
         else { return false }
-        pages.update(path) { $0.takeBackLast() }
+        // (What a power cut had left is another file by that, and whoever finds it takes it for his.)
+        pages.update(path) { page in
+            if page.remains.contains(where: { $0.machine == machine && $0.found == value }) {
+                page.revived.append(value)
+            }
+            page.takeBackLast()
+        }
         rewrote(path, on: machine, at: time)
         return true
     }
@@ -279,7 +285,16 @@ package struct Ledger: Sendable {
         var next = ConflictFamily.base(of: path)
         while let base = next {
             pages.update(base) { $0.discarded.append((value, time)) }
+            noteDisposalAside(of: value, at: base, time)
             next = ConflictFamily.base(of: base)
+        }
+    }
+
+    /// What was written late into a file that had been taken away from several names comes back by one of them.
+    private mutating func noteDisposalAside(of value: Value, at path: Path, _ time: Int64) {
+        guard pages[path]?.wroteAside(value) == true else { return }
+        for other in pages.keys where other != path && pages[other]?.wroteAside(value) == true {
+            pages.update(other) { $0.discarded.append((value, time)) }
         }
     }
 
@@ -343,6 +358,8 @@ extension Ledger.Page {
                 seen: source.map { $0.seen.inserting($0.number) } ?? ActSet(), isRacing: false, isAside: true,
                 isBlind: false, demand: demand))
     }
+
+    func wroteAside(_ value: Value) -> Bool { acts.contains { $0.isAside && $0.after == value } }
 
     mutating func leave(_ new: Ledger.Left) {
         if let left, left.machine != new.machine { isSharedMetadata = true }

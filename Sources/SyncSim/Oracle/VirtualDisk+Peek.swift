@@ -57,7 +57,7 @@ extension VirtualDisk {
 
     /// All names that the file at a path has, our own directories included: writing to one changes them all.
     package func names(ofFileAt path: Path) -> [Path] {
-        guard let key = key(at: path), inodes[key].kind == .file else { return [path] }
+        guard let key = key(at: path), [.file, .symlink].contains(inodes[key].kind) else { return [path] }
         let names = inodes[key].links.compactMap { link in
             self.path(of: link.directory).map { $0.appending(link.name) }
         }

@@ -261,13 +261,18 @@ extension Hands {
         }
         if let stat = found?.stat, after.isContent {
             world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified)
-            if before == after, isUnknown(path) { world.ledger.leftUnseen(path) }
+            if isUnknown(path), before == after || isElsewhere(after, at: path) { world.ledger.leftUnseen(path) }
         }
     }
 
     /// The daemon has lost what it knew and has not been here since.
     private func isUnknown(_ path: Path) -> Bool {
         world.ledger.hasForgotten && world.machines[machine].store.rows[path]?.disk == nil
+    }
+
+    /// The other machine shows the same there: who has put it here anew has changed its mode and time, for all that can be seen.
+    private func isElsewhere(_ value: Value, at path: Path) -> Bool {
+        world.machines[1 - machine].disk.atHome.value(at: path) == value
     }
 
     /// The daemon is between writing down that it will change this path and writing down that it has.
@@ -286,12 +291,12 @@ extension Hands {
         // Whoever took the folder away made people stop first.
         guard isValid(file), hasFolder else { return .notFound }
         let names = world.machines[machine].disk.names(ofOpen: file.handle)
-        guard let first = names.first else {
+        guard !names.isEmpty else {
             // Nobody can reach the file by a name any more: it was removed, and what is written to it goes with it.
             return body(&world.machines[machine].disk, world.stamp(machine))
         }
         let places = names.filter { !$0.isReserved }
-        if places.isEmpty { return changeAside(file, at: first, body) }
+        if places.isEmpty { return changeAside(file, at: names, body) }
         noteKeptNames(names)
         return rewrite(names, body)
     }
@@ -346,12 +351,17 @@ extension Hands {
         }?.path
     }
 
-    /// The daemon has moved the file away while it was open; the writer does not know.
+    /// The daemon has moved the file away while it was open, from all its names if it had several; the writer does not know.
     private func changeAside(
-        _ file: OpenFile, at place: Path, _ body: (inout VirtualDisk, Timestamp) -> DiskError?
+        _ file: OpenFile, at places: [Path], _ body: (inout VirtualDisk, Timestamp) -> DiskError?
     ) -> DiskError? {
-        let before = world.machines[machine].disk.value(at: place)
+        let before = places.map { world.machines[machine].disk.value(at: $0) }
         let error = body(&world.machines[machine].disk, world.stamp(machine))
+        for (place, before) in zip(places, before) { noteAside(file, place, before) }
+        return error
+    }
+
+    private func noteAside(_ file: OpenFile, _ place: Path, _ before: Value) {
         let after = world.machines[machine].disk.value(at: place)
         if before != after {
             world.rare.hit("user: wrote into a file the daemon had moved aside")
@@ -367,7 +377,6 @@ extension Hands {
         world.ledger.changedAside(
             path, on: machine, from: before, to: after, at: world.now,
             demand: displaced.map { world.now - $0 < patience } == true ? .inTree : .kept)
-        return error
     }
 }
 
