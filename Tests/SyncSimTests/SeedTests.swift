@@ -87,6 +87,30 @@ struct SeedTests {
             42_454,
             // (The world was wrong.) A store that has failed does not succeed again before the process is started anew.
             35_479,
+            // The loser of a conflict was given other permission bits while it was on its way to the name of its copy.
+            46_310,
+            // A power cut took back what a person had done to the time of a file, and the peer was told of the old one.
+            57_010,
+            // The copy of a refused restore was dropped without a sync, and a power cut brought it back, in no history.
+            25_412,
+            // That a directory was gone was told before what had moved out of it.
+            38_490,
+            // (The judge was wrong.) A symlink may have several names too, which share its time.
+            40_273,
+            // (The judge was wrong.) The same bytes made anew while the daemon knew nothing of them only have another time.
+            59_981,
+            // (The judge was wrong.) A file may be written to late that was taken away from two names.
+            48_201,
+            // (The judge was wrong.) An edit that is found after the move of its directory counts as made after it.
+            59_984,
+            // (The judge was wrong.) A directory stays for what the rules leave out in it, and keeps the name.
+            46_913, 59_275,
+            // (The judge was wrong.) What a power cut had left was taken away and made anew with the same bytes.
+            54_686,
+            // (The judge was wrong.) What was written by another name of a kept version was written at its path once more.
+            71_128,
+            // (The judge was wrong.) A rename to the name of a copy was taken back because the disk failed.
+            38_106,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations
