@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
 // The house of syncd: every target, what it is for and what it may import. The table with the
 // reasons is docs/architecture.md; Tests/Tidy checks that sources keep to this graph.
+import Glibc
 import PackageDescription
 
 /// One set of compiler rules for all Swift code: complete concurrency checking, memory safety
@@ -142,3 +143,10 @@ let package = Package(
         laws,
     ]
 )
+
+/// Where the Debian package puts it (`put_library` in .ci/shipped) there is the library with what it stands on, and nothing else.
+func exists(_ folder: String) -> Bool { access("\(Context.packageDirectory)/\(folder)", F_OK) == 0 }
+if !exists("Sources/SyncDaemon") {
+    package.targets.removeAll { !exists("Sources/\($0.name)") }
+    package.products.removeAll { $0.name != "SyncKit" }
+}

@@ -111,6 +111,12 @@ struct SeedTests {
             71_128,
             // (The judge was wrong.) A rename to the name of a copy was taken back because the disk failed.
             38_106,
+            // A clock was put back over a power cut, and what had been seen before it counted as seen since.
+            41_006,
+            // Who wrote over a file of which the peer had made the same had not seen the peer's.
+            46_002,
+            // (The judge was wrong.) What had moved with its directory and was not synced went with a power cut.
+            56_567,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations
@@ -173,6 +179,10 @@ struct SeedTests {
             3965,
             // A content whose author had lost his state, and did not know any more that he ever wrote it, was waited for for ever.
             6941,
+            // (The judge was wrong.) Who puts an old folder back has taken away what is not in it.
+            5123,
+            // What was missing when the peer's row of it came, or when that was taken back, was not looked at any more.
+            6779,
         ])
     func passesWithFormats(seed: UInt64) {
         let violations = Simulation.run(plan: SeedPlan(formatsOf: seed)).violations
