@@ -40,7 +40,8 @@ extension Node {
         // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
         // says that it was not: the clock was ahead before the cut.)
         let isOvertaken = stat.identity == disk.stat.identity && stat.changed < disk.stat.changed
-        let isSeenSince = watch.isSinceBoot(disk.stat.changed) && !watch.mayBeTold(disk.stat.changed)
+        // (Nothing at all is what a cut leaves: then the clock must be beyond doubt.)
+        let isSeenSince = watch.isSinceBoot(disk.stat.changed) && !(isEmptied && watch.mayBeTold(disk.stat.changed))
         if isSeenSince, !isOvertaken || watch.clockStretches.count > 1 { return false }
         // The same file as of the same time with other bytes: nobody did that.
         if stat.identity == disk.stat.identity, stat.modified == disk.stat.modified { return true }
