@@ -66,6 +66,7 @@ struct Arguments {
 
     private mutating func takeCommand(_ word: [UInt8]) throws(Failure) {
         let text = NameText.text(of: word)
+        if text == "help" { return try set("--help", []) }
         command = Command.named(text)
         if !Command.below(text).isEmpty { group = text }
         guard command != nil || group != nil else {

@@ -25,6 +25,9 @@ expect 74 timeout 20 "$programs/syncd" --config "$world/place.conf"
 says 'listen = in the section [link]'
 expect 3 ctl alpha status
 says control.not-running
+# An answer that nobody can have read is none.
+"$programs/syncctl" --help >/dev/full 2>"$world/err" && fail "an answer that cannot be written counts as given"
+finds -F "cannot be written" <"$world/err" || fail "it does not say that the answer cannot be written"
 expect 1 ctl alpha init --name alpha --folder "$alpha"
 says setup.exists
 expect 64 ctl alpha nonsense

@@ -87,7 +87,7 @@ struct ArgumentsTests {
         "help and version come before anything that is missing",
         arguments: [
             "--help", "-h", "status --help", "restore -h", "doc --help", "alerts show --help", "--version",
-            "--json --help",
+            "--json --help", "help", "help status", "help alerts show", "--json help",
         ])
     func help(line: String) throws {
         switch try ArgumentsTests.read(line).wish {

@@ -20,7 +20,8 @@ enum System {
 
     static func exit(_ code: ExitCode) -> Never { Glibc.exit(code.rawValue) }
 
-    /// Unbuffered. Nobody reading any more is no error of ours: the process ends as it would by the signal.
+    /// Unbuffered. Nobody reading any more is no error of ours: the process ends as it would by the signal. An answer that cannot be
+    /// written is one: whoever goes by the exit code must not take it for given.
     static func write(_ text: String, to stream: Stream) { write(Array(text.utf8), to: stream) }
 
     static func write(_ bytes: [UInt8], to stream: Stream) {
@@ -30,7 +31,12 @@ enum System {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(stream.rawValue, $0.baseAddress, $0.count) }
             if count > 0 { rest = rest.dropFirst(count) }
             if count < 0, errno == EPIPE { Glibc.exit(128 + SIGPIPE) }
-            if count < 0, errno != EINTR, errno != EAGAIN { return }
+            if count < 0, errno != EINTR, errno != EAGAIN {
+                guard stream == .output else { return }
+                let reason = unsafe String(cString: strerror(errno))
+                write("syncctl: The answer cannot be written: \(reason). What was asked for may have been done.\n", to: .error)
+                exit(.refused)
+            }
         }
     }
 
