@@ -34,7 +34,8 @@ enum System {
             if count < 0, errno != EINTR, errno != EAGAIN {
                 guard stream == .output else { return }
                 let reason = unsafe String(cString: strerror(errno))
-                write("syncctl: The answer cannot be written: \(reason). What was asked for may have been done.\n", to: .error)
+                let told = "syncctl: The answer cannot be written: \(reason). What was asked for may have been done.\n"
+                write(told, to: .error)
                 exit(.refused)
             }
         }
