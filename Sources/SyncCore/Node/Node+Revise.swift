@@ -86,6 +86,8 @@ extension Node {
     /// was applied here: it may be there without its time. So has who writes over a file of which the peer has made the same.
     private func seen(by entry: Entry, at row: Row) -> VersionVector {
         var seen = row.reflected
+        // (What a power cut has taken back of it is not shown, and yet it is ours: there are never two revisions of one author.)
+        if let mine = row.head(by: .own) { seen.own = max(seen.own, mine.origin.position) }
         guard let made = contentReplaced(by: entry, at: row) else { return seen }
         seen[made.author] = max(seen[made.author], made.position)
         return seen
