@@ -101,6 +101,13 @@ public struct Row: Hashable, Sendable {
         heads.sort { $0.origin.author.rawValue < $1.origin.author.rawValue }
     }
 
+    /// Before something is written of our own: what a power cut has taken back of our last revision is not shown, and yet it is seen. There
+    /// are never two revisions of one author.
+    public mutating func coverOwnHead() {
+        guard let mine = head(by: .own) else { return }
+        reflected.own = max(reflected.own, mine.origin.position)
+    }
+
     public func head(by author: Author) -> Revision? { heads.first { $0.origin.author == author } }
 
     /// True while the disk does not show everything that is known.

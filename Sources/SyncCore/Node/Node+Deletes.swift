@@ -26,12 +26,32 @@ struct DeleteState: Sendable {
     var since: UInt64?
     /// When the latest was noted.
     var latest: UInt64 = 0
-    /// Since when too much is missing while something is being read that could explain it (monotonic milliseconds).
-    var delayedSince: UInt64?
-    /// Or since when a directory that turned up elsewhere is in doubt.
-    var isForMoves = false
+    /// The judgement has been put off.
+    var delay: Delay?
     /// Directories whose contents are still being marked missing: they are judged together with them.
     var flagging = 0
+
+    struct Delay: Sendable {
+        /// Since the first time it was put off (monotonic milliseconds).
+        let since: UInt64
+        let reason: Reason
+
+        enum Reason {
+            /// Too much is missing, and something is being read that could explain it.
+            case reads
+            /// A directory that turned up elsewhere is in doubt.
+            case moves
+        }
+
+        func end(_ limits: Limits) -> UInt64 {
+            let patiences: UInt64 =
+                switch reason {
+                case .reads: DeleteState.patiencesMax
+                case .moves: 1
+                }
+            return since + patiences * limits.deletePatienceMilliseconds
+        }
+    }
 
     struct Recent: Sendable {
         let atMilliseconds: UInt64
@@ -58,15 +78,13 @@ struct DeleteState: Sendable {
     mutating func endJudgement() {
         isJudging = false
         markedSince = nil
-        delayedSince = nil
-        isForMoves = false
+        delay = nil
     }
 
     /// It is begun again once there is more to judge by.
-    mutating func putOff(_ tally: DeleteTally, since: UInt64, forMoves: Bool = false) {
+    mutating func putOff(_ tally: DeleteTally, _ delay: Delay) {
         endJudgement()
-        delayedSince = since
-        isForMoves = forMoves
+        self.delay = delay
         if let paths = tally.paths { note(paths) } else { wantTally(isWhole: tally.isWhole) }
     }
 
@@ -352,14 +370,14 @@ extension Node {
             tally.isWhole && tally.files >= 2 && tally.files >= total.files && total.missing >= tally.count
         if isExplained(tally, files: files) { releaseHold(nil, into: &effects) }
         if isTooMuch || isEmptied, record.held == nil {
-            let since = deletes.delayedSince ?? now.monotonicMilliseconds
-            if waits(since: since) { return deletes.putOff(tally, since: since) }
+            let delay = delay(for: .reads)
+            if waits(delay) { return deletes.putOff(tally, delay) }
         }
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
             deletes.endJudgement()
-        } else if waitsForMoves(since: deletes.delayedSince ?? now.monotonicMilliseconds) {
-            deletes.putOff(tally, since: deletes.delayedSince ?? now.monotonicMilliseconds, forMoves: true)
+        } else if case let delay = delay(for: .moves), waits(delay) {
+            deletes.putOff(tally, delay)
         } else if let paths = tally.paths {
             enqueue(.deleteJudged(paths, isRename: tally.lost == 0))
         } else {
@@ -367,23 +385,23 @@ extension Node {
         }
     }
 
-    private var isDelayed: Bool {
-        deletes.delayedSince.map { deletes.isForMoves ? waitsForMoves(since: $0) : waits(since: $0) } ?? false
-    }
+    private var isDelayed: Bool { deletes.delay.map { waits($0) } ?? false }
 
-    /// Whoever hears that a directory is gone before he hears what has moved out of it finds that in it, and keeps both.
-    private func waitsForMoves(since: UInt64) -> Bool {
-        watch.movesInDoubt > 0 && now.monotonicMilliseconds < since + limits.deletePatienceMilliseconds
+    private func delay(for reason: DeleteState.Delay.Reason) -> DeleteState.Delay {
+        DeleteState.Delay(since: deletes.delay?.since ?? now.monotonicMilliseconds, reason: reason)
     }
 
     /// A slow disk may take longer than the patience to read what has only been renamed: nobody is to be alarmed before it has. But a file
-    /// that is written all the time must not keep the alarm from them.
-    private func waits(since: UInt64) -> Bool {
-        let isReading =
+    /// that is written all the time must not keep the alarm from them. Whoever hears that a directory is gone before he hears what has moved
+    /// out of it finds that in it, and keeps both.
+    private func waits(_ delay: DeleteState.Delay) -> Bool {
+        guard now.monotonicMilliseconds < delay.end(limits) else { return false }
+        return switch delay.reason {
+        case .reads:
             !watch.toHash.isEmpty || !watch.hashing.isEmpty || !watch.toInspect.isEmpty || watch.isInspecting
-            || watch.observing > 0 || !watch.toScan.isEmpty || watch.scan != nil
-        return isReading
-            && now.monotonicMilliseconds < since + DeleteState.patiencesMax * limits.deletePatienceMilliseconds
+                || watch.observing > 0 || !watch.toScan.isEmpty || watch.scan != nil
+        case .moves: watch.movesInDoubt > 0
+        }
     }
 
     /// What is held, or counted this very moment, may be the file that was found here: edited since, or as it was.

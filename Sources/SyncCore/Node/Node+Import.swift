@@ -417,8 +417,7 @@ extension Node {
                 // The peer took back what never got here: what the folder shows is what there is. A path that never was
                 // here is not known any more: nobody deleted it, and the peer tells of it again if it still has it.
                 row.heads.removeAll { $0.origin.author == .peer }
-                // (Of our own a power cut may have taken something back.)
-                if let mine = row.head(by: .own) { row.reflected.own = max(row.reflected.own, mine.origin.position) }
+                row.coverOwnHead()
                 let isHeld = isHeldSave(row) && row.heads.contains { row.format?.isOf($0.entry) == true }
                 if !isHeld { row.heads = [] }
                 if isHeld, let disk = row.disk {

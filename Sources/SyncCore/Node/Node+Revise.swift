@@ -31,6 +31,7 @@ extension Node {
         let position = nextPosition()
         let isFirst = row.reflected == .none && row.head(by: .own) == nil && !isReasserted
         let tick = clock.tick(wallMilliseconds: now.wallMilliseconds)
+        row.coverOwnHead()
         if seen == nil, let earlier = unreadConflict(row) { row.reflected.peer = min(row.reflected.peer, earlier) }
         let seen = seen ?? self.seen(by: entry, at: row)
         // A file that was here before anybody watched is as old as it says: the newer one keeps the name. (One that was made since
@@ -86,8 +87,6 @@ extension Node {
     /// was applied here: it may be there without its time. So has who writes over a file of which the peer has made the same.
     private func seen(by entry: Entry, at row: Row) -> VersionVector {
         var seen = row.reflected
-        // (What a power cut has taken back of it is not shown, and yet it is ours: there are never two revisions of one author.)
-        if let mine = row.head(by: .own) { seen.own = max(seen.own, mine.origin.position) }
         guard let made = contentReplaced(by: entry, at: row) else { return seen }
         seen[made.author] = max(seen[made.author], made.position)
         return seen

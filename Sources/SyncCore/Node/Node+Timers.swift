@@ -158,9 +158,7 @@ extension Node {
             let quiet = deletes.latest + limits.deleteQuietMilliseconds
             if quiet > now.monotonicMilliseconds { consider(quiet) }
         }
-        if deletes.wantedTally != nil, let since = deletes.delayedSince {
-            consider(since + DeleteState.patiencesMax * limits.deletePatienceMilliseconds)
-        }
+        if deletes.wantedTally != nil, let delay = deletes.delay { consider(delay.end(limits)) }
         consider(session.helloDeadline)
         consider(claims.nextDue(isConnected: session.isLive))
         consider(apply.late.first?.dueMilliseconds)
