@@ -1,6 +1,7 @@
 import Config
 import ControlProtocol
 import Coordination
+import Disk
 import EventLoop
 import Store
 import SyncCore
@@ -129,7 +130,7 @@ final class Daemon {
         formerPeers = opened.formerPeers
         powerWasLost = opened.powerWasLost
         alerts = AlertBook()
-        folderPaths = [configuration.folder.path] + [System.resolved(configuration.folder.path)].compactMap(\.self)
+        folderPaths = [configuration.folder.path] + [Item.withoutLinks(configuration.folder.path)].compactMap(\.self)
         models = ModelShelf(directory: configuration.folder.models, last: opened.modelMemory)
         imports = ImportWatch(head: opened.record.importedHead.position)
         board = StatusBoard(loop: loop) { [host] in host.ask(.status, then: $0) }

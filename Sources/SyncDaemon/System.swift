@@ -45,14 +45,6 @@ enum System {
         return nil
     }
 
-    /// Without symbolic links; nil if it cannot be followed.
-    static func resolved(_ path: [UInt8]) -> [UInt8]? {
-        guard let start = unsafe realpath(terminated(path), nil) else { return nil }
-        // What realpath returns is ours to free, and ends with a zero byte.
-        defer { unsafe free(start) }
-        return unsafe Array(UnsafeRawBufferPointer(start: start, count: strlen(start)))
-    }
-
     /// What lies in a directory, in no order; nothing if it cannot be read.
     static func names(in directory: [UInt8]) -> [[UInt8]] {
         guard let stream = unsafe opendir(terminated(directory)) else { return [] }

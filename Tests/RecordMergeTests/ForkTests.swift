@@ -9,7 +9,7 @@ struct ForkTests {
     private static let (b2, b3) = (RecordID("B", "B2"), RecordID("B", "B3"))
 
     /// AB-1: both nodes replace B1 by one of their own; the first node's B2 loses.
-    private static func contest() throws -> Pair {
+    static func contest() throws -> Pair {
         var pair = Pair(try Models.ab(#", "onContest": "fork""#))
         pair.act(.first, .insert(a), .insert(b1), .link(a, "b", "B1"), .set(a, "title", "plan"))
         pair.heal()

@@ -80,17 +80,9 @@ struct UpkeepTests {
     }
 
     @Test("a copy whose original goes becomes a record of its own, with all that it shows") func copy() throws {
-        let (a, b1, b2, b3) = (
-            RecordID.named("A/A1"), RecordID.named("B/B1"), RecordID.named("B/B2"), RecordID.named("B/B3")
-        )
-        var pair = Pair(try Models.ab(#", "onContest": "fork""#))
-        pair.act(.first, .insert(a), .insert(b1), .link(a, "b", "B1"), .set(a, "title", "plan"))
-        pair.heal()
-        pair.act(.first, .delete(b1), .insert(b2), .link(a, "b", "B2"))
-        pair.act(.second, .delete(b1), .insert(b3), .link(a, "b", "B3"))
-        pair.heal()
+        let pair = try ForkTests.contest()
         let clone = try #require(pair.view.clones.first?.key)
-        let outcome = try Outcome(of: [.delete(a), .delete(b3)], in: pair)
+        let outcome = try Outcome(of: [.delete(.named("A/A1")), .delete(.named("B/B3"))], in: pair)
         #expect(outcome.faults.count == 1)
         #expect(
             outcome.said == [.insert(clone), .set(clone, "title", "plan"), .link(clone, "b", "B2")]

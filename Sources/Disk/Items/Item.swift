@@ -63,11 +63,16 @@ public struct Item: Sendable {
     /// The one spelling of a path, whatever links and dots led to it, as far as its directory exists; absolute.
     public static func resolved(_ path: [UInt8]) -> [UInt8]? {
         guard let item = Item(path: path) else { return nil }
-        guard let start = unsafe CName(item.directory).withPointer({ unsafe realpath($0, nil) }) else { return nil }
+        guard let directory = withoutLinks(item.directory) else { return nil }
+        return (directory == [UInt8(ascii: "/")] ? [] : directory) + [UInt8(ascii: "/")] + item.name.bytes
+    }
+
+    /// All links on the way are followed, the last one too; nil if they lead nowhere.
+    public static func withoutLinks(_ path: [UInt8]) -> [UInt8]? {
+        guard let start = unsafe CName(path).withPointer({ unsafe realpath($0, nil) }) else { return nil }
         // What realpath returns is ours to free, and ends with a zero byte.
         defer { unsafe free(start) }
-        let directory = unsafe Array(UnsafeRawBufferPointer(start: start, count: strlen(start)))
-        return (directory == [UInt8(ascii: "/")] ? [] : directory) + [UInt8(ascii: "/")] + item.name.bytes
+        return unsafe Array(UnsafeRawBufferPointer(start: start, count: strlen(start)))
     }
 
     public static let bytesMax = 256 << 20
