@@ -1,5 +1,6 @@
 /// How a state is opened: who may, what is looked at before anything is touched, and what is set up.
 import CSQLite
+import SyncModel
 
 /// An open state: the directory that is ours meanwhile, and the database in it.
 final class Opened {
@@ -56,7 +57,7 @@ final class Opened {
         do throws(StoreError) {
             // Nobody needs the half of a new file after a crash, so its journal need not be one.
             try connection.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL", "make state.db")
-            try connection.execute("PRAGMA application_id = \(Schema.applicationID)", "make state.db")
+            try connection.execute("PRAGMA application_id = \(StateFormat.applicationID)", "make state.db")
             try migrate(connection, with: Schema.migrations)
             connection.close()
         } catch {
@@ -79,7 +80,7 @@ final class Opened {
             PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON
             """, "set up the connection")
         let application = try connection.integer("PRAGMA application_id", "open state.db")
-        if application != Int64(Schema.applicationID) { throw .notOurs }
+        if application != Int64(StateFormat.applicationID) { throw .notOurs }
         let version = try connection.integer("PRAGMA user_version", "open state.db")
         if version > Int64(Schema.version) { throw .newer(found: Int(version), supported: Schema.version) }
         if version < 1 { throw .damaged(StoreFault("open state.db", "it has no version")) }

@@ -1,11 +1,10 @@
+import SyncModel
+
 /// The tables of state.db and how they came to be: one numbered step for each version there ever was.
 ///
-/// `application_id` is "sycd", `user_version` the number of the last step. Steps are only ever added, and what one has
+/// `application_id` is "sycd", `user_version` the number of the last step (`StateFormat`). Steps are only ever added, and what one has
 /// written is never changed by editing it: `Tests/Vectors/store-1-schema.txt` holds the schema of version 1.
 enum Schema {
-    /// "sycd" in ASCII.
-    static let applicationID: Int32 = 0x7379_6364
-
     struct Migration: Sendable {
         let version: Int
         let name: String
@@ -24,7 +23,7 @@ enum Schema {
         },
     ]
 
-    static var version: Int { migrations.last?.version ?? 0 }
+    static let version = StateFormat.version
 
     /// Keys are blobs in the order of the values they stand for: paths as in `PathKey`, numbers big-endian, digests as
     /// they are, and where a digest only finds what is verified afterwards, a beginning of it.

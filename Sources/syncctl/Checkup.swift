@@ -2,6 +2,7 @@ import Config
 import ControlProtocol
 import Crypto
 import Disk
+import SyncModel
 
 /// What `doctor` can see without the daemon: the places the configuration names, and the limits of this machine.
 struct Checkup {
@@ -12,7 +13,7 @@ struct Checkup {
     var findings: [Finding] {
         [
             Finding(check: "configuration", grade: .ok, text: "It can be read, and every key in it is understood."),
-            state, key, folder, owner, mount, space,
+            state, stateFormat, key, folder, owner, mount, space,
         ].compactMap(\.self)
     }
 
@@ -22,6 +23,19 @@ struct Checkup {
 
     private var state: Finding {
         directory("state", statePath, whatIfMissing: "Make the node with syncctl init, or mount the disk it is on.")
+    }
+
+    /// Nil where nothing is to be said; what is wrong with the directory is said by `state`.
+    private var stateFormat: Finding? {
+        let place = statePath + Array("/state.db".utf8)
+        guard let header = try? System.contents(place, bytesMax: StateFormat.headerBytes),
+            let found = StateFormat.version(in: header), found > StateFormat.version
+        else { return nil }
+        return Finding(
+            check: MessageCode.statedbNewer.rawValue, grade: .problem,
+            text: "\(NameText.printable(place)) was written by a newer syncd (format \(found); this one knows up to "
+                + "\(StateFormat.version)), which this one does not touch.",
+            cure: MessageCode.statedbNewer.kind.cure)
     }
 
     private func directory(_ check: String, _ path: [UInt8], whatIfMissing: String) -> Finding {

@@ -98,6 +98,9 @@ says statedb.newer
 # The format that was found, and the last one that is known.
 known=$((0x$(od -An -tx1 -j60 -N4 "$world/state.db" | tr -d ' ')))
 says "(format 99; this one knows up to $known)"
+# It does not run, so syncctl has to see that for itself.
+expect 1 ctl alpha doctor
+says "statedb.newer: $world/alpha/state/state.db was written by a newer syncd (format 99; this one knows up to $known)"
 [ "$(sum_of)" = "$before" ] || fail "state of a newer program was touched"
 down beta
 cp "$world/beta/state/state.db" "$world/alpha/state/state.db"
