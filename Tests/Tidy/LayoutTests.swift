@@ -12,6 +12,15 @@ struct LayoutTests {
         report(LayoutRules.findings(emptyTargetsIn: manifest, files: files))
     }
 
+    @Test("the Debian package brings the library with all that it stands on, and nothing else") func library() throws {
+        let repository = try Repository()
+        let manifest = Manifest(try repository.source("Package.swift"))
+        let lines = try repository.text(".ci/shipped").split(separator: "\n")
+        let list = lines.first { $0.contains("for target in SyncKit") }
+        let words = try #require(list).split(whereSeparator: { " ;".contains($0) }).map(String.init)
+        #expect(Set(words.dropFirst(3).dropLast()) == manifest.standing(under: "SyncKit"))
+    }
+
     @Test("every source opens with its purpose") func openings() throws {
         for file in try Repository().swiftFiles(under: "Sources") { report(LayoutRules.findings(openingOf: file)) }
     }

@@ -27,6 +27,18 @@ struct Manifest {
         }.sorted { $0.line < $1.line }
     }
 
+    /// The target with all that it depends on.
+    func standing(under target: String) -> Set<String> {
+        var (found, open) = (Set([target]), [target])
+        while let next = open.popLast() {
+            for name in targets.first(where: { $0.name == next })?.dependencies ?? [] where found.insert(name).inserted
+            {
+                open.append(name)
+            }
+        }
+        return found
+    }
+
     private static func target(_ kind: String, call: String, line: Int) -> Target? {
         guard let name = literals(after: "name:", upTo: ",", in: call).first else { return nil }
         return Target(
