@@ -86,7 +86,7 @@ extension Node {
         return peerSupport(of: rule)?.versions == finding.supported
     }
 
-    private func peerSupport(of rule: FormatRule) -> FormatSupport? {
+    func peerSupport(of rule: FormatRule) -> FormatSupport? {
         record.peerFormats.first { $0.model == rule.model && $0.name == rule.name && $0.rule == rule.fingerprint }
     }
 

@@ -66,7 +66,17 @@ extension Node {
         _ task: PlanState.Errand, _ row: Row, _ kept: [KeptVersion], _ rows: inout RowMap, in batch: inout Batch,
         into effects: inout Effects
     ) -> Bool {
-        switch verdict(on: task, row, kept) {
+        switch verdict(onCopy: task, row, rows) {
+        case .beside: break
+        case .unread:
+            forget(task)
+            rest(row.path)
+            return false
+        case .newer(let original):
+            exchange(task, row, with: original, &rows, in: &batch, into: &effects)
+            return false
+        }
+        switch verdict(on: task, row, kept, rows) {
         case .apply: return true
         case .unread:
             forget(task)
@@ -88,14 +98,18 @@ extension Node {
     }
 
     /// What is staged against what stands there.
-    private func verdict(on task: PlanState.Errand, _ row: Row, _ kept: [KeptVersion]) -> Verdict {
-        guard let rule = formats.rules.rule(for: row.path), book(of: row.path) == nil, let format = task.format,
+    private func verdict(
+        on task: PlanState.Errand, _ row: Row, _ kept: [KeptVersion], _ rows: RowMap
+    ) -> Verdict {
+        guard let rule = formats.rules.rule(for: row.path), !isJudgedThere(rule), book(of: row.path) == nil,
+            let format = task.format,
             case .replace = task.step, row.condition == .normal,
             resolution(of: row).entry.content == task.wanted.entry.content,
             case .file(let shown, _)? = row.disk?.entry.content
         else { return .apply }
         guard let known = row.format, known.rule == rule.fingerprint else { return .unread }
-        let isDowngrade = !known.isGivenUp && format.reading.isDowngrade(of: known.reading)
+        let isDowngrade =
+            !known.isGivenUp && format.reading.isDowngrade(of: known.reading) && !isOverruled(task, row, rows)
         if known.content == shown || isToComeBack(known, row) { return isDowngrade ? .downgrade : .apply }
         // What the other node has written over it as well did not know that the save here was held back against it.
         guard isHeldSave(row) else { return .unread }

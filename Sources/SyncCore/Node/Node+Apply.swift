@@ -17,12 +17,13 @@ extension Node {
         enqueue(.prepare(ready))
     }
 
-    /// Rows of the tasks, of what they rename, of the directories above, and of possible conflict copies.
+    /// Rows of the tasks, of what they rename, of the directories above, of possible conflict copies, and of what a copy may be newer than.
     func prepareQueries(_ paths: [Path]) -> [StoreQuery] {
         let sources = paths.compactMap { plan.tasks[$0]?.adoptedFrom?.path }
         let copies = paths.compactMap { plan.tasks[$0]?.copy } + paths.compactMap { heldName(of: $0) }
+        let originals = paths.compactMap { contestedOriginal(of: $0) }
         let guarded = paths.filter(isGuarded)
-        let own = SortedMap((paths + sources + copies).map { ($0, true) }).map(\.key)
+        let own = SortedMap((paths + sources + copies + originals).map { ($0, true) }).map(\.key)
         let parents = SortedMap(own.compactMap(\.parent).filter { !$0.isRoot }.map { ($0, true) }).map(\.key)
         return [.rows(own), .rows(parents)] + guarded.map { .versions($0, limit: limits.batchPathsMax) }
     }
