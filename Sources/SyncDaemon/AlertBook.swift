@@ -34,6 +34,7 @@ struct AlertBook {
         let format =
             switch key.format?.measure {
             case .supports(let range)?: "\0\(key.format?.found ?? 0) \(range) "
+            case .reads(let range)?: "\0\(key.format?.found.map { "\($0)" } ?? "none") \(range) read "
             case .keeps(let version)?:
                 "\0\(key.format?.found.map { "\($0)" } ?? "none") \(version.map { "\($0)" } ?? "unknown") kept "
             case nil: ""
@@ -104,7 +105,7 @@ struct AlertBook {
 /// 1 this node, 2 the other) · 1 is about a format · format · 4 length, detail · 8 size · 8 size that was acknowledged · 4 length, copy`
 /// (of no length where there is none), and a format
 /// `1 node · 1 has found · 4 found · 4 lowest · 4 highest · 1 measure`: 0 the two are what is understood, 1 the lowest is the version
-/// that is kept, 2 a version that nobody knows is.
+/// that is kept, 2 a version that nobody knows is, 3 the two are what a model reads.
 /// Version 2 ended with the format, which had no measure; version 1 after "over at".
 /// A code this program does not know is left out: it was raised by another version, and what it tells of is raised again.
 extension AlertBook {
@@ -145,6 +146,7 @@ extension AlertBook {
             case .supports(let range): (range.lowerBound, range.upperBound, 0)
             case .keeps(let version?): (version, version, 1)
             case .keeps(nil): (0, 0, 2)
+            case .reads(let range): (range.lowerBound, range.upperBound, 3)
             }
         for number in [format.found ?? 0, low, high] { writer.put(number) }
         writer.put(measure)
@@ -163,6 +165,7 @@ extension AlertBook {
         case 0: return FormatFinding(found: number, supported: low...high, node: node)
         case 1: return FormatFinding(found: number, kept: low, node: node)
         case 2: return FormatFinding(found: number, kept: nil, node: node)
+        case 3: return FormatFinding(found: number, reads: low...high, node: node)
         default: return nil
         }
     }

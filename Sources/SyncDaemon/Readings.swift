@@ -115,17 +115,40 @@ enum AlertReading {
         switch finding.measure {
         case .supports(let range): wording(of: finding, range, name)
         case .keeps(let version): wording(of: finding, kept: version, name, facts)
+        case .reads(let range): wording(of: finding, reads: range, name)
         }
+    }
+
+    private static func words(_ versions: ClosedRange<UInt32>) -> String {
+        let (low, high) = (versions.lowerBound, versions.upperBound)
+        return low == high ? "version \(low)" : "versions \(low) to \(high)"
+    }
+
+    /// Of a file of records that is in a later version than their model here, or in none.
+    private static func wording(
+        of format: FormatFinding, reads: ClosedRange<UInt32>, _ node: String
+    ) -> (text: String, cure: String) {
+        let safe =
+            "The file stays as it is, and what was known of its records stays as it was on both nodes; what is in it is sent "
+            + "once it can be read. Other files go on."
+        guard let found = format.found else {
+            return (
+                "No usable version stands in this file of records. \(safe)",
+                "Correct its version, or bring back an earlier state with syncctl restore PATH."
+            )
+        }
+        return (
+            "This file of records is in version \(found); the model on \(node) reads \(words(reads)). \(safe)",
+            "Install a model on \(node) that reads version \(found), and restart syncd; the message goes by itself then."
+        )
     }
 
     private static func wording(
         of format: FormatFinding, _ supported: ClosedRange<UInt32>, _ reader: String
     ) -> (text: String, cure: String)? {
         guard let found = format.found else { return nil }
-        let (low, high) = (supported.lowerBound, supported.upperBound)
-        let range = low == high ? "version \(low)" : "versions \(low) to \(high)"
         return (
-            "This file is in version \(found) of its format; \(reader) understands \(range). It is stored and passed on byte "
+            "This file is in version \(found) of its format; \(reader) understands \(words(supported)). It is stored and passed on byte "
                 + "for byte, and \(reader) never changes, merges, moves or deletes it; other files go on.",
             "Upgrade the program and its format rules on \(reader) to some that understand version \(found); the message goes "
                 + "by itself then."

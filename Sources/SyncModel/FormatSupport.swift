@@ -20,6 +20,8 @@ public struct FormatFinding: Hashable, Comparable, Sendable {
     public enum Measure: Hashable, Sendable {
         /// What the programs of the node understand.
         case supports(ClosedRange<UInt32>)
+        /// What the model of its records reads. Before the model reads the file, it is not sent.
+        case reads(ClosedRange<UInt32>)
         /// What stays at the path; nil for a version that nobody knows.
         case keeps(UInt32?)
     }
@@ -39,13 +41,23 @@ public struct FormatFinding: Hashable, Comparable, Sendable {
         self.init(found: found, measure: .keeps(kept), node: node)
     }
 
+    /// Of a file of records.
+    public init(found: UInt32?, reads: ClosedRange<UInt32>, node: Author) {
+        self.init(found: found, measure: .reads(reads), node: node)
+    }
+
     private init(found: UInt32?, measure: Measure, node: Author) {
         self.found = found
         self.measure = measure
         self.node = node
     }
 
-    public var supported: ClosedRange<UInt32>? { if case .supports(let range) = measure { range } else { nil } }
+    public var supported: ClosedRange<UInt32>? {
+        switch measure {
+        case .supports(let range), .reads(let range): range
+        case .keeps: nil
+        }
+    }
 
     public static func < (left: FormatFinding, right: FormatFinding) -> Bool {
         left.order.lexicographicallyPrecedes(right.order)
@@ -63,6 +75,7 @@ extension FormatFinding.Measure {
         switch self {
         case .supports(let range): [0, UInt64(range.lowerBound), UInt64(range.upperBound)]
         case .keeps(let version): [1, version.map { UInt64($0) } ?? .max]
+        case .reads(let range): [2, UInt64(range.lowerBound), UInt64(range.upperBound)]
         }
     }
 }

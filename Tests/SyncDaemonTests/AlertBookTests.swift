@@ -102,6 +102,13 @@ struct AlertBookTests {
         #expect(AlertBook(encoded: book.encoded()).items.map(\.value) == book.items.map(\.value))
     }
 
+    @Test("nor what a model reads", arguments: [nil, 0, 7] as [UInt32?]) func readVersions(found: UInt32?) {
+        var book = AlertBook()
+        let finding = FormatFinding(found: found, reads: 1...3, node: .own)
+        _ = book.raise(AlertKey(code: .formatNewer, subject: Array("d/1".utf8), format: finding), since: 1, now: 1)
+        #expect(AlertBook(encoded: book.encoded()).items.map(\.value) == book.items.map(\.value))
+    }
+
     @Test("what version 2 wrote is read") func version2() {
         var writer = ByteWriter()
         writer.put(UInt8(2))

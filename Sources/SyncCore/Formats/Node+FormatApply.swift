@@ -109,7 +109,7 @@ extension Node {
         else { return .apply }
         guard let known = row.format, known.rule == rule.fingerprint else { return .unread }
         let isDowngrade =
-            !known.isGivenUp && format.reading.isDowngrade(of: known.reading) && !isOverruled(task, row, rows)
+            !known.isGivenUp && format.reading.isDowngrade(of: known.reading) && !isOverruled(task, row, by: rule, rows)
         if known.content == shown || isToComeBack(known, row) { return isDowngrade ? .downgrade : .apply }
         // What the other node has written over it as well did not know that the save here was held back against it.
         guard isHeldSave(row) else { return .unread }

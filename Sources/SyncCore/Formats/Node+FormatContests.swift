@@ -47,9 +47,12 @@ extension Node {
             ? !reconciler.precedence.ownKeyIsSmaller : highest > rule.supports.upperBound
     }
 
-    /// The other node has put beside what stands here, by a rule under another name, and sends what this one would put beside. The smaller key decides.
-    func isOverruled(_ task: PlanState.Errand, _ row: Row, _ rows: RowMap) -> Bool {
-        guard !reconciler.precedence.ownKeyIsSmaller, let beside = task.copy.flatMap({ rows[$0] }) else { return false }
+    /// The other node has put beside what stands here, by a rule under another name, and sends what this one would put beside. The
+    /// smaller key decides.
+    func isOverruled(_ task: PlanState.Errand, _ row: Row, by rule: FormatRule, _ rows: RowMap) -> Bool {
+        guard !reconciler.precedence.ownKeyIsSmaller, isJudgedHereAlone(rule),
+            let beside = task.copy.flatMap({ rows[$0] })
+        else { return false }
         return beside.head(by: .peer)?.entry.content == row.disk?.entry.content
     }
 

@@ -231,7 +231,9 @@ extension Node {
                 continue
             }
             if let refusal = group.add(path, finding, over: rows[path]?.disk?.entry.content) {
-                hold(path, refusal.code, rows, AlertFacts(detail: refusal.detail), in: &batch, into: &effects)
+                let key = AlertKey(code: refusal.code, subject: path.bytes, format: refusal.format)
+                let facts = AlertFacts(writer: refusal.format.map { _ in .own }, detail: refusal.detail)
+                hold(path, key, rows, facts, in: &batch, into: &effects)
             }
         }
         guard !group.isEmpty else { return }
@@ -251,9 +253,8 @@ extension Node {
             if faulty.contains(where: { records.alarmed[$0] == nil }), mustWait() { return }
             for path in faulty {
                 let violation = group.violation(at: path, among: faults, by: set.position)
-                hold(
-                    path, .validationRequiredMissing, rows, AlertFacts(violation: violation), in: &batch,
-                    into: &effects)
+                let key = AlertKey(code: .validationRequiredMissing, subject: path.bytes)
+                hold(path, key, rows, AlertFacts(violation: violation), in: &batch, into: &effects)
             }
             // The others need not wait with them.
             records.dueAt = now.monotonicMilliseconds
@@ -263,7 +264,8 @@ extension Node {
         guard let bytes = encoded(set, of: number) else {
             let facts = AlertFacts(detail: "It is one save with too much in it for a change set.")
             for path in group.findings.map(\.path) {
-                hold(path, .formatCorrupt, rows, facts, in: &batch, into: &effects)
+                let key = AlertKey(code: .formatCorrupt, subject: path.bytes)
+                hold(path, key, rows, facts, in: &batch, into: &effects)
             }
             return
         }
@@ -318,15 +320,16 @@ extension Node {
 
     /// The file stays as it is, and so does what is known of its records.
     private mutating func hold(
-        _ path: Path, _ code: MessageCode, _ rows: RowMap, _ facts: AlertFacts, in batch: inout Batch,
+        _ path: Path, _ key: AlertKey, _ rows: RowMap, _ facts: AlertFacts, in batch: inout Batch,
         into effects: inout Effects
     ) {
         let old = rows[path]
         var row = old ?? Row(path: path)
-        records.waiting[path] = code
-        wait(&row, code)
-        records.alarmed[path] = code
-        setAlarm(AlertKey(code: code, subject: path.bytes), facts, if: true, into: &effects)
+        records.waiting[path] = key.code
+        wait(&row, key.code)
+        if let known = records.alarmed[path], known != key { setAlarm(known, if: false, into: &effects) }
+        records.alarmed[path] = key
+        setAlarm(key, facts, if: true, into: &effects)
         put(row, replacing: old, in: &batch, into: &effects)
     }
 
@@ -352,9 +355,9 @@ extension Node {
 
     /// It has been told of, saved otherwise or taken away.
     private mutating func endAlarms(into effects: inout Effects) {
-        for (path, code) in records.alarmed where !records.found.contains(key: path) {
+        for (path, key) in records.alarmed where !records.found.contains(key: path) {
             records.alarmed[path] = nil
-            setAlarm(code, subject: path.bytes, if: false, into: &effects)
+            setAlarm(key, if: false, into: &effects)
         }
     }
 

@@ -29,7 +29,7 @@ struct RecordState: Sendable {
     /// Of these, what waits for its author to save it again, and why.
     var waiting = SortedMap<Path, MessageCode>()
     /// What people have been told of that.
-    var alarmed = SortedMap<Path, MessageCode>()
+    var alarmed = SortedMap<Path, AlertKey>()
     /// When what was found is to be told of, and since when it has been put off for more (monotonic milliseconds).
     var dueAt: UInt64?
     var firstFoundAt: UInt64 = 0

@@ -21,10 +21,12 @@ struct SaveGroup {
         let code: MessageCode
         /// Sentences for the alert.
         let detail: String
+        let format: FormatFinding?
 
-        init(_ code: MessageCode, _ detail: String = "") {
+        init(_ code: MessageCode, _ detail: String = "", _ format: FormatFinding? = nil) {
             self.code = code
             self.detail = detail
+            self.format = format
         }
     }
 
@@ -186,14 +188,16 @@ extension Model {
     /// there was.
     fileprivate func refusal(of document: RecordDocument) -> SaveGroup.Refusal? {
         let newest = reads.max() ?? version
+        let range = UInt32(clamping: reads.min() ?? newest)...UInt32(clamping: newest)
         switch document.version(at: versionAt) {
         case .absent: return nil
         case .number(let number):
             guard number > newest else { return nil }
-            return SaveGroup.Refusal(
-                .formatNewer, "It is in version \(number); this node reads up to version \(newest).")
+            let finding = FormatFinding(found: UInt32(clamping: number), reads: range, node: .own)
+            return SaveGroup.Refusal(.formatNewer, "", finding)
         case .unknown(let text):
-            return SaveGroup.Refusal(.formatUnknown, "Instead of a version there is: \(Path.escape(text)).")
+            let finding = FormatFinding(found: nil, reads: range, node: .own)
+            return SaveGroup.Refusal(.formatUnknown, "Instead of a version there is: \(Path.escape(text)).", finding)
         }
     }
 }
