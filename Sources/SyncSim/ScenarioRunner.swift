@@ -7,7 +7,7 @@ import SyncModel
 ///
 /// Of the world: `model "…"` (the text of a model file, for both machines), `start`, `settle`, `run 5s`, `step 20`, `cut`, `part`, `one-way alpha`, `heal`, `show`, `alerts`,
 /// `notes` (what the nodes have told people since the last `notes`), `expect alpha "a/  b=2"`, and `trace`, every event and effect since the last `trace`, for whoever looks for a cause.
-/// Of a machine, after its name. Its applications, from its next start on: `formats "…" faulty-model "…"`. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
+/// Of a machine, after its name. Its applications, from its next start on: `model "…"` (and no other) `formats "…" faulty-model "…"`. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
 /// The node: `status history restore approve reject pause resume rescan`; programs: `lock unlock locks present withdraw answer told`.
 /// The process: `start stop kill power-cut [model] crash-at N`. The operator: `image save|restore`, `wipe-state`,
 /// `unmount mount replace-root empty-root clock +3600s disk-full disk-free fail-sync N fail-writes N fail-reads N slow-reads 3s overflow`.
@@ -43,14 +43,18 @@ package final class ScenarioRunner {
         return found
     }
 
-    private func install(_ bytes: [UInt8]) throws(ScenarioError) {
+    private func model(_ bytes: [UInt8]) throws(ScenarioError) -> InstalledModel {
         do throws(ModelRefusal) {
-            let model = try Model(parsing: bytes, file: "the model")
-            world.models.removeAll { $0.model.name == model.name }
-            world.models.append(InstalledModel(model, digest: SHA256.digest(of: bytes)))
+            return InstalledModel(try Model(parsing: bytes, file: "the model"), digest: SHA256.digest(of: bytes))
         } catch {
             throw ScenarioError(text: error.faults.map(\.description).joined(separator: "; "))
         }
+    }
+
+    private func install(_ bytes: [UInt8]) throws(ScenarioError) {
+        let installed = try model(bytes)
+        world.models.removeAll { $0.model.name == installed.model.name }
+        world.models.append(installed)
     }
 
     /// From its next start on.
@@ -337,6 +341,7 @@ extension ScenarioRunner {
         case "faulty-model":
             // From its next start on; an empty text is none.
             world.heldFiles[machine] = HeldFiles([ModelScope(reading: try words.bytes("the text of a model"))])
+        case "model": world.ownModels[machine] = [try model(try words.bytes("the text of a model"))]
         case "formats": try installFormats(try words.bytes("the text of format rules"), on: machine)
         case "start": world.release(machine)
         case "stop":

@@ -152,7 +152,7 @@ extension World {
                 Start(
                     node: machines[machine].store.node, settings: plan.settings[machine], limits: plan.limits[machine],
                     program: World.program, nonce: UInt32(truncatingIfNeeded: random.stores[machine].next()),
-                    powerWasLost: powerWasLost, models: heldFiles[machine].isEmpty ? models : [],
+                    powerWasLost: powerWasLost, models: heldFiles[machine].isEmpty ? ownModels[machine] ?? models : [],
                     heldFiles: heldFiles[machine], formats: formats[machine], features: features)))
         network.wantConnection(at: now, &random.network)
         linkChanged()

@@ -23,6 +23,8 @@ package final class World {
     package internal(set) var plan: SeedPlan
     /// What the applications of both machines say of their files.
     package internal(set) var models: [InstalledModel] = []
+    /// Of a machine that has others than those.
+    package internal(set) var ownModels: [[InstalledModel]?] = [nil, nil]
     /// A machine whose model file has a fault has no model.
     package internal(set) var heldFiles = [HeldFiles(), HeldFiles()]
     /// What the shell has the hello say.

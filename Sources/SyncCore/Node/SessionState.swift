@@ -73,6 +73,7 @@ struct SessionState: Sendable {
     var peerReadsLocks = false
     /// It has the same models.
     var sharesRecords = false
+    var peerModels: [RecordsHello.Model] = []
     var saidRecords = false
     /// Its last change set when it said so, and of our own the last it had, was sent and has said to have stored.
     var peerSets: LogPosition?

@@ -8,6 +8,8 @@ struct HeldSets: Sendable {
     private(set) var count = 0
     /// Some of them were made by a newer program than this one.
     private(set) var areNewer = false
+    /// Models that some of them need, and this node lacks in that version.
+    private(set) var models: [[UInt8]] = []
     /// The last set of the peer before the first of its that is held.
     private(set) var before: LogPosition?
     /// The first held set of each author that writes to a record.
@@ -33,11 +35,14 @@ struct HeldSets: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// It cannot be read here.
-    mutating func hold(_ stored: StoredChangeSet) {
+    /// It cannot be read here; `isRead` tells of which models it can.
+    mutating func hold(_ stored: StoredChangeSet, _ isRead: (Needs) -> Bool) {
         note(stored)
-        areNewer = areNewer || ChangeSetCodec.isBeyondUs(stored.bytes)
+        let isBeyondUs = ChangeSetCodec.isBeyondUs(stored.bytes)
+        areNewer = areNewer || isBeyondUs
         guard let prologue = ChangeSetCodec.prologue(of: stored.bytes) else { return }
+        let model = prologue.needs.model
+        if !isBeyondUs, !isRead(prologue.needs), !models.contains(model) { models.append(model) }
         note(prologue.records, prologue.paths, prologue.author, prologue.position)
     }
 

@@ -10,6 +10,7 @@ extension Node {
 
     mutating func watchContests(into effects: inout Effects) {
         if records.held.areNewer { setAlarm(.logNewer, if: true, into: &effects) }
+        for model in records.held.models { setAlarm(.schemaNewer, subject: model, if: true, into: &effects) }
         let groups = records.books.flatMap { $0.groups(ownParty) }
         let open = SortedMap(groups.map { ($0.key, true) })
         let over = alarms.raised.map(\.key).filter { records.contested.contains(key: $0) && !open.contains(key: $0) }

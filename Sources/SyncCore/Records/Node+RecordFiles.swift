@@ -201,10 +201,24 @@ extension Node {
             return false
         }
         let knowsAll = session.sharesRecords && records.held.isEmpty
-        guard !knowsAll, let number = book(of: row.path), let head = row.head(by: .peer),
-            case .file(let content, _) = head.entry.content
-        else { return true }
+        guard !knowsAll, let number = book(of: row.path), let head = row.head(by: .peer) else { return true }
+        if isAnswer(head, row), hasLesserModel(records.books[number].model) { return false }
+        guard case .file(let content, _) = head.entry.content else { return true }
         return records.books[number].hasSaved(content, at: row.path)
+    }
+
+    /// Who wrote it had seen what this node had said last.
+    private func isAnswer(_ head: Revision, _ row: Row) -> Bool { row.heads.count == 1 && head.seen.own != .none }
+
+    /// The other node makes something else of the same change sets by a model of its own. Two that overrule each other's answers do so
+    /// for ever: whose model is of the higher version has the last word, and of equals whose key is smaller.
+    private func hasLesserModel(_ own: Model) -> Bool {
+        guard !session.peerModels.isEmpty else { return false }
+        let theirs = session.peerModels.first { $0.name == own.name }
+        guard let theirs, theirs.version != UInt32(clamping: own.version) else {
+            return !reconciler.precedence.ownKeyIsSmaller
+        }
+        return theirs.version > UInt32(clamping: own.version)
     }
 
     /// What cannot be read here is held, and all the rest goes on.
@@ -213,7 +227,7 @@ extension Node {
         // It has got another number.
         if stored.bytes.isEmpty { return nil }
         guard let (number, set) = decoded(stored) else {
-            records.held.hold(stored)
+            records.held.hold(stored) { [books = records.books] needs in books.contains { $0.reads(needs) } }
             return nil
         }
         guard let admitted = records.held.admit(stored, set, records.books[number].model, by: ownParty) else {

@@ -32,9 +32,10 @@ extension Node {
         session.setsSent = hello.known
         session.setsTaken = hello.known
         session.sharesRecords = hello.models == recordsHello.models
+        session.peerModels = hello.models
         for book in records.books {
             let theirs = hello.models.first { $0.name == book.model.name }
-            let isOther = theirs?.digest != book.digest
+            let isOther = theirs?.digest != book.digest || records.held.models.contains(book.model.name)
             setAlarm(.schemaNewer, subject: book.model.name, if: isOther, into: &effects)
         }
         plan.startRound()
