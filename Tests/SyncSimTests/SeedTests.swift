@@ -117,6 +117,8 @@ struct SeedTests {
             46_002,
             // (The judge was wrong.) What had moved with its directory and was not synced went with a power cut.
             56_567,
+            // What a peer had lost was told anew while it was being taken from its place, and recovery made the row say that it stands there.
+            75_132,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

@@ -329,9 +329,10 @@ extension Node {
     }
 
     /// Noted at once as well: a peer who has put the same there again would else make the row say that all is as it should
-    /// be, and a look that it was removed here.
+    /// be, and a look that it was removed here. (Where the row has come to show all that is known, because a peer was set back or lost his
+    /// state meanwhile, there is nothing to apply any more: it is for a look to see that the file is gone.)
     func settled(_ old: Row, _ taken: RecoveryState.Taken) -> Row? {
-        guard old.condition == .normal, old.needsApply, let disk = old.disk,
+        guard old.condition == .normal, !old.reflected.covers(old.version), let disk = old.disk,
             taken.identity.map({ $0 == disk.stat.identity }) ?? disk.entry.content.isDirectory
         else { return nil }
         var row = old
