@@ -346,10 +346,12 @@ extension Node {
 
     /// After a power cut: this path was new enough that the machine may not have written it down.
     func isSuspect(_ row: Row) -> Bool {
-        guard let since = record.distrustSince, let disk = row.disk else { return false }
-        if let unseen = watch.unseen, !isBelowOrIn(row.path, unseen) { return false }
+        guard let since = record.distrustSince, let disk = row.disk, isUnseen(row.path) else { return false }
         return disk.isYounger(than: since)
     }
+
+    /// Nobody has looked there yet in this process, or what was found has not been read.
+    func isUnseen(_ path: Path) -> Bool { watch.unseen.map { isBelowOrIn(path, $0) } ?? true }
 
     // MARK: Everything below a directory that is gone
 

@@ -36,7 +36,7 @@ extension Node {
         let seen = seen ?? self.seen(by: entry, at: row)
         // A file that was here before anybody watched is as old as it says: the newer one keeps the name. (One that was made since
         // was made now, whatever the clock has shown meanwhile: a power cut may take it back.)
-        let isFound = isFirst && !watch.isAllRead || isGivenBack(stat, at: row)
+        let isFound = isFirst && isUnseen(row.path) || isGivenBack(stat, at: row)
         let time = isFound && row.disk == nil && !entry.isAbsent ? min(tick, age(of: entry, on: row, seen)) : tick
         let origin = Origin(author: .own, position: position, time: time)
         var origins = Origins(all: origin)

@@ -76,16 +76,18 @@ extension Node {
         }
     }
 
-    /// The first whole scan after a power cut is done: from here on, what is found is what somebody wrote.
+    /// The first whole scan is done: from here on, what is found was made since; but not what is in directories that it could not read.
+    private mutating func endFirstScan(into effects: inout Effects) {
+        let unseen = watch.unseen
+        watch.unseen = SortedMap(watch.unreadable.filter { path, _ in unseen.map { isBelowOrIn(path, $0) } ?? true })
+        if watch.unreadable.isEmpty { endDistrust(into: &effects) }
+    }
+
+    /// And after a power cut it is what somebody wrote.
     private mutating func endDistrust(into effects: inout Effects) {
         guard record.distrustSince != nil else { return }
-        guard watch.unreadable.isEmpty else {
-            watch.unseen = watch.unseen ?? watch.unreadable
-            return
-        }
         watch.distrustOfIgnored = record.distrustSince
         record.distrustSince = nil
-        watch.unseen = nil
         watch.handled.removeAll { path, _ in !watch.rules.isIgnored(path.bytes, isDirectory: false) }
         watch.strays.removeAll()
         watch.arrived.removeAll()
@@ -126,11 +128,10 @@ extension Node {
         guard watch.root == .healthy else { return }
         pumpHashing(into: &effects)
         pumpScan(into: &effects)
-        let isAllSeen = watch.unseen != nil && watch.unreadable.isEmpty
+        let isAllSeen = watch.unseen?.isEmpty == false && watch.unreadable.isEmpty
         if watch.wholeScanEnded || isAllSeen, watch.isIdle, lane.isIdle {
             watch.wholeScanEnded = false
-            watch.isAllRead = true
-            endDistrust(into: &effects)
+            endFirstScan(into: &effects)
         }
     }
 

@@ -133,8 +133,6 @@ struct WatchState: Sendable {
 
     /// The whole folder has been scanned; what it found is still being read.
     var wholeScanEnded = false
-    /// All that was there when this process began has been read.
-    var isAllRead = false
     var rulesAreLoaded = false
     var mustLoadRules = false
     /// Jobs that read rule files. If one began before another had ended, nobody knows whose answer is the older: all of
@@ -145,7 +143,8 @@ struct WatchState: Sendable {
     var rulesWereOvertaken = false
     /// Directories that cannot be read, and what is told of them.
     var unreadable = SortedMap<Path, MessageCode>()
-    /// Directories that the first whole scan after a power cut could not read: what is in them is still distrusted.
+    /// Directories that the first whole scan could not read, and none has since: what is in them was there before, and is still distrusted
+    /// after a power cut. Nil until that scan has ended, and all that it found has been read.
     var unseen: SortedMap<Path, MessageCode>?
 
     static let youngMax = 4_096
