@@ -148,6 +148,8 @@ extension Node {
                         copy: copy(of: intent, aside ?? inStage)))
             } else if let atPath, !isTakenBack, let placed = placed(by: intent, changedSince: atPath) {
                 findings.placed.append(placed)
+            } else if atPath == nil, let inStage, let placed = toBePlaced(by: intent, inStage) {
+                findings.placed.append(placed)
             }
             if let taken = taken(by: intent, atPath, inStage ?? aside) { findings.taken.append(taken) }
             var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
@@ -196,6 +198,15 @@ extension Node {
         stat.mode = entry.mode
         stat.modified = entry.modified
         return RecoveryState.Placed(path: intent.path, entry: entry, stat: stat, shown: shown)
+    }
+
+    /// What was to come to a free name, and is whole: the peer may have lost it in the same power cut, which knows no machine from another.
+    private func toBePlaced(by intent: Intent, _ inStage: Stat) -> RecoveryState.Placed? {
+        guard let shown = intent.shown, case .place(_, let entry) = intent.action, intent.expected == nil,
+            intent.displaced == nil, entry.content.kind == .file, isOurs(inStage, intent), shows(inStage, entry)
+        else { return nil }
+        return RecoveryState.Placed(
+            path: intent.path, entry: entry, stat: inStage, shown: shown, stage: intent.stage)
     }
 
     /// The loser of a conflict, where it was to go on, or on its way there. (After a power cut only reading it tells whether it is whole.)

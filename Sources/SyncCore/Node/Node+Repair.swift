@@ -15,6 +15,10 @@ extension Node {
                 findings.rescued.append(refuge)
                 programs.append(DiskProgram([.move(staged, to: place), .syncParent(place)]))
                 programs.append(DiskProgram([.removeDirectory(place)]))
+            } else if findings.isToBePlaced(intent.stage) {
+                var synced = SortedMap<Path, Bool>()
+                let names = syncsOfNames(leadingTo: intent.path, besides: &synced)
+                programs.append(DiskProgram([.move(.stage(intent.stage), to: .tree(intent.path))] + names))
             } else if isOurs(inStage, intent) || inStage.identity == aside?.identity {
                 programs.append(DiskProgram([.discard(.stage(intent.stage))]))
             } else {
@@ -214,6 +218,7 @@ extension Node {
         for (owner, result) in zip(recovery.findings.owners, results) {
             guard let owner, result.failure != nil, !moves.contains(key: owner) else { continue }
             recovery.findings.done[owner] = nil
+            recovery.findings.placed.removeAll { $0.stage == owner }
         }
         if repairAtTheTop(results, into: &effects) { return }
         for path in recovery.findings.rescued {

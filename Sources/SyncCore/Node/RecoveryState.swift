@@ -44,6 +44,8 @@ struct RecoveryState: Sendable {
         var taken: [Taken] = []
         /// Versions that are back in the tree.
         var givenBack: [VersionID] = []
+
+        func isToBePlaced(_ stage: StageName) -> Bool { placed.contains { $0.stage == stage } }
     }
 
     struct Taken: Sendable {
@@ -67,6 +69,8 @@ struct RecoveryState: Sendable {
         let shown: Intent.Shown
         /// What had to make room stands there, under the name of a conflict copy.
         var copy: Copy?
+        /// Where it still lies, if a repair is to put it there.
+        var stage: StageName?
     }
 
     struct Copy: Sendable {
