@@ -22,12 +22,13 @@ extension Node {
         let version = kept(row, disk, .versionKept)
         let intent = Intent(
             stage: nextStage(), path: path, action: .remove, expected: disk.stat, displaced: .version(version))
-        let (here, there) = (Place.tree(path), version.place)
-        // Whoever wrote it may not have synced it, and it may be the only one. (Before it goes: in the tree it can be written anew.)
+        let (here, staged, there) = (Place.tree(path), Place.stage(intent.stage), version.place)
+        // Whoever wrote it may not have synced it, and it may be the only one. (Before it goes: in the tree it can be written anew.) And only
+        // what has been seen to be what was to go is a version, as with any removal.
         let program = DiskProgram(
             [.expect(here, disk.stat), .expectUnheld(here)] + (version.isFile ? [.syncFile(here)] : []) + [
-                .move(here, to: there), .expectContent(there, disk.stat), .inspect(there), .syncParent(there),
-                .syncParent(here),
+                .move(here, to: staged), .expectContent(staged, disk.stat), .move(staged, to: there), .inspect(there),
+                .syncParent(there), .syncParent(here),
             ])
         apply.restoring[path] = true
         run([program], for: .settingAside(id, version, intent.stage), after: intent, into: &effects)
@@ -37,11 +38,16 @@ extension Node {
         _ id: CommandID, _ version: KeptVersion, _ intent: StageName, _ results: [DiskResult],
         into effects: inout Effects
     ) {
-        apply.restoring[version.path] = nil
-        look(at: version.path)
-        if let parent = version.path.parent { look(at: parent) }
         let failure = results.first?.failure
         let moved = version.isFile ? 4 : 3
+        if let failure, failure.index == moved || failure.index == moved + 1 {
+            // A save in that very moment, or nobody can tell, or the disk failed: it goes back to its place.
+            let here = Place.tree(version.path)
+            let program = DiskProgram([.move(.stage(intent), to: here), .syncParent(here)])
+            effects.add(.disk(newJob(.bringingBack(id, version, intent)), [program]))
+            return
+        }
+        endSettingAside(version.path)
         if let failure, failure.index < moved {
             if version.isFile, failure.index == 2, failure.error == .inputOutput {
                 watch.unwritten[version.path] = version.stat.identity
@@ -50,28 +56,28 @@ extension Node {
             return end(settingAside: intent, .refused(Node.reason(for: failure.error)), id, into: &effects)
         }
         let found = results.first?.inspected.first ?? nil
-        if failure?.index == moved {
-            // Another save in that very moment, or nobody can tell: it is looked at once more, and goes into the tree beside.
-            effects.add(.disk(newJob(.bringingBack(id, version, intent)), [DiskProgram([.inspect(version.place)])]))
-            return
-        }
         let answer = failure.map { Answer.refused(Node.reason(for: $0.error)) } ?? .done
         keep(settingAside: version.with(stat: found ?? version.stat), intent, answer, id, into: &effects)
     }
 
-    /// It has been moved, and nothing takes it away again: where it cannot be seen, it is a version of what it was. What somebody may have
-    /// written in that moment the late look finds. Where nothing is, the intent stays: the next start finds what it tells of.
+    /// Where its name was taken in that moment, or its directory has gone, only the next start can find a place for it.
     mutating func finishBringingBack(
         _ id: CommandID, _ version: KeptVersion, _ intent: StageName, _ results: [DiskResult],
         into effects: inout Effects
     ) {
-        let isUnseen = results.first?.failure != nil
-        guard let stat = isUnseen ? version.stat : results.first?.inspected.first ?? nil else {
-            return effects.add(.answer(id, .refused(.pathBusy)))
+        endSettingAside(version.path)
+        if results.first?.failure == nil {
+            end(settingAside: intent, .refused(.pathBusy), id, into: &effects)
+        } else {
+            effects.add(.answer(id, .refused(.pathBusy)))
+            timers.mustStop = true
         }
-        // A version in any case: it stays one if it cannot be brought back.
-        keep(settingAside: version.with(stat: stat), intent, .refused(.pathBusy), id, into: &effects)
-        if !stat.isSameContent(as: version.stat) { rescue(version.with(stat: stat), into: &effects) }
+    }
+
+    private mutating func endSettingAside(_ path: Path) {
+        apply.restoring[path] = nil
+        look(at: path)
+        if let parent = path.parent { look(at: parent) }
     }
 
     private mutating func keep(
