@@ -125,6 +125,8 @@ struct SeedTests {
             85_432,
             // A save in the moment in which its file was set aside went among the versions before anybody had looked at it.
             44_262,
+            // The copy of a loser could not be seen when it had been made, and the loser won its path once more when the winner had left.
+            95_994,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

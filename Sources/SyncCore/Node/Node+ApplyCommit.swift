@@ -112,10 +112,11 @@ extension Node {
             if isOvertaken { revise(&source, to: gone(shown), stat: nil, isReasserted: true, in: &batch) }
             rows[from] = source
         }
+        // What could not be seen there, or has gone again, was there all the same: that, too, the next look tells.
         let aside = (item.step.isRemoval ? stats.first : stats.last) ?? nil
-        keep(item.displaced, old: old, stat: aside, rows: &rows, in: &batch, into: &effects)
+        keep(item.displaced, old: old, stat: aside ?? old?.stat, rows: &rows, in: &batch, into: &effects)
         if item.isUnwritten, case .conflictCopy(let copy)? = item.displaced { noteUnwritten(copy, rows: &rows) }
-        if case .conflictCopy? = item.displaced, aside != nil { settleConflict(&row, in: &batch) }
+        if case .conflictCopy? = item.displaced { settleConflict(&row, in: &batch) }
         if isOvertaken {
             // The peer was set back meanwhile and has taken back what was applied, or we have written it off: what stands
             // here now is ours to tell.
