@@ -127,6 +127,8 @@ struct SeedTests {
             44_262,
             // The copy of a loser could not be seen when it had been made, and the loser won its path once more when the winner had left.
             95_994,
+            // After a restored image all was told anew that the peer had not acknowledged, though it had told of later entries.
+            85_300,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

@@ -7,9 +7,28 @@ import SyncModel
 /// epoch, so that no position ever means two things.
 struct Renumbering: Sendable {
     /// Entries after this are only ours.
-    let from: LogPosition
+    private(set) var from: LogPosition
+    /// What the peer has of our log, one head for each epoch.
+    let known: [LogHead]
     let epoch: Epoch
     var mapped = SortedMap<LogPosition, LogPosition>()
+
+    init(from: LogPosition, known: [LogHead], epoch: Epoch) {
+        self.from = from
+        self.known = known
+        self.epoch = epoch
+    }
+
+    /// Of what the peer has to a later entry than we do, all that we have is common: an epoch is one process, whose entries are a line.
+    mutating func leaveOutCommon(_ entries: [LogRecord]) -> [LogRecord] {
+        let common = entries.last { entry in
+            known.contains {
+                $0.position.epoch == entry.head.position.epoch && entry.head.position <= $0.position && !$0.isMark
+            }
+        }
+        if let common { from = max(from, common.head.position) }
+        return entries.filter { $0.head.position > from }
+    }
 
     func map(_ position: LogPosition) -> LogPosition { mapped[position] ?? position }
 
@@ -47,7 +66,8 @@ extension Node {
         let latest = known.map(\.position.epoch.number).max() ?? 0
         let number = max(latest, record.ownHead.position.epoch.number) &+ 1
         recovery.isRenumbering = true
-        enqueueFirst(.renumberLog(Renumbering(from: common, epoch: Epoch(number: number, nonce: nonce))))
+        let epoch = Epoch(number: number, nonce: nonce)
+        enqueueFirst(.renumberLog(Renumbering(from: common, known: known, epoch: epoch)))
     }
 
     mutating func enqueueFirst(_ transaction: Transaction) {
@@ -56,7 +76,7 @@ extension Node {
 
     mutating func renumberLog(_ renumbering: Renumbering, _ answers: inout Answers, into effects: inout Effects) {
         var renumbering = renumbering
-        let entries = answers.log()
+        let entries = renumbering.leaveOutCommon(answers.log())
         var batch = Batch()
         batch.add(.dropLog(through: LogPosition(epoch: Epoch(raw: .max), seq: .max)))
         epochHasBegun = true
