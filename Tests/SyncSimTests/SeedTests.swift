@@ -129,6 +129,34 @@ struct SeedTests {
             95_994,
             // After a restored image all was told anew that the peer had not acknowledged, though it had told of later entries.
             85_300,
+            // (The judge was wrong.) What had been written over before its directory moved did not move.
+            76_403,
+            // (The judge was wrong.) What had come and gone since an image was saved comes back if nobody was told that it went.
+            74_234,
+            // (The judge was wrong.) What could neither be put among the versions nor back is put there by the next start.
+            84_172,
+            // (The judge was wrong.) The same bytes written anew are as durable as who wrote them has made them.
+            79_854, 59_047, 89_730,
+            // (The judge was wrong.) Stamps are coarse, and the clock stood still over a power cut: what that has left looks written since.
+            85_043, 86_147, 35_417,
+            // (The judge was wrong.) A file in the place of a directory that went with others is one more that is left.
+            78_581,
+            // (The judge was wrong.) What had been back for a moment, and had gone again before anybody saw it, had been told of as gone before.
+            72_617,
+            // (The judge was wrong.) What a power cut had left was moved over what it had left elsewhere: the same bytes, but another file.
+            81_758,
+            // (The judge was wrong.) What is in a folder that is not mounted is in it all the same.
+            95_819, 51_626,
+            // (The judge was wrong.) What a power cut had left of a file was moved to where another had just been taken away.
+            98_322,
+            // (The judge was wrong.) A node that loses its state finds a file as old as it is, and what the other was told is older by a clock.
+            90_294,
+            // (The judge was wrong.) A directory was removed from which a power cut had taken a file.
+            94_743,
+            // (The judge was wrong.) Who removes a conflict copy has not seen that the same was put there anew on the other machine.
+            88_181,
+            // (The judge was wrong.) The directory of a loser was gone, and not only something else, and the loser went to the top.
+            87_872,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

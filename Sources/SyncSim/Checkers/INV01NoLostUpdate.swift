@@ -72,7 +72,7 @@ package final class NoLostUpdate: Invariant {
     }
 
     private func keeps(_ duty: Ledger.Duty, _ machine: MachineSight) -> Bool {
-        hasInTree(duty, machine) || machine.aside.contains(duty.value)
+        hasInTree(duty, machine) || machine.aside.contains(duty.value) || machine.asideNext.contains(duty.value)
             || machine.unsynced.contains { $0.value == duty.value }
     }
 }

@@ -282,6 +282,8 @@ package struct MachineSight: Sendable {
     package var unsynced: SortedMap<Path, Value>
     /// Versions and quarantine.
     package var aside: [Value]
+    /// What the next start will put there, because the disk failed twice.
+    package var asideNext: [Value]
     package var store: VirtualStore
     package var alerts: SortedMap<AlertKey, Alert>
     package var status: Status?
@@ -291,7 +293,8 @@ package struct MachineSight: Sendable {
 
     package init(
         tree: SortedMap<Path, Seen>, store: VirtualStore, unsynced: SortedMap<Path, Value> = [:], aside: [Value] = [],
-        alerts: SortedMap<AlertKey, Alert> = [:], status: Status? = nil, counters: Machine.Counters = .init(),
+        asideNext: [Value] = [], alerts: SortedMap<AlertKey, Alert> = [:], status: Status? = nil,
+        counters: Machine.Counters = .init(),
         ignores: @escaping @Sendable (Path) -> Bool = { _ in false }
     ) {
         self.ignores = ignores
@@ -299,6 +302,7 @@ package struct MachineSight: Sendable {
         self.store = store
         self.unsynced = unsynced
         self.aside = aside
+        self.asideNext = asideNext
         self.alerts = alerts
         self.status = status
         self.counters = counters

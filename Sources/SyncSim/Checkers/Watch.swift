@@ -147,8 +147,8 @@ package final class Watch: Checker {
             isDisturbed: error != nil && isDisturbed(operation, machine, world),
             holds: { value, path in world.machines[machine].disk.holds(value, near: path) },
             places: { value in world.machines[machine].disk.treeValues.filter { $0.value == value }.map(\.key) },
-            otherHolds: { value, path in world.machines[1 - machine].disk.holds(value, near: path) },
-            other: { path in world.machines[1 - machine].disk.value(at: path) },
+            otherHolds: { value, path in world.machines[1 - machine].disk.atHome.holds(value, near: path) },
+            other: { path in world.machines[1 - machine].disk.atHome.value(at: path) },
             isKept: { path in
                 world.machines.contains { machine in
                     machine.disk.value(at: .tree(path)) == .directory
@@ -304,7 +304,7 @@ package final class Watch: Checker {
                     $0.after.isContent && isKnown($0.after, at: path, world.machines[machine])
                 }), !world.ledger.everStood(act.after, at: moved)
             else { continue }
-            world.ledger.carried(act.after, from: path, to: moved, on: machine, at: world.now)
+            world.ledger.mayStand(act.after, at: moved)
         }
     }
 
@@ -391,7 +391,9 @@ package final class Watch: Checker {
         let disk = world.machines[machine].disk.atHome
         world.ledger.remainsLookWritten(on: machine) { path, found in
             guard let changed = disk.peekStat(path)?.changed, disk.value(at: path) == found else { return false }
-            return changed.milliseconds >= boot && changed.milliseconds <= moment.wallMilliseconds
+            // A coarse stamp stands for all of its step.
+            let step: Int64 = changed.nanoseconds == 0 ? 999 : changed.nanoseconds % 10_000_000 == 0 ? 9 : 0
+            return changed.milliseconds + step >= boot && changed.milliseconds <= moment.wallMilliseconds
         }
     }
 
@@ -416,7 +418,11 @@ package final class Watch: Checker {
                     && ![tree, others].contains { Ledger.Holdings(tree: $0).holds(value, near: path) }
             })
         let other = world.machines[1 - machine].disk.atHome
-        world.ledger.forgotMetadata(of: machine) { other.peekStat($0) }
+        let told = world.machines[1 - machine].store.rows
+        world.ledger.forgotMetadata(of: machine) { path in
+            let awaited = told[path]?.head(by: .peer)?.entry
+            return other.peekStat(path).map { ($0.mode, $0.modified) } ?? awaited.map { ($0.mode, $0.modified) }
+        }
         world.ledger.metadataIsOld(on: 1 - machine, byItsClock: world.wall(of: 1 - machine)) { disk.peekStat($0) }
     }
 
@@ -431,7 +437,7 @@ package final class Watch: Checker {
         judge(world) { $0.see(cut, &$1) }
         let duties = world.ledger.duties
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
-        excuseUnsynced(of: duties, before, world)
+        excuseUnsynced(of: duties, on: machine, before, world)
         let left = disk.allValues
         world.ledger.strandLateWrites(
             on: machine, isInTree: { value in now.contains { $0.value == value } },
@@ -448,7 +454,8 @@ package final class Watch: Checker {
         world.ledger.setBack(
             machine, to: world.machines[machine].image?.time ?? world.now, was: Ledger.Holdings(tree: before.tree),
             is: Ledger.Holdings(tree: now),
-            other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues))
+            other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues),
+            isToldGone: { world.machines[1 - machine].store.rows[$0]?.head(by: .peer)?.entry.isAbsent == true })
         doubtAbsent(machine, now, world)
         excuseLost(before.all, world)
         announce(.restoredImage, machine, world)
@@ -476,7 +483,7 @@ package final class Watch: Checker {
             isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
             looksReplaced: { self.looksReplaced($1, at: $0, world.machines[machine]) })
         let disk = world.machines[machine].disk.atHome
-        world.ledger.forgotMetadata(of: machine) { disk.peekStat($0) }
+        world.ledger.forgotMetadata(of: machine) { disk.peekStat($0).map { ($0.mode, $0.modified) } }
         excuseGone(besides: duties, world)
         if world.ledger.duties.count < duties.count { world.rare.hit("ledger: a value was excused after a power cut") }
     }
@@ -495,13 +502,16 @@ package final class Watch: Checker {
         }
     }
 
-    /// On the other machine a person had written over it without looking, or it had come to another path with its directory; and here,
-    /// where it was still in the folder, nobody had synced it. (What a daemon places or sets aside it has to sync.)
-    private func excuseUnsynced(of duties: [Ledger.Duty], _ before: Disaster, _ world: World) {
+    /// On the other machine a person had written over it without looking, or it had come to another path with its directory, or somebody
+    /// had written the same bytes anew here, or the daemon here had just begun to put it in its place; and here, where it was still in the
+    /// folder, nobody had synced it. (What a daemon has on record as placed or set aside it has to have synced.)
+    private func excuseUnsynced(of duties: [Ledger.Duty], on machine: Int, _ before: Disaster, _ world: World) {
         for duty in duties {
             let isOverwritten = duty.demand == .kept && world.ledger.wasOverwrittenBlindly(duty.value, at: duty.path)
-            guard isOverwritten || duty.demand == .inTree else { continue }
+            let isRewritten = world.ledger.pages[duty.path].map { $0.rewritten[machine] != .min } ?? false
             let places = before.tree.filter { $0.value == duty.value }.map(\.key)
+            let isOnRecord = places.contains { isKnown(duty.value, at: $0, world.machines[machine]) }
+            guard isOverwritten || isRewritten || !isOnRecord || duty.demand == .inTree else { continue }
             let isSetAside = before.all.count { $0 == duty.value } > places.count
             guard !places.isEmpty, !isSetAside, !places.contains(where: { before.safe[$0] == duty.value }),
                 !world.machines.contains(where: { $0.disk.atHome.allValues.contains(duty.value) })
@@ -622,11 +632,25 @@ package final class Watch: Checker {
         }
         let aside = disk.allContents().filter { $0.area == .versions || $0.area == .quarantine }.map { Value($0.entry) }
         return MachineSight(
-            tree: tree, store: machine.store, unsynced: unsynced, aside: aside, alerts: machine.alerts,
-            status: machine.status, counters: machine.counters,
+            tree: tree, store: machine.store, unsynced: unsynced, aside: aside, asideNext: Watch.onTheirWay(machine),
+            alerts: machine.alerts, status: machine.status, counters: machine.counters,
             ignores: { [rules] in
                 rules.isIgnored($0.bytes, isDirectory: false) || rules.isIgnored($0.bytes, isDirectory: true)
             })
+    }
+
+    /// What has come out of its place and could not be put among the versions, because the disk failed twice: the next start does that.
+    private static func onTheirWay(_ machine: Machine) -> [Value] {
+        machine.store.intents.compactMap { name, intent in
+            let place = Place.stage(name)
+            switch intent.displaced {
+            case .version?, .quarantine?: break
+            case .conflictCopy?, nil: return nil
+            }
+            let found = machine.disk.peekStat(VirtualDisk.path(of: place))
+            guard let expected = intent.expected, found?.isSameContent(as: expected) == true else { return nil }
+            return machine.disk.value(at: place)
+        }
     }
 
     private static let ignoreFileName = Array(".syncignore".utf8)

@@ -101,12 +101,20 @@ extension Ledger {
     }
 
     /// The folder of `machine` and all that its daemon knew are as they were at `time`. What had been put since where the same had
-    /// stood before shows as if it were that: whoever had seen the earlier may have replaced it, and it is history then.
+    /// stood before shows as if it were that: whoever had seen the earlier may have replaced it, and it is history then. What had come
+    /// and gone again since is known to the other node as having come, unless that has been told of its going (`isToldGone`).
     package mutating func setBack(
-        _ machine: Int, to time: Int64, was: Holdings, is now: Holdings, other: Holdings
+        _ machine: Int, to time: Int64, was: Holdings, is now: Holdings, other: Holdings,
+        isToldGone: (Path) -> Bool
     ) {
         for path in pages.keys {
             let value = now.value(at: path)
+            if value == .absent, was.value(at: path) == .absent, !isToldGone(path) {
+                pages.update(path) { page in
+                    let isGone = page.acts.contains { $0.machine == machine && $0.after == .absent && $0.time > time }
+                    if isGone { page.isReverted = true }
+                }
+            }
             guard value.isContent, was.value(at: path) == value, !other.holds(value, near: path) else { continue }
             pages.update(path) { page in
                 for act in page.acts where act.machine == machine && act.after == value && act.time > time {
@@ -132,6 +140,20 @@ extension Ledger {
         }
     }
 
+    /// A person has removed a directory before its daemon had been through the folder after a power cut: what the cut had taken from it
+    /// he cannot have seen there, and for whoever finds the directory gone it went with that.
+    package mutating func removedDirectory(_ directory: Path, on machine: Int) {
+        for (path, page) in pages.range(from: directory) where path != directory {
+            guard path.isBelow(directory) else { return }
+            let taken = page.remains.filter { $0.machine == machine && $0.found == .absent }
+            if taken.isEmpty { continue }
+            pages.update(path) { page in
+                for remains in taken { page.returnOvertaken(remains.value) }
+                page.wentWithDirectory = true
+            }
+        }
+    }
+
     /// Nobody has it any more, and nobody need have.
     package mutating func excuse(_ value: Value, at path: Path) {
         pages.update(path) { page in
@@ -140,8 +162,11 @@ extension Ledger {
     }
 
     /// A crash may have taken back mode and time of what a machine left (`shown`: what it shows now). Or its daemon lost what
-    /// it knew (`shown`: what the other shows): which came later nobody can say. There is no copy of a mode or a time.
-    package mutating func forgotMetadata(of machine: Int, shown: (Path) -> Stat?) {
+    /// it knew (`shown`: what the other shows, or has been told to show): which came later nobody can say. There is no copy of a mode or a
+    /// time.
+    package mutating func forgotMetadata(
+        of machine: Int, shown: (Path) -> (mode: UInt16, modified: Timestamp)?
+    ) {
         for path in pages.keys {
             guard let left = pages[path]?.left, left.machine == machine, let found = shown(path),
                 found.mode != left.mode || found.modified != left.modified
@@ -262,10 +287,11 @@ extension Ledger.Page {
     /// A power cut has put it in the place of something else.
     func wasLeft(_ value: Value) -> Bool { remains.contains { $0.found == value } }
 
+    /// (With the same bytes, which is no act: but whoever finds another file there, or later times, takes that for a person's.)
     mutating func overwriteRemains(on machine: Int) {
-        for remains in remains where remains.machine == machine && remains.found == shownValue[machine] {
-            returnOvertaken(remains.value)
-        }
+        let written = remains.filter { $0.machine == machine && $0.found == shownValue[machine] }
+        for remains in written { returnOvertaken(remains.value) }
+        if let found = written.first?.found { revived.append(found) }
     }
 
     mutating func noteRemains(of value: Value, found: Value, on machine: Int) {

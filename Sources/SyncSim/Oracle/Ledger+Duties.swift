@@ -63,16 +63,20 @@ extension Ledger {
     /// judged: no daemon can know how many files there were at the very moment.
     package func enlarged(_ burst: Burst, by arrived: [Path] = []) -> Burst {
         var made = SortedMap(arrived.map { ($0, true) })
-        for (path, page) in pages where page.acts.contains(where: { isMade($0, since: burst) }) { made[path] = true }
+        for (path, page) in pages where page.acts.contains(where: { isMade($0, at: path, since: burst) }) {
+            made[path] = true
+        }
         var tops = burst.tops
         for (path, _) in made { if let top = path.top, top != path { tops[top, default: Burst.Top()].before += 1 } }
         return Burst(
-            machine: burst.machine, time: burst.time, paths: burst.paths, filesBefore: burst.filesBefore + made.count,
-            tops: tops)
+            machine: burst.machine, time: burst.time, paths: burst.paths, all: burst.all,
+            filesBefore: burst.filesBefore + made.count, tops: tops)
     }
 
-    private func isMade(_ act: Act, since burst: Burst) -> Bool {
-        act.machine == burst.machine && act.time > burst.time && act.before == .absent && act.after.isContent
+    /// (Or in the same moment: a file in the place of a directory that went.)
+    private func isMade(_ act: Act, at path: Path, since burst: Burst) -> Bool {
+        let isLater = act.time > burst.time || act.time == burst.time && !burst.all.contains(key: path)
+        return act.machine == burst.machine && isLater && act.before == .absent && act.after.isContent
     }
 
     /// How well a value of a path must be kept now. The head of the family of conflict copies knows more than the copy: a

@@ -55,6 +55,8 @@ package struct Ledger: Sendable {
         package internal(set) var carried: [Value] = []
         /// What stood here goes on under a conflict name, with the directory it was in.
         package internal(set) var isCarriedAway = false
+        /// A power cut had taken it, and then a person the directory it was in.
+        package internal(set) var wentWithDirectory = false
         /// Where a daemon's rename, or a version that was put back, brought values of this path from.
         var carriedFrom: [(value: Value, path: Path)] = []
         /// What a crash brought back after it had been deleted here: nobody can tell that from a file made anew.
@@ -106,7 +108,8 @@ package struct Ledger: Sendable {
         package let machine: Int
         package let time: Int64
         package let paths: SortedMap<Path, Bool>
-        /// Files in the folder before it.
+        /// All files that were in the folder before it.
+        package let all: SortedMap<Path, Bool>
         package let filesBefore: Int
         /// By top-level directory.
         package let tops: SortedMap<Path, Top>
@@ -227,6 +230,11 @@ package struct Ledger: Sendable {
         }
     }
 
+    /// A daemon may put the value here, of which it is told that a directory has taken it along. It did not: it was written over before.
+    package mutating func mayStand(_ value: Value, at path: Path) {
+        pages[path, default: Page()].carried.append(value)
+    }
+
     /// A daemon had to give the directory above another name: whoever looks finds nothing here.
     package mutating func carriedAway(from path: Path) {
         pages.update(path) { $0.isCarriedAway = true }
@@ -256,8 +264,8 @@ package struct Ledger: Sendable {
 
     /// What a late writer put into a file that had been displaced goes to the top of the folder if its directory is gone by
     /// then, under the name of a conflict copy: nobody ever put it there. So does what was written by another name of such a file,
-    /// if that has gone since, and the loser of a conflict, if a person has put something else in the place of its directory. The paths
-    /// it may have come from.
+    /// if that has gone since, and the loser of a conflict, if a person has taken its directory away or put something else in its place. The
+    /// paths it may have come from.
     package func rescued(_ value: Value, to copy: Path) -> [Path] {
         guard copy.depth == 1 else { return [] }
         var names: [Name?] = []
@@ -275,7 +283,7 @@ package struct Ledger: Sendable {
     }
 
     private func hasLostDirectory(_ path: Path) -> Bool {
-        path.parents.contains { pages[$0]?.acts.contains { $0.after.isContent } == true }
+        path.parents.contains { pages[$0]?.acts.contains { $0.before == .directory || $0.after.isContent } == true }
     }
 
     /// Whoever removes or changes a conflict copy has seen the loser and disposes of it.
@@ -313,8 +321,8 @@ package struct Ledger: Sendable {
         for path in paths { if let top = path.top, top != path { tops[top, default: Burst.Top()].deleted += 1 } }
         bursts.append(
             Burst(
-                machine: machine, time: time, paths: SortedMap(paths.map { ($0, true) }), filesBefore: all.count,
-                tops: tops))
+                machine: machine, time: time, paths: SortedMap(paths.map { ($0, true) }),
+                all: SortedMap(all.map { ($0, true) }), filesBefore: all.count, tops: tops))
     }
 }
 
@@ -328,9 +336,11 @@ extension Ledger.Page {
         }
     }
 
-    /// The act that put a value here. Of several equal ones the oldest: who is taken to have seen less is judged more gently.
+    /// The act that put a value here. Of several equal ones the oldest: who is taken to have seen less is judged more gently. (A conflict
+    /// copy is nobody's act: what stands there may be as a daemon has put it.)
     func source(of value: Value, besides known: ActSet) -> Ledger.Act? {
-        acts.first { $0.after == value && !known.contains($0.number) } ?? acts.first { $0.after == value }
+        if value.isContent, known.isEmpty, acts.first?.before == value { return nil }
+        return acts.first { $0.after == value && !known.contains($0.number) } ?? acts.first { $0.after == value }
     }
 
     mutating func append(
@@ -340,6 +350,7 @@ extension Ledger.Page {
             number: acts.count, machine: machine, before: before, after: after, time: time, seen: shown[machine],
             isRacing: isRacing, isAside: false, isBlind: isBlind, demand: .atPath)
         acts.append(act)
+        wentWithDirectory = false
         shown[machine].insert(act.number)
         shownValue[machine] = after
     }

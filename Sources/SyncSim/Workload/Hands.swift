@@ -79,7 +79,8 @@ package struct Hands {
         var paths = [source, target]
         var below: [(old: Path, new: Path)] = []
         // (A daemon takes a file for another name's only where it knows what stood there.)
-        if kind(source) != .directory, exists(target) { below.append((source, target)) }
+        let isKnown = world.machines[machine].store.rows[target]?.disk != nil
+        if kind(source) != .directory, exists(target) || isKnown { below.append((source, target)) }
         for (path, _) in world.machines[machine].disk.values(below: source) {
             paths.append(path)
             guard let moved = path.rebased(from: source, to: target) else { continue }
@@ -115,7 +116,7 @@ package struct Hands {
             if let remains = Remains(path, value, disk) { removed.append((path, remains)) }
         }
         let going = SortedMap(paths.map { ($0, true) })
-        let lost = paths.filter { all[$0]?.isContent ?? false && !livesOn($0, besides: going) }
+        let lost = paths.filter { all[$0]?.isContent ?? false && !livesOn($0, besides: going) && !isToldGone($0) }
         world.ledger.massDeletion(
             of: lost, among: all.keys.filter { all[$0]?.isContent ?? false }, on: machine, at: world.now)
         change(paths) { disk, now in
@@ -126,7 +127,14 @@ package struct Hands {
             }
             return failure
         }
+        if world.isUnsettled(machine) { for root in roots { world.ledger.removedDirectory(root, on: machine) } }
         return removed
+    }
+
+    /// It has been back for a moment that the daemon has not seen: what the other node is told of is the earlier deletion.
+    private func isToldGone(_ path: Path) -> Bool {
+        guard let row = world.machines[machine].store.rows[path], row.disk == nil else { return false }
+        return row.head(by: .own)?.entry.isAbsent == true
     }
 
     /// The file has another name, which stays: whatever is written to it by that name, nothing is lost.

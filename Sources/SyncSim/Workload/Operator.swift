@@ -196,7 +196,7 @@ extension Operator {
         world.machines[machine].disk = disk
         world.ledger.replacedTree(machine, was: was, is: disk.treeValues, at: world.now)
         // Files that hold the same may have got an older mode or time back.
-        world.ledger.forgotMetadata(of: machine) { disk.peekStat($0) }
+        world.ledger.forgotMetadata(of: machine) { disk.peekStat($0).map { ($0.mode, $0.modified) } }
         world.watch?.excuseLost(values, world)
         world.watch?.announce(.restoredTree, machine, world)
         world.formatLife?.disaster(world)
