@@ -129,12 +129,10 @@ private struct Marks: Equatable {
         inode = disk.map { Int64(bitPattern: $0.stat.identity.inode) }
         content = row.heldContent?.searchKey
         isUnsettled = row.isUnsettled
-        isIgnoreFile = disk != nil && row.path.name?.bytes == Marks.ignoreFileName
+        isIgnoreFile = disk != nil && row.path.name?.bytes == IgnoreRules.fileName
         isConflictCopy = disk != nil && ConflictName.isConflictCopy(row.path)
         isGuarded = row.format != nil
     }
-
-    private static let ignoreFileName = Array(".syncignore".utf8)
 }
 
 extension Row {

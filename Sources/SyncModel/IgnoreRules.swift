@@ -3,6 +3,8 @@
 /// - A file speaks for the directory it lies in and everything below. Deeper files win over outer ones, and within a
 ///   file the last matching line wins.
 /// - What lies in an ignored directory is ignored; no line below can bring it back.
+/// - Only its own lines leave a `.syncignore` out, and not those of directories above: what it says counts for git also where it is ignored, and
+///   what is left out is not looked at, so that a start would not know of it.
 /// - Matching is by bytes, case-sensitively, and takes at most (pattern length × path length) steps per pattern, so no
 ///   pattern can hold up the program. What is beyond the limits is reported and does not count.
 public struct IgnoreRules: Hashable, Sendable {
@@ -72,6 +74,9 @@ public struct IgnoreRules: Hashable, Sendable {
             let nameEnd = path.firstSlash(from: nameStart)
             let isLast = nameEnd == path.count
             let step = Step(nameStart: nameStart, nameEnd: nameEnd, isDirectory: isDirectory || !isLast)
+            if isLast, !isDirectory, path[nameStart...].elementsEqual(IgnoreRules.fileName) {
+                speakers = ownSpeaker(of: path[..<max(nameStart - 1, 0)])
+            }
             if let verdict = verdict(on: path, step, by: speakers), !verdict.line.pattern.isNegated {
                 return IgnoreReason(directory: verdict.file.directory, line: verdict.line.number)
             }
@@ -79,6 +84,15 @@ public struct IgnoreRules: Hashable, Sendable {
             if let deeper = index(of: path[..<nameEnd]) { speakers.deeper.append(deeper) }
             nameStart = nameEnd + 1
         }
+    }
+
+    /// What the files are called.
+    public static let fileName: [UInt8] = Array(".syncignore".utf8)
+
+    /// The file of this directory alone.
+    private func ownSpeaker(of directory: ArraySlice<UInt8>) -> Speakers {
+        directory.isEmpty
+            ? Speakers(root: index(of: [])) : Speakers(root: nil, deeper: [index(of: directory)].compactMap(\.self))
     }
 
     /// The files that speak for a place, by their index. The array stays unallocated in a tree with one file.

@@ -150,6 +150,22 @@ struct IgnoreRulesTests {
         #expect(!ignores([("", "a/*\n"), ("a", "!b\n")], "a/b"))
     }
 
+    @Test("only its own lines leave a file of rules out, so that what lies below has the rules of its directory")
+    func ownRules() {
+        var rules = IgnoreRules()
+        rules.setFile(directory: [], contents: Array(".*\n".utf8))
+        rules.setFile(directory: Array("d".utf8), contents: Array("*.o\n".utf8))
+        rules.setFile(directory: Array("e".utf8), contents: Array("*\n".utf8))
+        func isIgnored(_ path: String, isDirectory: Bool = false) -> Bool {
+            rules.isIgnored(Array(path.utf8), isDirectory: isDirectory)
+        }
+        #expect(
+            !isIgnored("d/.syncignore") && !isIgnored("c/.syncignore") && isIgnored("d/.other") && isIgnored("d/a.o"))
+        #expect(isIgnored(".syncignore") && isIgnored("e/.syncignore"), "covered by itself")
+        #expect(isIgnored("c/.syncignore", isDirectory: true), "a directory of that name is one like others")
+        #expect(isIgnored(".h/.syncignore"), "nothing in an ignored directory counts")
+    }
+
     @Test("line ends of other systems, a missing last one and a byte order mark are taken as they are meant")
     func lineEnds() {
         for contents in ["a\r\nb\r\n", "a\nb", "\n\r\n\na\n\nb\r", "\u{FEFF}a\nb\n"] {

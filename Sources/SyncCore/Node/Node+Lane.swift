@@ -321,7 +321,7 @@ extension Node {
         watchConflictCopy(row, before: old, into: &effects)
         watchFormat(row, before: old, into: &effects)
         watchOverdue(row, into: &effects)
-        if row.path.name?.bytes == Node.ignoreFileName, isNewRule(row, old) { readRules([row.path], into: &effects) }
+        if row.path.name?.bytes == IgnoreRules.fileName, isNewRule(row, old) { readRules([row.path], into: &effects) }
     }
 
     /// One that was missing for a while may have been so when the rules were read.

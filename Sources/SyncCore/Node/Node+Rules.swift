@@ -5,25 +5,23 @@ public import SyncModel
 /// Rules are read together and stay in force until the new ones are there. Which rules all rows have been held against is on
 /// record, so that a start with the same rules goes through no rows.
 extension Node {
-    static let ignoreFileName: [UInt8] = Array(".syncignore".utf8)
-
     mutating func loadRules(_ answers: inout Answers, into effects: inout Effects) {
         var files = answers.rows().compactMap { row in row.disk == nil ? nil : row.path }
         for row in answers.rows() { watchConflictCopy(row, before: nil, into: &effects) }
         // The first scan of a folder must know its rules before it has rows for them.
-        if let top = Path(Node.ignoreFileName), !files.contains(top) { files.append(top) }
+        if let top = Path(IgnoreRules.fileName), !files.contains(top) { files.append(top) }
         readRules(files, areAll: true, into: &effects)
     }
 
     /// An ignore file that was read and went before it had a row, or that its own rules cover: no row will tell of it.
     mutating func forgetRules(of row: Row, into effects: inout Effects) {
-        guard row.path.name?.bytes == Node.ignoreFileName, row.disk == nil || row.condition == .ignored else { return }
+        guard row.path.name?.bytes == IgnoreRules.fileName, row.disk == nil || row.condition == .ignored else { return }
         readRules([row.path], into: &effects)
     }
 
     /// An ignore file that rules cover has changed: they may have been its own, and nobody reads it to tell of it.
     mutating func followRules(of row: Row, _ stat: Stat, into effects: inout Effects) {
-        guard row.path.name?.bytes == Node.ignoreFileName, row.disk?.isStill(stat) != true,
+        guard row.path.name?.bytes == IgnoreRules.fileName, row.disk?.isStill(stat) != true,
             watch.rulesRead[row.path] != stat
         else { return }
         if watch.rulesRead.count >= WatchState.youngMax { watch.rulesRead.removeAll() }
