@@ -48,6 +48,9 @@ struct Setup {
                 there.append("The state directory \(quoted(state)) is there already and not empty.")
             }
         }
+        if let outer = folderAround() {
+            there.append("\(quoted(folder)) lies in \(quoted(outer)), which is the folder of a node already.")
+        }
         do throws(FolderError) {
             _ = try Folder.marker(at: folder)
             there.append("\(quoted(folder)) is the folder of a node already.")
@@ -55,6 +58,21 @@ struct Setup {
             if let text = try obstacle(error) { there.append(text) }
         }
         if !there.isEmpty { throw ControlError(.setupExists, text: there.joined(separator: "\n")) }
+    }
+
+    /// A folder that another one has in it would be synced as a part of that: its mark, its kept versions and what is on its way.
+    private func folderAround() -> [UInt8]? {
+        var path = Item.withoutLinks(folder) ?? Item.resolved(folder) ?? folder
+        while let slash = path.lastIndex(of: 0x2F), slash > 0 {
+            path = Array(path[..<slash])
+            do throws(FolderError) {
+                _ = try Folder.marker(at: path)
+                return path
+            } catch {
+                // No mark, or none that can be read: no node has it.
+            }
+        }
+        return nil
     }
 
     /// Nil for a folder without a mark, as it should be, and for one that is not there: it is made.

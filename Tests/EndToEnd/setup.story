@@ -36,3 +36,12 @@ mkdir "$world/srv"
 [ "$(stat -c '%u %a' "$world/srv/in/shared")" = "65534 755" ] || fail "the folder is made for nobody"
 [ "$(stat -c %u "$world/srv/in" "$world/srv/in/shared/.syncd" | xargs)" = "0 65534" ] || fail "too much or too little is given away"
 grep -qF "which was not there: $world/srv/in/shared" "$world/out" || fail "it does not say what it made: $(cat "$world/out")"
+
+# In the folder of a node there is no place for that of another, whatever links lead there.
+ln -s "$world/srv/in/shared" "$world/link"
+for inner in "$world/srv/in/shared/deep/inner" "$world/link/inner"; do
+    "$programs/syncctl" --config "$world/etc/delta.conf" init --name delta --folder "$inner" \
+        --state "$world/lib/delta" --control "$world/alpha/delta" >"$world/out" 2>&1 && fail "a folder in a folder is made"
+    grep -q 'lies in ".*/srv/in/shared", which is the folder of a node already' "$world/out" || fail "init: $(cat "$world/out")"
+    [ ! -e "$inner" ] && [ ! -e "$world/lib/delta" ] && [ ! -e "$world/etc/delta.conf" ] || fail "something was made"
+done
