@@ -247,6 +247,11 @@ extension Daemon {
     private func decide(_ command: Command, _ id: String?, _ asker: Asker) {
         host.ask(.status) { [unowned self] answer in
             guard case .status(let status) = answer, let held = status.heldDeletes else {
+                if case .status(let status) = answer, status.peerHeldDeletes > 0 {
+                    let text =
+                        "\(status.peerHeldDeletes) deletions wait for a decision on the other node, and none here"
+                    return asker.refuse(ControlError(.requestNotFound, text: text, cure: "Run the command there."))
+                }
                 return asker.refuse(
                     ControlError(
                         .requestNotFound, text: "no deletions wait for a decision", cure: "There is nothing to do."))

@@ -29,6 +29,8 @@ ctl beta status >"$world/status" || status=$?
 status=0
 ctl beta wait --for in-sync --timeout 1 >"$world/waited" 2>&1 || status=$?
 [ "$status" -eq 2 ] && grep -q 'deletions wait for approval on the other node' "$world/waited" || fail "wait says $status: $(cat "$world/waited")"
+ctl beta reject >"$world/rejected" 2>&1 && fail "the other node decides what it does not hold"
+grep -q 'wait for a decision on the other node' "$world/rejected" || fail "where to decide is not said: $(cat "$world/rejected")"
 ctl alpha reject >/dev/null || fail "reject was refused"
 settle
 [ "$(ls "$alpha/many" | wc -l)" -ge 70 ] || fail "only $(ls "$alpha/many" | wc -l) files came back"
