@@ -115,12 +115,10 @@ extension Daemon {
         guard verifier == nil else {
             return asker.refuse(ControlError(.requestRefused, text: "the files are being verified already"))
         }
-        var budget = Verifier.Budget()
+        var budget = VerifyBudget()
         if let text {
-            guard let given = Verifier.Budget(text) else {
-                let text =
-                    "\"\(Path.escape(Array(text.utf8)))\" is no budget: write a time such as 10min or a rate such as 20MiB/s"
-                return asker.refuse(ControlError(.requestRefused, text: text))
+            guard let given = VerifyBudget(text) else {
+                return asker.refuse(ControlError(.requestInvalid, text: VerifyBudget.refusal(of: text)))
             }
             budget = given
         }
@@ -131,7 +129,8 @@ extension Daemon {
                 VerifyDocument(
                     checked: found.checked, bytes: Int(clamping: found.bytes), damaged: found.damaged.count,
                     repaired: found.repaired, milliseconds: Int(clamping: found.milliseconds),
-                    isComplete: found.isComplete, young: found.young))
+                    isComplete: found.isComplete, young: found.young, unread: found.unread,
+                    unreadFirst: found.unreadFirst?.bytes))
         }
         verifier = running
         asker.client.whenOver { [unowned self] in
@@ -170,7 +169,7 @@ enum Metrics {
         gauge("conflicts", "Open conflicts.", status.conflicts)
         gauge("quarantined", "Files in quarantine.", status.quarantined)
         gauge("held", "Mass deletions waiting for approval.", status.held)
-        gauge("uptime_seconds", "Seconds since the start.", status.node.uptimeSeconds, kind: "counter")
+        gauge("uptime_seconds", "Seconds since the start.", status.node.uptimeSeconds)
         gauge("sent_bytes_total", "Bytes given to the link.", Int(clamping: traffic.bytesSent), kind: "counter")
         gauge(
             "received_bytes_total", "Bytes taken from the link.", Int(clamping: traffic.bytesReceived), kind: "counter")

@@ -1,3 +1,4 @@
+import ControlProtocol
 import EventLoop
 import Store
 import SyncCore
@@ -7,11 +8,6 @@ import SyncModel
 /// nobody has written to it is damaged: the core is told, and fetches a good copy.
 final class Verifier {
     /// How long it may take, or how fast it may read.
-    struct Budget: Equatable {
-        var milliseconds: UInt64?
-        var bytesPerSecond: UInt64?
-    }
-
     struct Findings {
         var checked = 0
         var bytes: UInt64 = 0
@@ -19,13 +15,16 @@ final class Verifier {
         var young = 0
         var damaged: [Path] = []
         var repaired = 0
+        /// Files that could not be read, and the first of them.
+        var unread = 0
+        var unreadFirst: Path?
         var milliseconds: UInt64 = 0
         var isComplete = true
     }
 
     private let host: NodeHost
     private let timer: Timer
-    private let budget: Budget
+    private let budget: VerifyBudget
     private let begun = Clock.monotonicMilliseconds()
     private var cursor: Path?
     private var findings = Findings()
@@ -40,7 +39,8 @@ final class Verifier {
     private static let repairPauseMilliseconds: UInt64 = 100
 
     init(
-        _ host: NodeHost, loop: Loop, from cursor: Path?, _ budget: Budget, finish: @escaping (Findings, Path?) -> Void
+        _ host: NodeHost, loop: Loop, from cursor: Path?, _ budget: VerifyBudget,
+        finish: @escaping (Findings, Path?) -> Void
     ) {
         self.host = host
         self.cursor = cursor
@@ -67,6 +67,11 @@ final class Verifier {
             host.hash(files.map(\.path)) { [weak self] outcomes in
                 guard let self, !isCancelled else { return }
                 cursor = next
+                for (row, outcome) in zip(files, outcomes) {
+                    guard case .failed = outcome else { continue }
+                    findings.unread += 1
+                    findings.unreadFirst = findings.unreadFirst ?? row.path
+                }
                 let strange = zip(files, outcomes).compactMap { difference($0, $1) }
                 doubt(strange[...])
             }
@@ -133,21 +138,4 @@ final class Verifier {
         findings.milliseconds = elapsed
         finish(findings, cursor)
     }
-}
-
-extension Verifier.Budget {
-    /// `90s`, `10min`, `2h`, or a rate such as `20MiB/s`. Nil for anything else.
-    init?(_ text: String) {
-        guard let split = text.firstIndex(where: { !$0.isASCII || !$0.isNumber }), let number = UInt64(text[..<split]),
-            number > 0, let (isTime, factor) = Verifier.Budget.units[String(text[split...])]
-        else { return nil }
-        let (amount, isTooMuch) = number.multipliedReportingOverflow(by: factor)
-        if isTooMuch { return nil }
-        self.init(milliseconds: isTime ? amount : nil, bytesPerSecond: isTime ? nil : amount)
-    }
-
-    private static let units: [String: (isTime: Bool, factor: UInt64)] = [
-        "s": (true, 1_000), "min": (true, 60_000), "h": (true, 3_600_000), "B/s": (false, 1), "KiB/s": (false, 1 << 10),
-        "MiB/s": (false, 1 << 20), "GiB/s": (false, 1 << 30),
-    ]
 }

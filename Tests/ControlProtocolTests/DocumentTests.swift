@@ -162,8 +162,11 @@ struct DocumentTests {
         try expect(DoneDocument(text: "Ok.", notes: ["n"]), #"{"done":true,"text":"Ok.","notes":["n"]}"#)
         try expect(MetricsDocument(text: "a 1\n"), #"{"metrics":"a 1\n"}"#)
         try expect(
-            VerifyDocument(checked: 2, bytes: 9, damaged: 1, repaired: 1, milliseconds: 3, isComplete: false, young: 4),
-            #"{"checked":2,"bytes":9,"damaged":1,"repaired":1,"milliseconds":3,"complete":false,"young":4}"#)
+            VerifyDocument(
+                checked: 2, bytes: 9, damaged: 1, repaired: 1, milliseconds: 3, isComplete: false, young: 4, unread: 1,
+                unreadFirst: [0x61, 0xFF]),
+            #"{"checked":2,"bytes":9,"damaged":1,"repaired":1,"milliseconds":3,"complete":false,"young":4,"unread":1,"unreadFirst":"a\\xff","unreadFirstBytes":"Yf8="}"#
+        )
         try expect(
             LogVerifyDocument(logs: [.init(node: [0x61], records: 3, changeSets: 2, isIntact: true, text: "whole")]),
             #"{"intact":true,"logs":[{"node":"a","records":3,"changeSets":2,"intact":true,"text":"whole"}]}"#)

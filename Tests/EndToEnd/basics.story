@@ -14,3 +14,7 @@ settle
 rm -r "$alpha/moved" "$beta/a"
 settle
 [ -z "$(ls "$alpha")" ] || fail "something is left: $(ls "$alpha")"
+# Figures that count up end with _total and the others are gauges, as promtool wants it.
+ctl alpha metrics >"$world/metrics" || fail "no metrics"
+grep -E '^# TYPE [a-z_]+ counter$' "$world/metrics" | grep -vE '_total counter$' >"$world/odd" && fail "no name for a counter: $(cat "$world/odd")"
+grep -q '^# TYPE syncd_sent_bytes_total counter$' "$world/metrics" || fail "no counter: $(cat "$world/metrics")"

@@ -37,10 +37,13 @@ public struct VerifyDocument: ControlDocument {
     public var isComplete: Bool
     /// Files that were left out, because they were changed too short a time ago to be judged by their times.
     public var young: Int
+    /// Files that could not be read, and the first of them.
+    public var unread: Int
+    public var unreadFirst: [UInt8]?
 
     public init(
         checked: Int, bytes: Int, damaged: Int = 0, repaired: Int = 0, milliseconds: Int, isComplete: Bool = true,
-        young: Int = 0
+        young: Int = 0, unread: Int = 0, unreadFirst: [UInt8]? = nil
     ) {
         self.checked = checked
         self.bytes = bytes
@@ -49,6 +52,8 @@ public struct VerifyDocument: ControlDocument {
         self.milliseconds = milliseconds
         self.isComplete = isComplete
         self.young = young
+        self.unread = unread
+        self.unreadFirst = unreadFirst
     }
 
     public init(json: JSON) throws(DocumentError) {
@@ -57,15 +62,16 @@ public struct VerifyDocument: ControlDocument {
             checked: try fields.count("checked"), bytes: try fields.count("bytes"),
             damaged: try fields.count("damaged"), repaired: try fields.count("repaired"),
             milliseconds: try fields.count("milliseconds"), isComplete: try fields.flag("complete"),
-            young: try fields.optionalCount("young") ?? 0)
+            young: try fields.optionalCount("young") ?? 0, unread: try fields.optionalCount("unread") ?? 0,
+            unreadFirst: try fields.optionalName("unreadFirst"))
     }
 
     public var json: JSON {
-        [
-            "checked": .count(checked), "bytes": .count(bytes), "damaged": .count(damaged),
-            "repaired": .count(repaired), "milliseconds": .count(milliseconds), "complete": .bool(isComplete),
-            "young": .count(young),
-        ]
+        .object(
+            JSONObject().with("checked", .count(checked)).with("bytes", .count(bytes)).with("damaged", .count(damaged))
+                .with("repaired", .count(repaired)).with("milliseconds", .count(milliseconds))
+                .with("complete", .bool(isComplete)).with("young", .count(young)).with("unread", .count(unread))
+                .with("unreadFirst", name: unreadFirst))
     }
 }
 

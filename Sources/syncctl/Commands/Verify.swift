@@ -6,10 +6,12 @@ extension Command {
         "verify", "[--budget B]", summary: "read every file again and compare it with what is known",
         options: [Option("--budget", value: "B", "a time such as 10min or a rate such as 20MiB/s, as syncd allows")]
     ) { (session) throws(Failure) in
-        let found = try session.show(
-            .verify(budget: try session.text("--budget")), as: VerifyDocument.self, patience: nil
-        ) { verifyLines($0, session) }
-        return found.damaged == found.repaired ? .done : .refused
+        let budget = try session.text("--budget")
+        if let budget, VerifyBudget(budget) == nil { throw .usage("--budget: \(VerifyBudget.refusal(of: budget)).") }
+        let found = try session.show(.verify(budget: budget), as: VerifyDocument.self, patience: nil) {
+            verifyLines($0, session)
+        }
+        return found.damaged == found.repaired && found.unread == 0 ? .done : .refused
     }
 
     static func verifyLines(_ found: VerifyDocument, _ session: Session) -> [String] {
@@ -19,12 +21,22 @@ extension Command {
         let young =
             found.young == 0
             ? [] : ["Left out, because they were changed in the last ten minutes: \(Words.count(found.young, "file"))."]
-        guard found.damaged > 0 else { return ["Read \(read) in \(time): all as it should be.\(rest)"] + young }
+        let unread =
+            found.unread == 0
+            ? []
+            : [
+                session.style.red("Could not be read: \(Words.count(found.unread, "file"))")
+                    + (found.unreadFirst.map { ", \(session.style.name($0)) the first." } ?? ".")
+            ]
+        guard found.damaged > 0 else {
+            let verdict = found.unread == 0 ? "all as it should be" : "what was read is as it should be"
+            return ["Read \(read) in \(time): \(verdict).\(rest)"] + unread + young
+        }
         return [
             "Read \(read) in \(time): \(session.style.red(Words.count(found.damaged, "damaged file"))), "
                 + "\(Words.grouped(found.repaired)) repaired.\(rest)",
             "What was found is kept in quarantine: \(session.again("alerts")) and \(session.again("conflicts")).",
-        ] + young
+        ] + unread + young
     }
 
     static let metrics = Command("metrics", summary: "figures as Prometheus text") { (session) throws(Failure) in
