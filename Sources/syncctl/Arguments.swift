@@ -3,7 +3,8 @@ import ControlProtocol
 /// What was asked for on the command line.
 struct Invocation: Sendable {
     enum Wish: Sendable {
-        case help(Command?)
+        /// Of all commands if there is none.
+        case help([Command])
         case version
         case command(Command)
     }
@@ -116,7 +117,10 @@ struct Arguments {
 
     private func invocation() throws(Failure) -> Invocation {
         if wantsVersion { return Invocation(wish: .version, values: values) }
-        if values["--help"] != nil { return Invocation(wish: .help(command), values: values) }
+        if values["--help"] != nil {
+            let meant = command.map { [$0] } ?? group.map(Command.below) ?? []
+            return Invocation(wish: .help(meant), values: values)
+        }
         guard let command else { throw .usage(missingCommand) }
         if values["--config"] != nil, values["--socket"] != nil {
             throw .usage("--config and --socket do not go together: one of them says which daemon is meant.")

@@ -20,8 +20,9 @@ enum Program {
 
     private static func perform(_ invocation: Invocation, _ output: Output) throws(Failure) -> ExitCode {
         switch invocation.wish {
-        case .help(nil): output.say(Help.program(output.style))
-        case .help(let command?): output.say(Help.command(command, output.style))
+        case .help(let commands) where commands.isEmpty: output.say(Help.program(output.style))
+        case .help(let commands):
+            output.say(Array(commands.map { Help.command($0, output.style) }.joined(separator: [""])))
         case .version: output.say("syncctl \(VersionDocument.thisProgram)")
         case .command(let command): return try command.run(Session(invocation: invocation, output: output))
         }

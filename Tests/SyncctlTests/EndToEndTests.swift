@@ -100,10 +100,20 @@ import Testing
             ([.reply(.result(.number(1), ["schema": .count(1)]))], "control.unreadable"),
         ]
         for (actions, code) in cases {
-            let outcome = try play("status --json", daemon: { _ in actions })
+            let outcome = try play("conflicts --json", daemon: { _ in actions })
             #expect(outcome.code == 1)
             #expect(try json(outcome)["error"]?["code"] == .string(code))
         }
+    }
+
+    @Test("status of a daemon that stops while it is asked is 3: with 1 the folder would need somebody") func stopping()
+        throws
+    {
+        let lost = try play("status --json", daemon: { _ in [.hangUp] })
+        #expect(try lost.code == 3 && json(lost)["error"]?["code"] == "control.lost")
+        #expect(try play("status", daemon: { _ in [.hangUp] }).errors.contains("(control.lost)"))
+        let other = try play("status --json", daemon: { _ in [.raw(Array("hello\n".utf8))] })
+        #expect(try other.code == 1 && json(other)["error"]?["code"] == "control.unreadable")
     }
 
     @Test("a daemon that takes the question and says nothing is told as that, in time") func silent() throws {
@@ -294,6 +304,35 @@ import Testing
         #expect(try play("verify", daemon: Play.answering(left.json)).code == 1)
     }
 
+    @Test("files that could not be read are told, and no success") func unread() throws {
+        let found = VerifyDocument(checked: 1, bytes: 1, milliseconds: 1, unread: 2, unreadFirst: Array("d/a\n".utf8))
+        let outcome = try play("verify", daemon: Play.answering(found.json))
+        #expect(outcome.code == 1 && !outcome.output.contains("all as it should be"))
+        #expect(outcome.output.contains(#"Could not be read: 2 files, d/a\x0a the first."#), "\(outcome.output)")
+    }
+
+    @Test(
+        "what is no budget is a wrong command line, and nobody is asked", arguments: ["x", "10", "-1", "5 min", "0s"])
+    func budgets(budget: String) throws {
+        for line in [["verify", "--budget", budget], ["--json", "verify", "--budget=\(budget)"]] {
+            let outcome = try Play.run(line, in: Scratch())
+            #expect(outcome.code == 64, "\(outcome)")
+        }
+        #expect(VerifyBudget("20MiB/s")?.bytesPerSecond == 20 << 20 && VerifyBudget("2h")?.milliseconds == 7_200_000)
+    }
+
+    @Test("help of a word with commands below it is that of all of them") func groupHelp() throws {
+        let outcome = try play("doc --help")
+        #expect(outcome.code == 0 && outcome.output.contains("Usage: syncctl doc check FILE"))
+        #expect(outcome.output.contains("\nUsage: syncctl doc show FILE"))
+        #expect(try play("help doc").output == outcome.output && play("doc -h").output == outcome.output)
+    }
+
+    @Test("the folder itself is named with a dot") func folderChecked() throws {
+        let checks = DocumentChecks(files: [.init(path: [], outcome: .unguarded)])
+        #expect(try play("doc check .", daemon: Play.answering(checks.json)).output == ".: unguarded\n")
+    }
+
     // MARK: Streams
 
     private func stream(_ documents: [JSON], then: [Play.Action]) -> (ControlCall) -> [Play.Action] {
@@ -319,7 +358,7 @@ import Testing
         #expect(outcome.code == 130 && outcome.requests == [.status(watch: true)])
         #expect(!outcome.output.contains("\u{1B}"))
         let asJSON = try play("status --watch --json", daemon: stream(documents, then: [.hangUp]))
-        #expect(asJSON.code == 1)
+        #expect(asJSON.code == 3)
         #expect(asJSON.output.split(separator: "\n").count == 3)
         #expect(asJSON.output.contains(#""code":"control.lost""#))
     }

@@ -34,7 +34,7 @@ extension Command {
 
     static func checkText(_ file: DocumentChecks.File, _ style: Style) -> String {
         let outcome = file.outcome == .success ? style.green("success") : style.red(file.outcome.rawValue)
-        var text = "\(style.name(file.path)): \(outcome)"
+        var text = "\(style.path(file.path)): \(outcome)"
         if let model = file.model { text += ", model \(style.foreign(model))" }
         if let found = file.found { text += ", version \(String(decoding: found.bytes, as: UTF8.self))" }
         if let supported = file.supported { text += ", understood \(String(decoding: supported.bytes, as: UTF8.self))" }

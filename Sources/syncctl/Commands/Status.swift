@@ -1,4 +1,5 @@
 import ControlProtocol
+import SyncModel
 
 /// `status`: how the folder stands, once or again after every change. How it looks is in `StatusView`.
 extension Command {
@@ -10,9 +11,16 @@ extension Command {
             """,
         options: [Option("--watch", "show it again after every change, until Ctrl-C")]
     ) { (session) throws(Failure) in
-        if session.has("--watch") { return try watch(session) }
-        let status = try session.show(.status(watch: false), as: StatusDocument.self) { view($0, session).lines }
-        return ExitCode(rawValue: status.exitCode)
+        do throws(Failure) {
+            if session.has("--watch") { return try watch(session) }
+            let status = try session.show(.status(watch: false), as: StatusDocument.self) { view($0, session).lines }
+            return ExitCode(rawValue: status.exitCode)
+        } catch {
+            // A daemon that stops while it is asked does not run any more; 1 would say that the folder needs somebody.
+            guard case .refused(let reason) = error, reason.code.known == .controlLost else { throw error }
+            session.output.complain(error)
+            return .notRunning
+        }
     }
 
     /// Redrawn on a terminal; elsewhere a line for each change.
