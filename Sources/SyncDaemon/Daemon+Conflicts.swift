@@ -56,10 +56,10 @@ extension Daemon {
     /// Of a copy that is not in the folder any more the alert tells, as long as it is remembered.
     private func isDowngrade(_ conflict: NodeHost.Conflict) -> Bool {
         if let isDowngrade = conflict.isDowngrade { return isDowngrade }
-        guard let parts = ConflictName.parts(of: conflict.copy) else { return false }
+        guard let path = conflict.path, let parts = ConflictName.parts(of: conflict.copy) else { return false }
         let author: Author = parts.node == ConflictName.safeName(of: record.name) ? .own : .peer
         return alerts.items.contains { item in
-            item.key.code == .formatDowngradeHeld && item.key.subject == parts.original.bytes
+            item.key.code == .formatDowngradeHeld && item.key.subject == path.bytes
                 && item.key.format?.node == author
         }
     }
@@ -106,16 +106,27 @@ extension Daemon {
 
     /// The copy goes among the versions, and from there to the name; what had the name takes its place there.
     private func take(_ conflict: NodeHost.Conflict, _ asker: Asker) {
-        guard let original = ConflictName.parts(of: conflict.copy)?.original else {
-            return asker.refuse(ControlError(.requestNotFound))
+        guard let original = conflict.path else {
+            return asker.refuse(
+                ControlError(
+                    .requestRefused,
+                    text: """
+                        \"\(conflict.copy)\" has a name too long to tell which of those that begin alike it was made of, or that is gone
+                        """,
+                    cure: "Move the copy to the name it should have; that settles the conflict."))
         }
-        host.ask(.setAside(conflict.copy)) { [unowned self] answer in
+        let cure = "Move it out of the way and take the copy then, or leave it as it is with syncctl conflicts discard."
+        whenFree(original, cure, asker) { [unowned self] in take(conflict.copy, to: original, asker) }
+    }
+
+    private func take(_ copy: Path, to original: Path, _ asker: Asker) {
+        host.ask(.setAside(copy)) { [unowned self] answer in
             if case .refused(let code) = answer { return asker.refuse(Daemon.error(refusing: code)) }
-            host.ask(.history(conflict.copy)) { [unowned self] answer in
-                guard case .history(let versions) = answer, let copy = versions.first else {
+            host.ask(.history(copy)) { [unowned self] answer in
+                guard case .history(let versions) = answer, let kept = versions.first else {
                     return asker.refuse(ControlError(.nodeHalted))
                 }
-                put(copy, to: original, asker)
+                put(kept, to: original, asker)
             }
         }
     }

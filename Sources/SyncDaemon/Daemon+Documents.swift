@@ -124,12 +124,11 @@ extension Daemon {
         if let id = recordID(subject.typed) { return explain(id, asker) }
         guard let path = path(of: subject) else { return asker.refuse(ControlError(.requestOutside)) }
         host.row(at: path) { [unowned self] row in
-            host.row(at: ConflictName.parts(of: path)?.original ?? path) { [unowned self] original in
-                host.look(at: path) { [unowned self] found in
-                    host.conflicts(all: false) { [unowned self] conflicts in
-                        let copies = conflicts.filter { $0.original?.path == path }.map(\.copy)
-                        explain(path, row, original, copies, found, asker)
-                    }
+            host.look(at: path) { [unowned self] found in
+                host.conflicts(all: false) { [unowned self] conflicts in
+                    let copies = conflicts.filter { $0.original?.path == path }.map(\.copy)
+                    let original = conflicts.first { $0.copy == path }.map(\.original) ?? row
+                    explain(path, row, original, copies, found, asker)
                 }
             }
         }

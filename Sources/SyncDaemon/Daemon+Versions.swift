@@ -54,19 +54,22 @@ extension Daemon {
         }
     }
 
-    /// Where a version has no place it never will have one, and who asked is told so, and not to try again.
     private func restore(_ version: KeptVersion, to target: Path, _ asker: Asker) {
         guard !target.isRoot, !target.isReserved else { return asker.refuse(ControlError(.requestOutside)) }
-        host.rows(at: [target] + target.parents) { [unowned self] rows in
+        let cure = "Name another place with --to; directories that are not there are made."
+        whenFree(target, cure, asker) { [unowned self] in tell(.restore(version.id, to: target), asker) }
+    }
+
+    /// Where a version has no place it never will have one, and who asked is told so, and not to try again.
+    func whenFree(_ target: Path, _ cure: String, _ asker: Asker, then: @escaping () -> Void) {
+        host.rows(at: [target] + target.parents) { rows in
             let inTheWay = rows.first { row in
                 row.disk.map { $0.entry.content.isDirectory == (row.path == target) } ?? false
             }
-            guard let path = inTheWay?.path else { return tell(.restore(version.id, to: target), asker) }
+            guard let path = inTheWay?.path else { return then() }
             let what = path == target ? "is a directory" : "is no directory, so nothing can lie in it"
             asker.refuse(
-                ControlError(
-                    .requestRefused, text: "\"\(path)\" \(what); nothing was changed",
-                    cure: "Name another place with --to; directories that are not there are made."))
+                ControlError(.requestRefused, text: "\"\(path)\" \(what); nothing was changed", cure: cure))
         }
     }
 }

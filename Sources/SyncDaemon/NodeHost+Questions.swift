@@ -18,6 +18,8 @@ extension NodeHost {
         let milliseconds: Int64
         /// Where the bytes are now.
         let place: Place
+        /// What the copy was made of. Of a long name only the beginning is in that of its copy: nil if nothing that is known is called like it, or several things are.
+        let path: Path?
         let original: Row?
         /// The copy lost by its format. Nil where the two cannot be compared any more.
         let isDowngrade: Bool?
@@ -27,6 +29,7 @@ extension NodeHost {
     }
 
     private static let conflictsMax = 10_000
+    private static let pageRows = 256
 
     func tally(then: @escaping (Tally) -> Void) {
         question(
@@ -42,30 +45,68 @@ extension NodeHost {
             { (store: Store) throws(StoreError) -> [Conflict] in
                 let copies = try NodeHost.rows(store, .conflictCopies(limit: NodeHost.conflictsMax))
                 let settled = all ? try NodeHost.settledCopies(store) : []
-                let paths = (copies.map(\.path) + settled.map(\.path)).compactMap {
-                    ConflictName.parts(of: $0)?.original
-                }
-                let originals = Dictionary(
-                    try NodeHost.rows(store, .rows(Set(paths).sorted())).map { ($0.path, $0) },
+                let made = try NodeHost.originals(of: copies.map(\.path) + settled.map(\.path), store)
+                let paths = Set(made.values).sorted()
+                let rows = Dictionary(
+                    try NodeHost.rows(store, .rows(paths)).map { ($0.path, $0) },
                     uniquingKeysWith: { first, _ in first })
-                return copies.compactMap { NodeHost.conflict($0, originals) }
-                    + settled.compactMap { NodeHost.conflict($0, originals) }
+                return copies.compactMap { NodeHost.conflict($0, made[$0.path], rows) }
+                    + settled.map { NodeHost.conflict($0, made[$0.path], rows) }
             }, then: then)
     }
 
-    private static func conflict(_ copy: Row, _ originals: [Path: Row]) -> Conflict? {
-        guard let disk = copy.disk, let original = ConflictName.parts(of: copy.path)?.original else { return nil }
+    private static func conflict(_ copy: Row, _ path: Path?, _ rows: [Path: Row]) -> Conflict? {
+        guard let disk = copy.disk else { return nil }
+        let original = path.flatMap { rows[$0] }
         return Conflict(
             copy: copy.path, lost: disk.entry,
             milliseconds: Int64(clamping: disk.origins.content.time.wallMilliseconds), place: .tree(copy.path),
-            original: originals[original], isDowngrade: copy.isDowngrade(of: originals[original]))
+            path: path, original: original, isDowngrade: copy.isDowngrade(of: original))
     }
 
-    private static func conflict(_ copy: KeptVersion, _ originals: [Path: Row]) -> Conflict? {
-        guard let original = ConflictName.parts(of: copy.path)?.original else { return nil }
-        return Conflict(
+    private static func conflict(_ copy: KeptVersion, _ path: Path?, _ rows: [Path: Row]) -> Conflict {
+        Conflict(
             copy: copy.path, lost: copy.entry, milliseconds: copy.keptMilliseconds, place: copy.place,
-            original: originals[original], isDowngrade: nil)
+            path: path, original: path.flatMap { rows[$0] }, isDowngrade: nil)
+    }
+
+    /// What each copy was made of, see `Conflict.path`.
+    private static func originals(of copies: [Path], _ store: Store) throws(StoreError) -> [Path: Path] {
+        var originals: [Path: Path] = [:]
+        for copy in copies {
+            let named = ConflictName.parts(of: copy)?.original
+            guard let beginning = ConflictName.cutOriginal(of: copy) else {
+                originals[copy] = named
+                continue
+            }
+            originals[copy] = try longOriginal(of: copy, named, beginning, store)
+        }
+        return originals
+    }
+
+    /// What is called like it and lies in the folder, or did, if nothing does.
+    private static func longOriginal(
+        of copy: Path, _ named: Path?, _ beginning: Path, _ store: Store
+    ) throws(StoreError) -> Path? {
+        guard let directory = beginning.parent else { return nil }
+        var fitting = try rows(store, .rows([named].compactMap(\.self)))
+        var cursor = beginning
+        while true {
+            let page = try rows(store, .below(directory, after: cursor, limit: pageRows))
+            fitting += page.filter { row in
+                // Copies begin alike as well, and of a copy's copy the name does not tell.
+                row.path != named && !ConflictName.isConflictCopy(row.path)
+                    && ConflictName.isNamed(copy, after: row.path)
+            }
+            // Names that begin alike, and what is below them, come one after the other.
+            guard let last = page.last, page.count == pageRows,
+                last.path.bytes.starts(with: beginning.bytes)
+            else { break }
+            cursor = last.path
+        }
+        let live = fitting.filter { $0.disk != nil }
+        let candidates = live.isEmpty ? fitting : live
+        return candidates.count == 1 ? candidates.first?.path : nil
     }
 
     /// The latest kept version of each conflict copy that is not in the folder any more.

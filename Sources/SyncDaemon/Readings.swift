@@ -13,6 +13,7 @@ enum ConflictReading {
         peer: [UInt8]
     ) -> ConflictDocument? {
         guard let parts = ConflictName.parts(of: conflict.copy) else { return nil }
+        let path = conflict.path ?? parts.original
         let loser = ConflictDocument.Version(
             id: copyID, node: parts.node, timeMilliseconds: parts.milliseconds ?? conflict.milliseconds,
             sha256: digest?.hex(digits: 64),
@@ -28,7 +29,7 @@ enum ConflictReading {
         }
         return ConflictDocument(
             id: id(of: conflict.copy), code: CodeText(isDowngrade ? .formatDowngradeHeld : .conflictFile),
-            kind: isDowngrade ? .downgrade : .file, path: parts.original.bytes, subject: parts.original.bytes,
+            kind: isDowngrade ? .downgrade : .file, path: path.bytes, subject: path.bytes,
             sinceMilliseconds: conflict.milliseconds, reason: isDowngrade ? "olderFormat" : "editedOnBoth",
             versions: versions, isOpen: conflict.isOpen)
     }
@@ -293,7 +294,8 @@ struct PathReading {
         guard let parts = ConflictName.parts(of: path), row.disk != nil else { return nil }
         let reason = row.isDowngrade(of: original) ? "it is older in its format" : "it is the earlier one"
         let loser = "the version of \(Path.escape(parts.node)) lost because \(reason)"
-        return "a copy of \"\(parts.original)\": \(original?.disk == nil ? "that is gone by now" : loser)"
+        return
+            "a copy of \"\(original?.path ?? parts.original)\": \(original?.disk == nil ? "that is gone by now" : loser)"
     }
 
     private static func describe(_ reading: FormatReading) -> String {

@@ -7,8 +7,26 @@ public enum ConflictName {
         let (stem, suffix) = split(name.bytes)
         let room = Limits.nameBytesMax - tag.count - suffix.count
         guard room > 0 else { return nil }
-        guard let copy = Name(Array(stem.prefix(room)) + tag + suffix) else { return nil }
+        guard let copy = Name(beginning(of: stem, room: room) + tag + suffix) else { return nil }
         return Path(parent.appending(copy).bytes)
+    }
+
+    /// True if a copy of `original` is called like `copy`. Of a long name only the beginning is in that of its copy, so that two originals may fit.
+    public static func isNamed(_ copy: Path, after original: Path) -> Bool {
+        guard let parent = original.parent, let name = original.name, parent == copy.parent,
+            let pieces = pieces(of: copy)
+        else { return false }
+        let (stem, suffix) = split(name.bytes)
+        let room = Limits.nameBytesMax - pieces.tag.count - suffix.count
+        return room > 0 && suffix == pieces.suffix && beginning(of: stem, room: room) == pieces.stem
+    }
+
+    /// If the name of a copy is so long that the one it was made of may have been longer still: what that begins with. `parts` tells no more.
+    public static func cutOriginal(of copy: Path) -> Path? {
+        guard let parent = copy.parent, let name = copy.name, let pieces = pieces(of: copy),
+            name.bytes.count > Limits.nameBytesMax - letterBytesMax
+        else { return nil }
+        return Name(pieces.stem).map { parent.appending($0) }
     }
 
     /// True if a file is called like a conflict copy: it stands for an open conflict until a person removes or renames it.
@@ -25,17 +43,23 @@ public enum ConflictName {
     /// What the name of a conflict copy tells: of which path, by whom, and when it was written, to the second (milliseconds since 1970; nil if
     /// there is no such time). Nil for any other name.
     public static func parts(of copy: Path) -> (original: Path, node: [UInt8], milliseconds: Int64?)? {
-        guard let parent = copy.parent, let name = copy.name?.bytes else { return nil }
+        guard let parent = copy.parent, let pieces = pieces(of: copy) else { return nil }
+        let tag = pieces.tag.dropFirst(marker.count)
+        // The date, the time and the hash with their dashes.
+        let node = tag.dropLast("-YYYYMMDD-HHMMSS-xxxxxx".utf8.count)
+        let time = milliseconds(of: tag.dropLast("-xxxxxx".utf8.count).suffix("YYYYMMDD-HHMMSS".utf8.count))
+        guard let original = Name(pieces.stem + pieces.suffix) else { return nil }
+        return (parent.appending(original), Array(node), time)
+    }
+
+    private static func pieces(of copy: Path) -> (stem: [UInt8], tag: [UInt8], suffix: [UInt8])? {
+        guard let name = copy.name?.bytes else { return nil }
         // A copy of a copy was made of what the last tag does not name.
         for start in name.indices.reversed() where start > 0 && name[start...].starts(with: marker) {
             let rest = name[(start + marker.count)...]
             guard hasTag(rest) else { continue }
-            let tag = rest.prefix { $0 != 0x2E }
-            // The date, the time and the hash with their dashes.
-            let node = tag.dropLast("-YYYYMMDD-HHMMSS-xxxxxx".utf8.count)
-            let time = milliseconds(of: tag.dropLast("-xxxxxx".utf8.count).suffix("YYYYMMDD-HHMMSS".utf8.count))
-            guard let original = Name(Array(name[..<start]) + rest[tag.endIndex...]) else { return nil }
-            return (parent.appending(original), Array(node), time)
+            let end = rest.firstIndex(of: 0x2E) ?? rest.endIndex
+            return (Array(name[..<start]), Array(name[start..<end]), Array(name[end...]))
         }
         return nil
     }
@@ -91,6 +115,17 @@ public enum ConflictName {
         case .symlink(let target): SHA256.digest(of: target)
         }
     }
+
+    /// A letter outside of ASCII is not cut in two: a name that was text is text afterwards.
+    private static func beginning(of stem: [UInt8], room: Int) -> [UInt8] {
+        guard stem.count > room else { return stem }
+        let isInside = { (index: Int) in stem[index] & 0xC0 == 0x80 }
+        let end = (max(room - letterBytesMax + 1, 1)...room).last { !isInside($0) }
+        return Array(stem.prefix(end ?? room))
+    }
+
+    /// As many bytes as one letter has in UTF-8.
+    private static let letterBytesMax = 4
 
     /// The suffix is what follows the last dot, unless the name begins with that dot.
     private static func split(_ name: [UInt8]) -> (stem: [UInt8], suffix: [UInt8]) {

@@ -30,7 +30,8 @@ struct ReadingTests {
         #expect(ConflictName.parts(of: copy)?.milliseconds == 1_750_000_056_000)
         let lost = Entry(content: .file(ContentID(.zero), size: 3), mode: 0o644, modified: .zero)
         let conflict = NodeHost.Conflict(
-            copy: copy, lost: lost, milliseconds: 1_750_000_059_000, place: .tree(copy), original: nil,
+            copy: copy, lost: lost, milliseconds: 1_750_000_059_000, place: .tree(copy), path: Path("d/n.txt"),
+            original: nil,
             isDowngrade: nil)
         let document = ConflictReading.document(
             conflict, isDowngrade: false, current: nil, copy: nil, node: Array("alpha".utf8), peer: Array("beta".utf8))

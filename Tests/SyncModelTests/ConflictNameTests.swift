@@ -98,6 +98,37 @@ struct ConflictNameTests {
         }
     }
 
+    @Test("of a long name a copy says the beginning, and which names that may have been", arguments: ["", ".txt"])
+    func longOriginals(suffix: String) throws {
+        let long = path("d/" + String(repeating: "n", count: 255 - suffix.utf8.count) + suffix)
+        let copy = try #require(copied("d/" + String(repeating: "n", count: 255 - suffix.utf8.count) + suffix))
+        let beginning = try #require(ConflictName.cutOriginal(of: copy))
+        #expect(long.bytes.starts(with: beginning.bytes) && ConflictName.parts(of: copy)?.original != long)
+        #expect(ConflictName.isNamed(copy, after: long))
+        let uncut = try #require(ConflictName.parts(of: copy)?.original)
+        #expect(ConflictName.isNamed(copy, after: uncut), "both would be called so")
+        let other = path("d/" + String(repeating: "n", count: 254 - suffix.utf8.count) + "m" + suffix)
+        #expect(ConflictName.isNamed(copy, after: other))
+        #expect(!ConflictName.isNamed(copy, after: path("d/n" + suffix)))
+        #expect(!ConflictName.isNamed(copy, after: path("d/m" + String(repeating: "n", count: 250))))
+        let short = try #require(copied("d/x.txt"))
+        #expect(ConflictName.cutOriginal(of: short) == nil && ConflictName.isNamed(short, after: path("d/x.txt")))
+    }
+
+    @Test("a letter of several bytes is not cut in two", arguments: [1, 2, 3, 4])
+    func letters(before: Int) throws {
+        for letter in ["é", "€", "😀"] {
+            let ascii = String(repeating: "n", count: before)
+            let letters = String(repeating: letter, count: (255 - before) / letter.utf8.count)
+            let copy = try #require(copied(ascii + letters))
+            #expect(String(validating: copy.bytes, as: UTF8.self) != nil, "\(copy)")
+            #expect(copy.bytes.count > 255 - 4 && ConflictName.isNamed(copy, after: path(ascii + letters)))
+        }
+        let bytes = try #require(Path([UInt8](repeating: 0x80, count: 255)))
+        let copy = ConflictName.path(for: bytes, losing: ConflictNameTests.content, node: [0x6C], time: .zero)
+        #expect(copy?.bytes.count == 255, "what is no text is cut where the room ends")
+    }
+
     @Test("names that are no text get a copy too") func bytes() throws {
         let original = try #require(Path([0xFF, 0xFE, 0x2E, 0x80]))
         let copy = try #require(
