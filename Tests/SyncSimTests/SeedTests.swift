@@ -123,6 +123,8 @@ struct SeedTests {
             73_835, 91_924,
             // One power cut took both machines: a file that its author had not synced was whole in the stage of the other, who threw it away.
             85_432,
+            // So was one whose directory had not been made yet.
+            11_377,
             // A save in the moment in which its file was set aside went among the versions before anybody had looked at it.
             44_262,
             // The copy of a loser could not be seen when it had been made, and the loser won its path once more when the winner had left.

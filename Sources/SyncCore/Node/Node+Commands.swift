@@ -160,7 +160,9 @@ extension Node {
         let allWait = plan.tasks.allSatisfy { $0.value.state == .claiming }
         let waitsForPeer = !session.isLive || session.peerIsPaused || session.peerHeld > 0
         let isAnyLeft = counts.unsettled > 0 || !lockedSaves.isEmpty || !watch.unreadable.isEmpty
-        return isAnyLeft && allWait || waitsForPeer ? .waiting : .syncing
+        // With other models there nobody can say that both show the same: that waits for a person.
+        let waitsForModels = !isAnyLeft && keepsRecords && session.peerSets != nil && !session.sharesRecords
+        return isAnyLeft && allWait || waitsForPeer || waitsForModels ? .waiting : .syncing
     }
 
     /// Paths of which the other node does not show yet what this one wrote. One that is settled nowhere counts once.

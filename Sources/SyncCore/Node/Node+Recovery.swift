@@ -114,6 +114,11 @@ extension Node {
         var findings = RecoveryState.Findings()
         var sweeps: [DiskProgram] = []
         var claimed = SortedMap<StageName, Bool>()
+        // Directories that were to be made, and were not: nothing can be put into them yet.
+        let unmade = zip(intents.indices, intents).compactMap { number, intent in
+            let isThere = number * 3 < results.count && results[number * 3].inspected.first ?? nil != nil
+            return intent.isMakingDirectory && !isThere ? intent.path : nil
+        }
         for (number, intent) in intents.enumerated() {
             let base = number * 3
             guard base + 2 < results.count else { break }
@@ -148,7 +153,9 @@ extension Node {
                         copy: copy(of: intent, aside ?? inStage)))
             } else if let atPath, !isTakenBack, let placed = placed(by: intent, changedSince: atPath) {
                 findings.placed.append(placed)
-            } else if atPath == nil, let inStage, let placed = toBePlaced(by: intent, inStage) {
+            } else if atPath == nil, let inStage, let placed = toBePlaced(by: intent, inStage),
+                !unmade.contains(where: intent.path.isBelow)
+            {
                 findings.placed.append(placed)
             }
             if let taken = taken(by: intent, atPath, inStage ?? aside) { findings.taken.append(taken) }

@@ -216,8 +216,13 @@ extension Node {
         // taken back from there, whatever has become of it by then.
         let moves = SortedMap((recovery.intents ?? []).filter(\.isMovingDirectory).map { ($0.stage, true) })
         for (owner, result) in zip(recovery.findings.owners, results) {
-            guard let owner, result.failure != nil, !moves.contains(key: owner) else { continue }
-            recovery.findings.done[owner] = nil
+            guard let owner, let failure = result.failure, !moves.contains(key: owner) else { continue }
+            if recovery.findings.isToBePlaced(owner), failure.error.isOfMissingDirectory {
+                // It will be sent once more.
+                plan.abandoned.append(owner)
+            } else {
+                recovery.findings.done[owner] = nil
+            }
             recovery.findings.placed.removeAll { $0.stage == owner }
         }
         if repairAtTheTop(results, into: &effects) { return }
@@ -287,6 +292,10 @@ extension Intent {
     /// What makes room is a directory.
     var isReplacingDirectory: Bool {
         if case .place = action { displaced == nil && expected?.kind == .directory } else { false }
+    }
+
+    var isMakingDirectory: Bool {
+        if case .place(_, let entry) = action { entry.content.isDirectory } else { false }
     }
 
     fileprivate var isMovingDirectory: Bool {
