@@ -246,15 +246,17 @@ extension Daemon {
 
     private func decide(_ command: Command, _ id: String?, _ asker: Asker) {
         host.ask(.status) { [unowned self] answer in
-            guard case .status(let status) = answer, let held = status.heldDeletes else {
-                if case .status(let status) = answer, status.peerHeldDeletes > 0 {
-                    let text =
-                        "\(status.peerHeldDeletes) deletions wait for a decision on the other node, and none here"
-                    return asker.refuse(ControlError(.requestNotFound, text: text, cure: "Run the command there."))
-                }
-                return asker.refuse(
-                    ControlError(
-                        .requestNotFound, text: "no deletions wait for a decision", cure: "There is nothing to do."))
+            let status: Status? = if case .status(let status) = answer { status } else { nil }
+            guard let held = status?.heldDeletes else {
+                let there = status?.peerHeldDeletes ?? 0
+                let (text, cure) =
+                    there > 0
+                    ? (
+                        "\(there) deletions wait for a decision on the other node, and none here",
+                        "Run the command there."
+                    )
+                    : ("no deletions wait for a decision", "There is nothing to do.")
+                return asker.refuse(ControlError(.requestNotFound, text: text, cure: cure))
             }
             // The number says which burst is meant; who has only seen the alert means what waits now.
             let alert = id.flatMap { alerts.item($0) }.map(\.key.code)

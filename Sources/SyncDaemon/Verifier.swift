@@ -7,7 +7,6 @@ import SyncModel
 /// Reads every file again and compares it with what is known (`syncctl verify`). A file that differs though its times say that
 /// nobody has written to it is damaged: the core is told, and fetches a good copy.
 final class Verifier {
-    /// How long it may take, or how fast it may read.
     struct Findings {
         var checked = 0
         var bytes: UInt64 = 0

@@ -122,6 +122,10 @@ public struct Precedence: Hashable, Sendable {
         self.ownKeyIsSmaller = ownKeyIsSmaller
     }
 
+    /// Where each node goes by a rule or a model of its own: the one of the higher version has the last word, of equals the one with the
+    /// smaller key.
+    public func yields(_ own: UInt32, to theirs: UInt32) -> Bool { own == theirs ? !ownKeyIsSmaller : own < theirs }
+
     /// The total order K: time, then key, then position. It extends causality because clocks never run behind what they saw.
     public func isLater(_ left: Origin, than right: Origin) -> Bool {
         if left.time != right.time { return left.time > right.time }

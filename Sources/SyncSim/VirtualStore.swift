@@ -134,7 +134,7 @@ extension VirtualStore {
         if isUnsettled != (old?.isUnsettled ?? false) { unsettled[path] = isUnsettled ? () : nil }
         if (old?.disk == nil) != (row?.disk == nil), let name = path.name {
             let isLive: Void? = row?.disk == nil ? nil : ()
-            if name.bytes == VirtualStore.ignoreFileName { ignoreFiles[path] = isLive }
+            if name.bytes == IgnoreRules.fileName { ignoreFiles[path] = isLive }
             if ConflictName.isConflictCopy(path) { conflictCopies[path] = isLive }
         }
 
@@ -156,8 +156,6 @@ extension VirtualStore {
             noteUnheld(left)
         }
     }
-
-    private static let ignoreFileName = Array(".syncignore".utf8)
 }
 
 // MARK: Chunk lists

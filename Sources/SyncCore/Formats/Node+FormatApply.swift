@@ -161,11 +161,16 @@ extension Node {
             let isNew = disk.origins.content.author == .own
             return revise(&row, to: disk.entry, stat: disk.stat, isReasserted: isNew, seeing: row.version, in: &batch)
         }
+        bringBack(entry, over: disk, &row, in: &batch)
+        plan.want(row.path)
+    }
+
+    /// What stands there goes beside.
+    mutating func bringBack(_ entry: Entry, over disk: Row.DiskState, _ row: inout Row, in batch: inout Batch) {
         revise(&row, to: entry, stat: nil, isReasserted: true, seeing: row.version, in: &batch)
         row.disk = disk
         row.owesCopy = true
         wait(&row, .formatDowngradeHeld)
-        plan.want(row.path)
     }
 }
 

@@ -43,8 +43,7 @@ extension Node {
         guard let highest = theirs.map(\.versions.upperBound).max(),
             !theirs.contains(where: { $0.rule == rule.fingerprint })
         else { return false }
-        return highest == rule.supports.upperBound
-            ? !reconciler.precedence.ownKeyIsSmaller : highest > rule.supports.upperBound
+        return reconciler.precedence.yields(rule.supports.upperBound, to: highest)
     }
 
     /// The other node has put beside what stands here, by a rule under another name, and sends what this one would put beside. The
@@ -64,11 +63,8 @@ extension Node {
         guard let disk = original.disk, let stage = task.stage, let format = task.format else { return forget(task) }
         var row = original
         cancel(row.path)
-        revise(&row, to: task.wanted.entry, stat: nil, isReasserted: true, seeing: row.version, in: &batch)
-        row.disk = disk
+        bringBack(task.wanted.entry, over: disk, &row, in: &batch)
         row.format = format
-        row.owesCopy = true
-        wait(&row, .formatDowngradeHeld)
         put(row, replacing: original, in: &batch, into: &effects)
         rows[row.path] = row
         var gone = copy

@@ -214,11 +214,9 @@ extension Node {
     /// for ever: whose model is of the higher version has the last word, and of equals whose key is smaller.
     private func hasLesserModel(_ own: Model) -> Bool {
         guard !session.peerModels.isEmpty else { return false }
+        let version = UInt32(clamping: own.version)
         let theirs = session.peerModels.first { $0.name == own.name }
-        guard let theirs, theirs.version != UInt32(clamping: own.version) else {
-            return !reconciler.precedence.ownKeyIsSmaller
-        }
-        return theirs.version > UInt32(clamping: own.version)
+        return reconciler.precedence.yields(version, to: theirs?.version ?? version)
     }
 
     /// What cannot be read here is held, and all the rest goes on.

@@ -620,7 +620,7 @@ package final class Watch: Checker {
         var unsynced: SortedMap<Path, Value> = [:]
         let disk = machine.disk
         let all = disk.treeValues
-        for path in all.keys where path.name?.bytes == Watch.ignoreFileName && !Watch.isIgnored(path, all, rules) {
+        for path in all.keys where path.name?.bytes == IgnoreRules.fileName && !Watch.isIgnored(path, all, rules) {
             rules.setFile(directory: path.parent?.bytes ?? [], contents: disk.peekBytes(path) ?? [])
         }
         for (path, value) in all {
@@ -652,8 +652,6 @@ package final class Watch: Checker {
             return machine.disk.value(at: place)
         }
     }
-
-    private static let ignoreFileName = Array(".syncignore".utf8)
 
     private static func isIgnored(_ path: Path, _ all: SortedMap<Path, Value>, _ rules: IgnoreRules) -> Bool {
         rules.isIgnored(path.bytes, isDirectory: all[path] == .directory)
