@@ -39,8 +39,14 @@ public final class ControlSocket: Sendable {
     /// What has come, or comes until the deadline (monotonic milliseconds); nothing after an interruption.
     public func receive(until deadline: Int64?) throws(ControlError) -> [UInt8] {
         try waitForBytes(until: deadline)
-        return try receive()
+        return try receive(0)
     }
+
+    /// Until something has come, or the connection has ended; now and then for nothing.
+    public func waitForBytes() throws(ControlError) { try waitForBytes(until: nil) }
+
+    /// What has come; nothing if nothing has.
+    public func receiveAtOnce() throws(ControlError) -> [UInt8] { try receive(Int32(MSG_DONTWAIT)) }
 
     /// Whoever receives is told that the connection has ended.
     public func shutDown() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -78,15 +84,15 @@ public final class ControlSocket: Sendable {
         return 0
     }
 
-    private func receive() throws(ControlError) -> [UInt8] {
+    private func receive(_ flags: Int32) throws(ControlError) -> [UInt8] {
         var count = 0
         // What is not filled is not looked at.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, filled in
-            count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, flags)
             filled = max(0, count)
         }
         if count == 0 { throw ControlSocket.lost(nil) }
-        if count < 0, errno != EINTR { throw ControlSocket.lost(errno) }
+        if count < 0, errno != EINTR, errno != EAGAIN { throw ControlSocket.lost(errno) }
         return bytes
     }
 

@@ -53,6 +53,42 @@ struct DaemonTests {
         #expect(daemon.calls.filter { $0.request == .release(lock: "l1", deeds: [], isQuiet: true) }.count == 2)
     }
 
+    @Test("of many who ask at once each gets his own answer, at once or late, and in whatever order they come")
+    func ownAnswers() async throws {
+        let held = Mutex([ControlReply]())
+        let daemon = try ScriptedDaemon(desk["control"], folder: desk.path) { call in
+            guard case .lock(let request) = call.request,
+                let name = request.items.first?.path.typed.split(separator: UInt8(ascii: "/")).last,
+                let number = UInt64(String(decoding: name, as: UTF8.self))
+            else { return [] }
+            let lock = LockDocument(
+                id: "l\(number)", paths: [Array(name)], isRead: false, mode: request.mode, holder: "", node: [],
+                sinceMilliseconds: 0, fence: number)
+            let reply = ControlReply.result(call.id, lock.json)
+            // One in three is answered at once, the others five at a time and the last of them first.
+            if number.isMultiple(of: 3) { return [reply] }
+            return held.withLock { held in
+                held.append(reply)
+                if held.count < 5 { return [] }
+                defer { held = [] }
+                return held.reversed()
+            }
+        }
+        let coordinator = makeFileCoordinator(socket: desk["control"], clock: clock)
+        // (There is one connection from then on.)
+        try await coordinator.withAccess([.write(desk["0"])]) { _ in }
+        let fences = try await withThrowingTaskGroup(of: (UInt64, UInt64?).self) { group in
+            for number in UInt64(1)...600 {
+                group.addTask { [desk] in
+                    try await coordinator.withAccess([.write(desk["\(number)"])]) { (number, $0.fence) }
+                }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        #expect(fences.count == 600 && fences.allSatisfy { $0 == $1 })
+        withExtendedLifetime(daemon) {}
+    }
+
     @Test("what was over while the daemon was away is no warning any more when it is back; what is not is one again")
     func staleWarnings() async throws {
         let codes = Mutex([MessageCode.conflictFile, .formatNewer])

@@ -15,6 +15,25 @@ final class DaemonConnection: Sendable {
         /// Who takes the items of a request: those it is answered by, or those that come after its answer.
         var followers: [Int64: @Sendable (JSON) -> Void] = [:]
         var error: ControlError?
+        var patience = Patience()
+    }
+
+    /// Whether it pays to look for an answer: after each look in vain twice as many requests go without one.
+    private struct Patience {
+        private var skipped = 0
+        private var toSkip = 0
+        private static let toSkipMax = 64
+
+        mutating func looks() -> Bool {
+            if skipped >= toSkip { return true }
+            skipped += 1
+            return false
+        }
+
+        mutating func note(isInVain: Bool) {
+            skipped = 0
+            toSkip = isInVain ? min(Patience.toSkipMax, max(1, 2 * toSkip)) : 0
+        }
     }
 
     /// Never that of another one, as the address of this object may be once it is gone.
@@ -23,26 +42,55 @@ final class DaemonConnection: Sendable {
     private static let made = Atomic<UInt64>(0)
     private let socket: ControlSocket
     private let state = Mutex(State())
+    /// What comes is taken in its order, whoever takes it.
+    private let receiving = Mutex(())
+    /// Several times what an answer takes to a request that nothing is in the way of.
+    private static let lookTime = Duration.microseconds(200)
 
     init(path: [UInt8]) throws(ControlError) {
         socket = try ControlSocket(path: path)
         // One thread waits for what comes, as long as this object lives.
         DispatchQueue(label: "net.syncd.control").async { [weak self, socket] in
-            while let bytes = DaemonConnection.next(from: socket, self) { self?.take(bytes) }
+            while DaemonConnection.waits(at: socket), let self, self.takeWhatHasCome() {}
         }
     }
 
     deinit { socket.shutDown() }
 
-    /// Nil when the connection has ended.
-    private static func next(from socket: ControlSocket, _ connection: @autoclosure () -> DaemonConnection?) -> [UInt8]?
-    {
+    private static func waits(at socket: ControlSocket) -> Bool {
         do throws(ControlError) {
-            return try socket.receive(until: nil)
+            try socket.waitForBytes()
+            return true
         } catch {
-            connection()?.end(with: error)
-            return nil
+            return false
         }
+    }
+
+    /// False when the connection has ended. (What somebody else is taking is not waited for: he would have to wake up who waits.)
+    private func takeWhatHasCome() -> Bool { receiving.withLockIfAvailable { _ in takeLines() } ?? isOpen }
+
+    private func takeLines() -> Bool {
+        do throws(ControlError) {
+            for line in try lines(after: try socket.receiveAtOnce()) { take(line: line) }
+            return isOpen
+        } catch {
+            end(with: error)
+            return false
+        }
+    }
+
+    /// An answer that comes at once is taken by who has asked: two threads more would have to wake up one after the other. Who looks in
+    /// vain looks less and less often, so that nobody uses up a processor that others need.
+    private func lookForAnswer(to id: Int64) {
+        guard state.withLock({ $0.patience.looks() }) else { return }
+        let end = ContinuousClock.now + DaemonConnection.lookTime
+        var isWaiting = true
+        repeat {
+            // (Or the other thread takes it.)
+            _ = takeWhatHasCome()
+            isWaiting = state.withLock { $0.waiting[id] != nil }
+        } while isWaiting && ContinuousClock.now < end
+        state.withLock { $0.patience.note(isInVain: isWaiting) }
     }
 
     var isOpen: Bool { state.withLock { $0.error == nil } }
@@ -73,6 +121,7 @@ final class DaemonConnection: Sendable {
                 }
                 if let refusal { return waiting.resume(throwing: refusal) }
                 send(ControlCall(id: .number(id), request: request).bytes)
+                lookForAnswer(to: id)
             }
         } onCancel: {
             let waiting = state.withLock { state in
@@ -99,14 +148,6 @@ final class DaemonConnection: Sendable {
     private func send(_ line: [UInt8]) {
         do throws(ControlError) {
             try socket.send(line)
-        } catch {
-            end(with: error)
-        }
-    }
-
-    private func take(_ bytes: [UInt8]) {
-        do throws(ControlError) {
-            for line in try lines(after: bytes) { take(line: line) }
         } catch {
             end(with: error)
         }
