@@ -1,3 +1,5 @@
+import SyncCore
+
 /// One seed from beginning to end, as a function: the same plan gives the same report, always.
 package enum Simulation {
     package static func run(
@@ -33,6 +35,7 @@ package enum Simulation {
     /// Nothing else is judged otherwise because of locks: no file is kept by them.
     private static func addLocks(to world: World) {
         let life = LockLife()
+        world.features = [Hello.claimPurposes, Hello.claimWaits]
         for machine in 0..<2 { world.add(LockUser(world.plan, life, machine: machine)) }
         world.add(LockJudge(life))
     }

@@ -5,7 +5,10 @@ package import SyncModel
 /// The promises of docs/locks.md for whole worlds: what is held excludes what it should, on both nodes while they are together and for as
 /// long as a lease after; nothing is put where a program holds it; and everybody gets his turn in the end.
 package final class LockJudge: Checker {
-    package let rareStates = ["locks: both nodes held the same, and said so", "locks: a lock was taken away"]
+    package let rareStates = [
+        "locks: both nodes held the same, and said so", "locks: a lock was taken away",
+        "locks: who would have closed a circle was refused",
+    ]
 
     private let life: LockLife
 
@@ -70,7 +73,10 @@ package final class LockJudge: Checker {
                     at: world.now)
                 if let fault { world.violate("LOCK", "\(fault) (\(Machine.names[machine]))") }
             }
-        case .answer(let command, .claimRefused), .answer(let command, .refused): refused(command, machine)
+        case .answer(let command, .claimRefused(let refusal)):
+            if case .wouldDeadlock = refusal { world.rare.hit("locks: who would have closed a circle was refused") }
+            refused(command, machine)
+        case .answer(let command, .refused): refused(command, machine)
         case .program(.ask(let question)): life.questions[machine].append(question)
         case .program(.revoked(let claim, _)):
             world.rare.hit("locks: a lock was taken away")

@@ -57,7 +57,7 @@ package final class LockUser: Agent {
         let accesses = (0..<random.range(1...2)).map { _ in access() }
         let claim = Claim(
             id: Claim.ID(life.newNumber()), client: ClientID(UInt64(random.range(1...3))), accesses: accesses,
-            purpose: random.chance(percent: 25) ? "p\(random.below(2)) of \(machine)" : nil,
+            purpose: random.chance(percent: 25) ? "p\(random.below(2))" : nil,
             mode: random.pick([.local, .pair, .pair, .pair, .strict]) ?? .pair,
             holdMilliseconds: random.chance(percent: 15) ? UInt64(random.range(500...8_000)) : nil, holder: [],
             process: 1)
