@@ -1,8 +1,8 @@
 import RecordMerge
 import SyncModel
 
-/// Of every guarded file that this node's programs do not understand a copy is kept among the versions: what one of them writes
-/// over it can be put right also while the other node is away.
+/// Of every guarded file that this node's programs do not understand, and of every document of records that its model does not read, a
+/// copy is kept among the versions: what one of them writes over it can be put right also while the other node is away.
 extension Node {
     mutating func pumpPrivateCopies() {
         guard isWorking, formats.keeping == nil,
@@ -25,14 +25,12 @@ extension Node {
             formats.toKeep[path] = content
             return
         }
-        guard let row, row.condition == .normal, !row.owesCopy, !apply.touches(path), let disk = row.disk,
-            case .file(content, let size) = disk.entry.content, let list, list.size == size,
-            !kept.contains(where: { $0.entry.content == disk.entry.content })
+        guard !apply.touches(path), !kept.contains(where: { $0.contentID == content }),
+            let (version, list) = savedToKeep(path, content) ?? row.flatMap({ shownToKeep($0, content, list) })
         else { return }
-        let version = self.kept(row, disk, .formatNewer)
         let stage = nextStage()
         let staged = Place.stage(stage)
-        var operations: [DiskOperation] = [.expect(.tree(path), disk.stat), .createFile(staged)]
+        var operations: [DiskOperation] = [.expect(.tree(path), version.stat), .createFile(staged)]
         var offset: UInt64 = 0
         for chunk in list.chunks {
             operations.append(
@@ -41,9 +39,36 @@ extension Node {
                     digest: chunk.digest))
             offset += UInt64(chunk.length)
         }
-        operations += [.setModified(staged, disk.entry.modified), .syncFile(staged), .inspect(staged)]
+        operations += [.setModified(staged, version.entry.modified), .syncFile(staged), .inspect(staged)]
         formats.keeping = path
-        effects.add(.disk(newJob(.keepingNewer(version, past: kept.map(\.id), stage)), [DiskProgram(operations)]))
+        let past = kept.filter { isPast($0, row) }.map(\.id)
+        effects.add(.disk(newJob(.keepingNewer(version, past: past, stage)), [DiskProgram(operations)]))
+    }
+
+    /// Over a document of records an older program may have saved since, and that was told of: what it overwrote is nowhere else.
+    private func isPast(_ copy: KeptVersion, _ row: Row?) -> Bool {
+        guard records.found.contains(key: copy.path), let told = row?.disk?.origins.content.time else { return true }
+        return copy.keptMilliseconds >= Int64(clamping: told.wallMilliseconds)
+    }
+
+    private mutating func shownToKeep(
+        _ row: Row, _ content: ContentID, _ list: ChunkList?
+    ) -> (KeptVersion, ChunkList)? {
+        guard row.condition == .normal, !row.owesCopy, let disk = row.disk,
+            case .file(content, let size) = disk.entry.content, let list, list.size == size
+        else { return nil }
+        return (kept(row, disk, .formatNewer), list)
+    }
+
+    /// A document of records that the model here does not read: no row and no set tells of it, and an older program may save over it.
+    private mutating func savedToKeep(_ path: Path, _ content: ContentID) -> (KeptVersion, ChunkList)? {
+        guard let finding = records.found[path], case .file(content, _) = finding.entry.content,
+            let stat = finding.stat, let bytes = finding.saved?.bytes
+        else { return nil }
+        let version = KeptVersion(
+            id: nextVersion(), path: path, entry: finding.entry, stat: stat, author: .own,
+            keptMilliseconds: now.wallMilliseconds, reason: .formatNewer)
+        return (version, ContentHasher.chunks(of: bytes, limits.chunking))
     }
 
     /// It lies in the stage, whole. Before it goes among the versions that is written down: of a file there that no record tells of

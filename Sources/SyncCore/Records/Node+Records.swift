@@ -330,6 +330,9 @@ extension Node {
         if let known = records.alarmed[path], known != key { setAlarm(known, if: false, into: &effects) }
         records.alarmed[path] = key
         setAlarm(key, facts, if: true, into: &effects)
+        if key.format != nil, case .file(let content, _)? = records.found[path]?.entry.content {
+            formats.toKeep[path] = content
+        }
         put(row, replacing: old, in: &batch, into: &effects)
     }
 
