@@ -101,6 +101,8 @@ struct AppliedItem: Sendable {
     var isAsExpected = false
     /// A file that stood in the tree before could not be synced.
     var isUnwritten = false
+    /// What the last process had left in the stage is there as before.
+    var isLeftAgain = false
 
     enum Outcome: Sendable {
         case running

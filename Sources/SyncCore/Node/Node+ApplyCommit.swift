@@ -20,7 +20,7 @@ extension Node {
             rows[parent]?.disk?.stat = shown
         }
         for item in items {
-            if !item.keepsIntent { batch.add(.dropIntent(item.intent.stage)) }
+            if !item.keepsIntent, !item.isLeftAgain { batch.add(.dropIntent(item.intent.stage)) }
             plan.tasks[item.task.path] = nil
             if let from = item.task.adoptedFrom?.path {
                 apply.adopted[from] = nil
@@ -91,7 +91,9 @@ extension Node {
         let found = item.step.isRemoval ? nil : parents[path] ?? (stats.first ?? nil) ?? item.task.stage?.stat
         if let found {
             let ours = asWeLeftIt(found, item)
-            let isRacy = isRacy(item, old, rows) || isInTick(found, item) || hasOtherNames(item, namesakes)
+            let isRacy =
+                isRacy(item, old, rows) || isInTick(found, item) || hasOtherNames(item, namesakes)
+                || item.task.stage?.isLeft == true
             if isRacy { readAgain(path, found) }
             row.disk = Row.DiskState(
                 entry: item.wanted.entry, stat: ours, origins: item.wanted.origins, isRacy: isRacy)
@@ -238,7 +240,9 @@ extension Node {
     ) {
         let path = item.task.path
         if let refuge = item.rescuedTo { look(afterBatch: refuge) }
-        if let stage = item.task.stage, !item.keepsIntent { plan.abandoned.append(stage.name) }
+        if let stage = item.task.stage, !item.keepsIntent {
+            if item.isLeftAgain { abandon(stage, of: path) } else { plan.abandoned.append(stage.name) }
+        }
         for touched in item.paths { look(afterBatch: touched) }
         if let parent = path.parent { look(afterBatch: parent) }
         plan.want(path)

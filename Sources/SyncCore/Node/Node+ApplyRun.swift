@@ -22,6 +22,9 @@ extension Node {
                 batch.items[index].outcome = .done(result.inspected + unseen)
                 continue
             }
+            batch.items[index].isLeftAgain =
+                item.task.stage?.isLeft == true && failure.index < item.turningPoint
+                && failure.error != .inputOutput && failure.error != .notFound
             let isRace = failure.error == .mismatch || failure.error == .exists
             batch.items[index].outcome = isRace ? .raced : .failed(failure.error)
             if failure.error == .exists, failure.index == item.turningPoint + 1,

@@ -376,7 +376,7 @@ extension Node {
         if reason == .diskFull || reason == .diskError { setAlarm(reason, facts, if: true, into: &effects) }
         guard let task = plan.tasks[path] else { return }
         plan.tasks[path] = nil
-        if let stage = task.stage { plan.abandoned.append(stage.name) }
+        if let stage = task.stage { abandon(stage, of: path) }
         for follower in task.followers { plan.want(follower) }
         apply.blocked[path] = reason
         rest(path)

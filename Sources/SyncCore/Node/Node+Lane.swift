@@ -142,7 +142,7 @@ extension Node {
         case .settleRecovery(let findings):
             let paths =
                 findings.placed.map(\.path) + findings.placed.compactMap(\.copy?.path) + findings.taken.map(\.path)
-                + findings.taken.compactMap(\.moved?.path)
+                + findings.taken.compactMap(\.moved?.path) + findings.left.map(\.path)
             return paths.isEmpty ? [] : [.rows(paths)]
         case .loadRecords, .reloadRecords:
             return [.changeSets(nil, after: .none, limit: .max)]

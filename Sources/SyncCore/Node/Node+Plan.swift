@@ -45,6 +45,8 @@ struct PlanState: Sendable {
         let chunks: ChunkList?
         /// The state it was finished with; mode and time may have changed since.
         let entry: Entry
+        /// The last process has left it, and its intent.
+        var isLeft = false
     }
 
     enum Round: Sendable {
@@ -79,6 +81,8 @@ struct PlanState: Sendable {
     var isLocating = false
     /// Temporary files nobody needs any more.
     var abandoned: [StageName] = []
+    /// Those that the last process left, by the paths that want them.
+    var left = SortedMap<Path, Staged>()
 
     var isIdle: Bool {
         guard case .none = round else { return false }
@@ -116,7 +120,7 @@ extension Node {
 
     mutating func forget(_ task: PlanState.Errand) {
         plan.tasks[task.path] = nil
-        if let stage = task.stage { plan.abandoned.append(stage.name) }
+        if let stage = task.stage { abandon(stage, of: task.path) }
         if let from = task.adoptedFrom?.path {
             apply.adopted[from] = nil
             plan.want(from)
@@ -247,6 +251,7 @@ extension Node {
     }
 
     private mutating func planRow(_ row: inout Row, parents: RowMap, in batch: inout Batch) {
+        dropLeft(of: row, in: &batch)
         guard row.condition != .ignored, row.condition != .missing, plan.tasks[row.path] == nil, row.isUnsettled
         else { return }
         if apply.touches(row.path) {
@@ -429,6 +434,7 @@ extension Node {
                 apply.adopted[holder.path] = true
                 continue
             }
+            if takeLeft(for: task, into: &effects) { continue }
             let kept = versions[index].first { $0.contentID == content }
             if holder == nil, lists[index] == nil, let kept, readKept(kept, for: item, into: &effects) { continue }
             task.state = .fetching

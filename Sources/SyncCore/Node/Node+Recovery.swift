@@ -280,6 +280,7 @@ extension Node {
             put(row, replacing: target, in: &batch, into: &effects)
             rows[row.path] = row
         }
+        for left in findings.left { settle(left, rows[left.path], in: &batch) }
         for (name, _) in findings.done { batch.add(.dropIntent(name)) }
         for version in findings.givenBack { batch.add(.dropVersion(version)) }
         for version in findings.versions {

@@ -19,6 +19,9 @@ extension Node {
                 var synced = SortedMap<Path, Bool>()
                 let names = syncsOfNames(leadingTo: intent.path, besides: &synced)
                 programs.append(DiskProgram([.move(.stage(intent.stage), to: .tree(intent.path))] + names))
+            } else if let left = left(by: intent, inStage) {
+                findings.done[intent.stage] = nil
+                findings.left.append(left)
             } else if isOurs(inStage, intent) || inStage.identity == aside?.identity {
                 programs.append(DiskProgram([.discard(.stage(intent.stage))]))
             } else {
@@ -217,13 +220,17 @@ extension Node {
         let moves = SortedMap((recovery.intents ?? []).filter(\.isMovingDirectory).map { ($0.stage, true) })
         for (owner, result) in zip(recovery.findings.owners, results) {
             guard let owner, let failure = result.failure, !moves.contains(key: owner) else { continue }
-            if recovery.findings.isToBePlaced(owner), failure.error.isOfMissingDirectory {
+            let unplaced = recovery.findings.placed.first { $0.stage == owner }
+            recovery.findings.placed.removeAll { $0.stage == owner }
+            if let unplaced, let left = left(unplaced), failure.index == 0 {
+                recovery.findings.done[owner] = nil
+                recovery.findings.left.append(left)
+            } else if unplaced != nil, failure.error.isOfMissingDirectory {
                 // It will be sent once more.
                 plan.abandoned.append(owner)
             } else {
                 recovery.findings.done[owner] = nil
             }
-            recovery.findings.placed.removeAll { $0.stage == owner }
         }
         if repairAtTheTop(results, into: &effects) { return }
         for path in recovery.findings.rescued {

@@ -40,6 +40,8 @@ struct RecoveryState: Sendable {
         var rescued: [Path] = []
         /// What the last process put in its place without getting to say so.
         var placed: [Placed] = []
+        /// What it had made ready for a place that is not free.
+        var left: [Left] = []
         /// What it took away.
         var taken: [Taken] = []
         /// Versions that are back in the tree.
@@ -71,6 +73,11 @@ struct RecoveryState: Sendable {
         var copy: Copy?
         /// Where it still lies, if a repair is to put it there.
         var stage: StageName?
+    }
+
+    struct Left: Sendable {
+        let path: Path
+        let staged: PlanState.Staged
     }
 
     struct Copy: Sendable {

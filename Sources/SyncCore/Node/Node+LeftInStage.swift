@@ -1,0 +1,65 @@
+import SyncModel
+
+/// Finished files that the last process left in the stage, each with its intent: what they hold may be nowhere else by now, for a power cut knows
+/// no machine from another. They are kept for as long as their paths want it, and nothing need come from the peer then.
+extension Node {
+    /// What was to take another file's place, and is whole. (Where nothing stands, it is put there at once.)
+    func left(by intent: Intent, _ inStage: Stat) -> RecoveryState.Left? {
+        guard intent.shown != nil, case .place(_, let entry) = intent.action, entry.content.kind == .file,
+            isOurs(inStage, intent), book(of: intent.path) == nil
+        else { return nil }
+        // What it still lacks of its time and its permission bits it gets when it is its turn.
+        let shown = Entry(content: entry.content, mode: inStage.mode, modified: inStage.modified)
+        let staged = PlanState.Staged(
+            name: intent.stage, stat: inStage, chunks: nil, entry: shows(inStage, entry) ? entry : shown, isLeft: true)
+        return RecoveryState.Left(path: intent.path, staged: staged)
+    }
+
+    /// What was to come to a free name, and could not be put there by now.
+    func left(_ placed: RecoveryState.Placed) -> RecoveryState.Left? {
+        guard let name = placed.stage, book(of: placed.path) == nil else { return nil }
+        let staged = PlanState.Staged(
+            name: name, stat: placed.stat, chunks: nil, entry: placed.entry, isLeft: true)
+        return RecoveryState.Left(path: placed.path, staged: staged)
+    }
+
+    mutating func settle(_ left: RecoveryState.Left, _ row: Row?, in batch: inout Batch) {
+        guard plan.left[left.path] == nil, let row, wants(row, left.staged) else {
+            plan.abandoned.append(left.staged.name)
+            batch.add(.dropIntent(left.staged.name))
+            return
+        }
+        plan.left[left.path] = left.staged
+    }
+
+    /// Its path wants another content by now, or has it.
+    mutating func dropLeft(of row: Row, in batch: inout Batch) {
+        guard let staged = plan.left[row.path], !wants(row, staged) else { return }
+        plan.left[row.path] = nil
+        plan.abandoned.append(staged.name)
+        batch.add(.dropIntent(staged.name))
+    }
+
+    private func wants(_ row: Row, _ staged: PlanState.Staged) -> Bool {
+        let content = staged.entry.content
+        guard row.condition != .ignored, resolution(of: row).entry.content == content else { return false }
+        return row.condition == .damaged || row.disk?.entry.content != content
+    }
+
+    /// True if the task has its content by that.
+    mutating func takeLeft(for task: PlanState.Errand, into effects: inout Effects) -> Bool {
+        guard let staged = plan.left[task.path], staged.entry.content == task.wanted.entry.content else { return false }
+        plan.left[task.path] = nil
+        var task = task
+        task.stage = staged
+        task.state = .ready
+        plan.tasks[task.path] = task
+        readStagedHeader(of: task.path, into: &effects)
+        return true
+    }
+
+    /// The task that was to have it is given up.
+    mutating func abandon(_ staged: PlanState.Staged, of path: Path) {
+        if staged.isLeft { plan.left[path] = staged } else { plan.abandoned.append(staged.name) }
+    }
+}
