@@ -125,6 +125,8 @@ struct SeedTests {
             85_432,
             // So was one whose directory had not been made yet.
             11_377,
+            // Directories were exchanged between two power cuts, and the names in both counted as what the later one had given back.
+            86_267,
             // A save in the moment in which its file was set aside went among the versions before anybody had looked at it.
             44_262,
             // The copy of a loser could not be seen when it had been made, and the loser won its path once more when the winner had left.

@@ -184,11 +184,22 @@ extension Node {
         return other.map { $0.condition == .damaged ? resolution(of: $0).entry.content : $0.disk?.entry.content } ?? nil
     }
 
-    mutating func noteArrival(of stat: Stat, at row: Row) {
+    mutating func noteArrival(of stat: Stat, at row: Row, _ namesakes: Namesakes) {
         guard record.distrustSince != nil, row.disk?.stat.identity != stat.identity,
-            watch.isChangedSinceBoot(stat), watch.arrived.count < limits.notedPathsMax
+            watch.isChangedSinceBoot(stat) || isMovedSinceKnown(stat, to: row, namesakes),
+            watch.arrived.count < limits.notedPathsMax
         else { return }
         watch.arrived[row.path] = true
+    }
+
+    /// A directory that is known elsewhere, and was moved later than that, however many cuts there were since: a cut that takes a move back
+    /// leaves it with an earlier time.
+    private func isMovedSinceKnown(_ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
+        guard stat.kind == .directory, watch.clockStretches.count < 2 else { return false }
+        return namesakes[stat.identity].contains { other in
+            guard other.path != row.path, let known = other.disk?.stat, known.kind == .directory else { return false }
+            return known.changed < stat.changed
+        }
     }
 
     /// With a directory above.

@@ -178,7 +178,7 @@ extension Node {
         // (A directory from here on.)
         if watch.hashing.contains(key: row.path) { watch.hashing[row.path] = false }
         let isNew = row.disk?.stat.identity != stat.identity || row.condition == .missing
-        noteArrival(of: stat, at: row)
+        noteArrival(of: stat, at: row, namesakes)
         revised(&row, showing: .directory, stat: stat, namesakes: namesakes, in: &batch)
         if isNew {
             rescan(row.path)

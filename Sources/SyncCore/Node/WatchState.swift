@@ -20,8 +20,8 @@ struct WatchState: Sendable {
     /// one of them another name is no cut.
     var strays = SortedMap<FileIdentity, Stray>()
 
-    /// After a power cut: directories that somebody has put in their place since the machine is up. What is in them has come along,
-    /// and nothing of that shows in its own times.
+    /// After a power cut: directories that somebody has put in their place since the machine is up, or since they were known elsewhere.
+    /// What is in them has come along, and nothing of that shows in its own times.
     var arrived = SortedMap<Path, Bool>()
 
     struct Stray: Sendable {
