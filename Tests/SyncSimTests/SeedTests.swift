@@ -161,6 +161,8 @@ struct SeedTests {
             88_181,
             // (The judge was wrong.) The directory of a loser was gone, and not only something else, and the loser went to the top.
             87_872,
+            // (The judge was wrong.) What a person had moved away before a power cut was where he had put it, until he took it away there.
+            43_477,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

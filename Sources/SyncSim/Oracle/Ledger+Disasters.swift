@@ -73,10 +73,16 @@ extension Ledger {
                 let isWritten = (page.isTorn(after) || after.isContent && isBehind(path)) && !isBackdated(path)
                 // What the other machine holds may be the same bytes from before.
                 let acts = page.acts
+                // A person had given it another name, and there it stayed: what he did was to the bytes that stand here now, or were lost.
+                let isMovedAway = { (value: Value) in
+                    value.isContent && value != after
+                        && now.tree.contains { $0.key != path && $0.value == value && was.value(at: $0.key) == value }
+                }
                 page.revert(
                     machine, to: after, other: other.value(at: path), isRecorded: isRecorded(path) || isWritten,
                     isDeleted: isDeleted(path), lastKnown: acts.last { isKnown(path, $0.after) }?.number,
                     isKept: { act in
+                        if act.after == .absent, isMovedAway(act.before) { return true }
                         let isFirst = !acts.contains { $0.after == act.after && $0.number < act.number }
                         return isFirst && other.holds(act.after, near: path)
                             || (act.after == before && isSafe(path, act.after))
