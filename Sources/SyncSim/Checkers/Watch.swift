@@ -304,7 +304,7 @@ package final class Watch: Checker {
                     $0.after.isContent && isKnown($0.after, at: path, world.machines[machine])
                 }), !world.ledger.everStood(act.after, at: moved)
             else { continue }
-            world.ledger.mayStand(act.after, at: moved)
+            world.ledger.mayStand(act.after, at: moved, toldBy: machine)
         }
     }
 

@@ -106,7 +106,8 @@ extension Ledger.Page {
             if act.seen.contains(other.number) { continue }
             demand = min(demand, other.isBlind ? .kept : .excused)
         }
-        return isDisposedOf(act) || isRemains(act) ? min(demand, .kept) : demand
+        let isTold = told.contains { $0.machine != act.machine && $0.value == act.after }
+        return isTold || isDisposedOf(act) || isRemains(act) ? min(demand, .kept) : demand
     }
 
     /// What a power cut had left was moved away and put back: nobody who finds it where it was can tell that from

@@ -53,6 +53,9 @@ package struct Ledger: Sendable {
         var discarded: [(value: Value, time: Int64)] = []
         /// Values that may stand here though nobody wrote them here: a daemon's rename took them along.
         package internal(set) var carried: [Value] = []
+        /// What a machine tells of as having come here with its directory, though somebody had written over it before: what is put here
+        /// on the other, with the same bytes, is that for whoever compares, and goes to history with it.
+        var told: [(value: Value, machine: Int)] = []
         /// What stood here goes on under a conflict name, with the directory it was in.
         package internal(set) var isCarriedAway = false
         /// A power cut had taken it, and then a person the directory it was in.
@@ -231,8 +234,9 @@ package struct Ledger: Sendable {
     }
 
     /// A daemon may put the value here, of which it is told that a directory has taken it along. It did not: it was written over before.
-    package mutating func mayStand(_ value: Value, at path: Path) {
+    package mutating func mayStand(_ value: Value, at path: Path, toldBy machine: Int) {
         pages[path, default: Page()].carried.append(value)
+        pages[path, default: Page()].told.append((value, machine))
     }
 
     /// A daemon had to give the directory above another name: whoever looks finds nothing here.
