@@ -165,6 +165,10 @@ struct SeedTests {
             43_477,
             // (The judge was wrong.) What is told of as having moved with its directory is the same as what is put there with the same bytes.
             44_141,
+            // (The judge was wrong.) Who had removed a file on the other machine knew what had been written over before an image came back.
+            45_242,
+            // (The judge was wrong.) What a power cut gives back in the stage, and no intent tells of, is nowhere.
+            93_961,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

@@ -484,18 +484,24 @@ package final class Watch: Checker {
             looksReplaced: { self.looksReplaced($1, at: $0, world.machines[machine]) })
         let disk = world.machines[machine].disk.atHome
         world.ledger.forgotMetadata(of: machine) { disk.peekStat($0).map { ($0.mode, $0.modified) } }
-        excuseGone(besides: duties, world)
+        excuseGone(besides: duties, machine, world)
         if world.ledger.duties.count < duties.count { world.rare.hit("ledger: a value was excused after a power cut") }
     }
 
     /// What nobody was owed before is owed again where a disaster took back its removal. But a person who wrote over it in
     /// place has left nothing of it, and the disaster brings that no more back than any daemon. (Owed then to who wrote the same once
     /// more is not owed to who wrote it first.)
-    private func excuseGone(besides duties: [Ledger.Duty], _ world: World) {
+    private func excuseGone(besides duties: [Ledger.Duty], _ struck: Int, _ world: World) {
         var owed: SortedMap<Path, [Ledger.Duty]> = [:]
         for duty in duties { owed[duty.path, default: []].append(duty) }
         var left: SortedMap<Value, Bool> = [:]
-        for machine in world.machines { for value in machine.disk.allValues { left[value] = true } }
+        for value in world.machines[1 - struck].disk.allValues { left[value] = true }
+        // (What is back in the stage, and no intent tells of, is thrown away by the next start.)
+        let intents = world.machines[struck].store.intents
+        let claimed = SortedMap(intents.map { (VirtualDisk.path(of: .stage($0.key)), true) })
+        for content in world.machines[struck].disk.allContents() {
+            if content.area != .stage || claimed.contains(key: content.path) { left[Value(content.entry)] = true }
+        }
         for duty in world.ledger.duties where left[duty.value] == nil {
             let wasOwed = owed[duty.path]?.contains { $0.value == duty.value && $0.machine == duty.machine } ?? false
             if !wasOwed { world.ledger.excuse(duty.value, at: duty.path) }

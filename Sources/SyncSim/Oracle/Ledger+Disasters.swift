@@ -350,6 +350,8 @@ extension Ledger.Page {
             known.formUnion(act.seen.inserting(act.number))
         }
         if let act = source(of: other, besides: ActSet()) { known.formUnion(act.seen.inserting(act.number)) }
+        // (The oldest of several equal ones: a person who left it like that on the other machine may have known more.)
+        if shownValue[1 - machine] == other { known.formUnion(shown[1 - machine]) }
         // A removal that the daemon has told of stays told, though the file may be back.
         if isDeleted, let act = acts.last(where: { $0.after == .absent && was.contains($0.number) }) {
             known.formUnion(act.seen.inserting(act.number))
