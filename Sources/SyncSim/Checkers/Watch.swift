@@ -573,7 +573,9 @@ package final class Watch: Checker {
 
     /// The base says that another content stood there.
     private func isBehind(_ path: Path, _ machine: Machine) -> Bool {
-        guard let known = machine.store.rows[path]?.disk else { return isBackEmpty(path, machine) }
+        guard let known = machine.store.rows[path]?.disk else {
+            return isBackEmpty(path, machine) || isEmptiedAsPlaced(path, machine)
+        }
         return known.entry.content != seen(path, machine.disk.atHome)?.entry.content
     }
 
@@ -581,7 +583,7 @@ package final class Watch: Checker {
     /// what a power cut leaves. Or it is another, older one that is known nowhere else: it may have been there before.
     private func isBackdated(_ path: Path, _ machine: Machine) -> Bool {
         guard let known = machine.store.rows[path]?.disk, let found = machine.disk.atHome.peekStat(path) else {
-            return isBackEmpty(path, machine)
+            return isBackEmpty(path, machine) || isEmptiedAsPlaced(path, machine)
         }
         let isEmptied = found.kind == .file && found.size == 0 && known.entry.content.size > 0
         let isOlder =
@@ -596,6 +598,16 @@ package final class Watch: Checker {
             let found = machine.disk.atHome.peekStat(path)
         else { return false }
         return found.kind == .file && found.size == 0
+    }
+
+    /// The daemon had just put a file there, which only its intent says as yet, and it is empty now: a person's emptying it a moment before the
+    /// cut looks like what the cut does.
+    private func isEmptiedAsPlaced(_ path: Path, _ machine: Machine) -> Bool {
+        guard let found = machine.disk.atHome.peekStat(path), found.kind == .file, found.size == 0 else { return false }
+        return machine.store.intents.contains { _, intent in
+            guard intent.path == path, case .place(let identity, let entry) = intent.action else { return false }
+            return identity == found.identity && entry.content.size > 0
+        }
     }
 
     /// Values that were on the machine and are nowhere now.
