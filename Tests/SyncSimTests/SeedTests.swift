@@ -171,6 +171,8 @@ struct SeedTests {
             93_961,
             // (The judge was wrong.) A file was emptied by a person and by a power cut, where only an intent said what had been put there.
             52_461,
+            // (The judge was wrong.) A save to a full disk has emptied what a power cut had left empty.
+            82_969,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

@@ -327,9 +327,12 @@ extension Hands {
         let places = names.filter { !$0.isReserved }
         let aside = names.filter(\.isReserved).compactMap(originOfMove)
         let before = places.first.map(value)
+        let changed = places.first.flatMap { world.machines[machine].disk.peekStat($0)?.changed }
         let error = change(places, knowing: knowing, body)
         guard let before, let after = places.first.map(value) else { return error }
-        if before == after, error == nil, isWrite {
+        // (Also where it failed: who saves to a full disk has emptied the file by then.)
+        let isTouched = places.first.map { world.machines[machine].disk.peekStat($0)?.changed != changed } ?? false
+        if before == after, error == nil || isTouched, isWrite {
             for path in places { world.ledger.rewrote(path, on: machine, at: world.now) }
         }
         for path in aside {
