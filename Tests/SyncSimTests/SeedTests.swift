@@ -173,6 +173,8 @@ struct SeedTests {
             52_461,
             // (The judge was wrong.) A save to a full disk has emptied what a power cut had left empty.
             82_969,
+            // A file that was to come to a new directory was put at the top of the folder, for its name was that of a conflict copy.
+            116_125,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

@@ -250,7 +250,8 @@ extension Node {
         var owners: [StageName?] = []
         var repairs: [DiskProgram] = []
         for ((owner, repair), result) in failed {
-            guard let owner, let failure = result.failure, failure.index == 0, failure.error.isOfMissingDirectory,
+            guard let owner, !recovery.findings.left.contains(where: { $0.staged.name == owner }),
+                let failure = result.failure, failure.index == 0, failure.error.isOfMissingDirectory,
                 case .move(let staged, to: .tree(let path))? = repair.operations.first, staged == .stage(owner),
                 ConflictName.isConflictCopy(path), path.depth > 1, let name = path.name,
                 let top = refuge(for: Path.root.appending(name))
