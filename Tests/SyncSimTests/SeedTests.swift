@@ -175,6 +175,8 @@ struct SeedTests {
             82_969,
             // A file that was to come to a new directory was put at the top of the folder, for its name was that of a conflict copy.
             116_125,
+            // A directory was away for a moment, and what was missed in it meanwhile was not looked at again when it was back.
+            101_830, 111_049,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

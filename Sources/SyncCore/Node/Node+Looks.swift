@@ -54,6 +54,7 @@ extension Node {
                 if watch.hashing.contains(key: look.path) { watch.hashing[look.path] = false }
                 if vanished(&row) {
                     absent.append(row.path)
+                    if old?.condition != .missing { noteMissed(row.path, besides: looked) }
                 } else if source != .scan, row.disk == nil, row.condition == .normal,
                     old?.disk?.entry.content.isDirectory == true
                 {
@@ -148,6 +149,7 @@ extension Node {
         if row.condition == .ignored { heed(&row) }
         // What has come back with it nobody tells.
         if watch.goneMeanwhile.removeValue(forKey: row.path) != nil, stat.kind == .directory { rescan(row.path) }
+        if stat.kind == .directory { lookAtMissed(in: row.path) }
         if stat.kind != .directory { lookAtNamesakes(of: row.path, stat, namesakes) }
         if let disk = row.disk, disk.isStill(stat) {
             records.forgetTouch(row.path)
@@ -287,6 +289,23 @@ extension Node {
         guard let row, row.disk?.entry.content.isDirectory == true, watch.goneMeanwhile.count < limits.notedPathsMax
         else { return }
         watch.goneMeanwhile[row.path] = true
+    }
+
+    /// Perhaps with the directory it was in, which may be back by the time it is looked at itself, unless that was seen there at the same time.
+    private mutating func noteMissed(_ path: Path, besides looked: SortedMap<Path, Stat?>) {
+        guard path.depth > 1, path.parent.flatMap({ looked[$0] ?? nil }) == nil else { return }
+        if watch.missed.count >= WatchState.youngMax { watch.missed.removeAll() }
+        watch.missed[path] = true
+    }
+
+    /// The directory stands there, which says nothing of when it came: what was missed in it before is looked at once more.
+    private mutating func lookAtMissed(in directory: Path) {
+        if watch.missed.isEmpty { return }
+        let below = watch.missed.range(from: directory).map(\.key).prefix { $0 == directory || $0.isBelow(directory) }
+        for path in below where path.parent == directory {
+            watch.missed[path] = nil
+            look(at: path)
+        }
     }
 
     /// Nothing (that we sync) stands at the path. True if it was there before.

@@ -70,6 +70,8 @@ struct WatchState: Sendable {
     var failing = SortedMap<Path, Int>()
     /// Directories that were seen to be gone while something was being written there. Back again, they look as if they had never been away.
     var goneMeanwhile = SortedMap<Path, Bool>()
+    /// What was missed by a look of its own, until the directory above has been looked at.
+    var missed = SortedMap<Path, Bool>()
     /// Files found empty that were not, or were not there, and when.
     var emptied = SortedMap<Path, Emptied>()
 
