@@ -101,6 +101,10 @@ extension Node {
         case .inspection:
             newer = watch.sinceInspection ?? SortedMap()
             endInspection()
+            if watch.isInspectionLost {
+                watch.isInspectionLost = false
+                for look in looks { self.look(at: look.path) }
+            }
             for look in looks { watch.sinceScan?[look.path] = true }
             if watch.sinceScan.map({ $0.count > limits.notedPathsMax }) == true {
                 watch.sinceScan = SortedMap()

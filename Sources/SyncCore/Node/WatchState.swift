@@ -212,6 +212,8 @@ struct WatchState: Sendable {
         return left
     }
 
+    /// Notices were lost before what an inspection saw was in the rows.
+    var isInspectionLost = false
     /// The looks under way may see a directory away from its place: they are taken again.
     var isInspectionTainted = false
     var isScanTainted = false
