@@ -19,14 +19,14 @@ extension Node {
 
     /// What the other node saved at once with a save of this one, which keeps its own by the clock: its header is read there, not here,
     /// and until it has had its say it may be newer. Who deletes or saves here has not seen it. The last of the other log that was.
-    /// (So it is with what a directory move of ours has brought into its place, and the peer has not taken in: told path by path it
-    /// would only hear of what overtook that, as if its own had been seen, and would make no copy.)
+    /// (So it is with what won here and the peer has not taken in: it may only hear of what overtook that, as if its own had been seen,
+    /// and would make no copy of it.)
     func unreadConflict(_ row: Row) -> LogPosition? {
         guard row.heads.count == 2, let own = row.head(by: .own), let theirs = row.head(by: .peer)?.entry.content,
-            case .file = theirs, theirs != row.disk?.entry.content
+            [.file, .symlink].contains(theirs.kind), theirs != row.disk?.entry.content, book(of: row.path) == nil
         else { return nil }
         let isUnread = hasHeader(row.path) && own.origin.position > record.applied
-        let isUntold = own.movedFrom != nil && own.origin.position > record.acknowledged.position
+        let isUntold = own.origin.position > record.acknowledged.position
         return isUnread || isUntold ? own.seen.peer : nil
     }
 
