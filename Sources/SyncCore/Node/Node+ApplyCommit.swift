@@ -41,6 +41,7 @@ extension Node {
         for (path, row) in rows.rows { put(row, replacing: all[path], in: &batch, into: &effects) }
         expectEchoes(of: rows)
         release()
+        noteRetimed(items)
         for item in items { if let stat = item.adjusted { lookAtNamesakes(of: item.task.path, stat, namesakes) } }
         store(&batch, into: &effects)
     }

@@ -3,7 +3,7 @@ import SyncModel
 /// A displaced file that is looked at once more.
 struct LateLook: Sendable {
     let dueMilliseconds: UInt64
-    let version: KeptVersion
+    var version: KeptVersion
     /// It could not be seen at the first look: the folder may have been away, or the disk failed.
     var isSecond = false
     /// It has been seen to be written to, and could not be brought back yet.
@@ -17,6 +17,26 @@ extension Node {
         let patience = Int64(clamping: limits.lateWriterMilliseconds)
         let left = min(max(0, version.keptMilliseconds + patience - now.wallMilliseconds), patience)
         apply.late.append(LateLook(dueMilliseconds: now.monotonicMilliseconds + UInt64(left), version: version))
+    }
+
+    /// By another name that such a file has we have set its time: that is no late write, if it was until then as it had been displaced.
+    mutating func noteRetimed(_ items: [AppliedItem]) {
+        if apply.late.isEmpty { return }
+        var retimed = SortedMap<FileIdentity, (before: Stat, after: Stat)>()
+        for item in items {
+            if let after = item.retimed, let before = item.task.adoptedFrom?.stat ?? item.task.stat {
+                retimed[after.identity] = (before, after)
+            }
+        }
+        if retimed.isEmpty { return }
+        apply.late = Deque(
+            apply.late.map { look in
+                let known = look.version.stat
+                guard let stats = retimed[known.identity], known.isSameContent(as: stats.before) else { return look }
+                var look = look
+                look.version = look.version.with(stat: stats.after)
+                return look
+            })
     }
 
     /// Displaced files are looked at once more when they should have been quiet.
