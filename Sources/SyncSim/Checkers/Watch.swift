@@ -706,6 +706,8 @@ package final class Watch: Checker {
         for duty in world.ledger.duties where duty.machine == 0 && !present.contains(key: duty.value) {
             // A power cut has taken what nobody had synced. It is owed because the other has it, which is the enemy now.
             if world.ledger.pages[duty.path]?.isReverted == true, lent.contains(key: duty.value) { continue }
+            // A person wrote over it without having looked. It is owed because the other had it by then, which is the enemy.
+            if world.ledger.wasOverwrittenBlindly(duty.value, at: duty.path) { continue }
             // What the enemy had put aside was written over by a person, through another name of the file.
             if world.ledger.pages[duty.path]?.isEntangled == true { continue }
             world.violate(NoLostUpdate.id, "\(duty.value) written at \(duty.path) is gone from alpha, beside an enemy")
