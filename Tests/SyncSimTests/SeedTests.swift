@@ -185,6 +185,8 @@ struct SeedTests {
             5_130,
             // (The judge was wrong.) What a person wrote over without having looked is owed because the other had it, but not beside an enemy.
             109_791,
+            // (The judge was wrong.) A file was away for a moment, and the daemon looked just then.
+            142_335, 144_595,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations

@@ -58,6 +58,8 @@ package struct Ledger: Sendable {
         var told: [(value: Value, machine: Int)] = []
         /// What stood here goes on under a conflict name, with the directory it was in.
         package internal(set) var isCarriedAway = false
+        /// A person removed it and put the same there in one breath: a daemon may have looked between the two.
+        package internal(set) var wasAwayForAMoment = false
         /// A power cut had taken it, and then a person the directory it was in.
         package internal(set) var wentWithDirectory = false
         /// Where a daemon's rename, or a version that was put back, brought values of this path from.
@@ -154,6 +156,7 @@ package struct Ledger: Sendable {
                 page.revived.append(value)
             }
             page.takeBackLast()
+            page.wasAwayForAMoment = true
         }
         rewrote(path, on: machine, at: time)
         return true
