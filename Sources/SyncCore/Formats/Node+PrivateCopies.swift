@@ -63,12 +63,12 @@ extension Node {
     /// A document of records that the model here does not read: no row and no set tells of it, and an older program may save over it.
     private mutating func savedToKeep(_ path: Path, _ content: ContentID) -> (KeptVersion, ChunkList)? {
         guard let finding = records.found[path], case .file(content, _) = finding.entry.content,
-            let stat = finding.stat, let bytes = finding.saved?.bytes
+            let stat = finding.stat, let saved = finding.saved
         else { return nil }
         let version = KeptVersion(
             id: nextVersion(), path: path, entry: finding.entry, stat: stat, author: .own,
             keptMilliseconds: now.wallMilliseconds, reason: .formatNewer)
-        return (version, ContentHasher.chunks(of: bytes, limits.chunking))
+        return (version, saved.chunks)
     }
 
     /// It lies in the stage, whole. Before it goes among the versions that is written down: of a file there that no record tells of

@@ -54,12 +54,14 @@ public enum ParseOutcome<Found: Sendable>: Sendable {
 /// A file of records as it was saved: its bytes, their name, and what they say.
 public struct SavedDocument: Sendable {
     let bytes: [UInt8]
+    let chunks: ChunkList
     public let content: ContentID
     let document: Result<RecordDocument, DocumentFault>
 
     public init(_ bytes: [UInt8], at path: Path, _ model: Model, _ chunking: ChunkerParameters) {
         self.bytes = bytes
-        content = ContentID(ContentHasher.chunks(of: bytes, chunking).contentID)
+        chunks = ContentHasher.chunks(of: bytes, chunking)
+        content = ContentID(chunks.contentID)
         document = Result { () throws(DocumentFault) in try RecordDocument(parsing: bytes, at: path, model: model) }
     }
 }
