@@ -52,7 +52,7 @@ package struct Budget: Sendable, Equatable {
     package var quietMilliseconds: Int64 = 25_000
     /// Frames in that time: a last acknowledgement, and a look at the other clock, each way. Signs of life are the
     /// transport's, below the frames.
-    package var quietFrames = 8
+    package var quietFrames = 10
 
     package init() {}
 }

@@ -349,8 +349,61 @@ struct LedgerTests {
             ledger.removed("1", at: old, on: 0)
             ledger.wrote("1", at: new, on: 0)
             #expect(!ledger.everStood(.text("2"), at: at(new)) && ledger.demand(of: .text("1"), at: at(new)) == .atPath)
-            ledger.movedRemains(from: at(old), to: at(new), on: 0)
+            ledger.movedRemains(from: at(old), to: at(new), on: 0, holding: .text("1"))
             #expect(ledger.everStood(.text("2"), at: at(new)) && ledger.demand(of: .text("1"), at: at(new)) == .kept)
+        }
+    }
+
+    @Test("What a power cut left, moved over the same bytes, may be put there for what it is left of")
+    func movedRemainsOverTheSame() {
+        var ledger = Ledger()
+        for (path, text) in [("a", "1"), ("b", "2")] { ledger.wrote(text, at: path, on: 0) }
+        ledger.struck(
+            0, was: holding("a=1 b=2"), is: holding("a=0 b=0"), other: holding("a=1 b=2"), isSafe: { _, _ in false })
+        ledger.removed("0", at: "a", on: 0)
+        ledger.movedRemains(from: at("a"), to: at("b"), on: 0, holding: .text("9"))
+        #expect(!ledger.everStood(.text("1"), at: at("b")))
+        ledger.movedRemains(from: at("a"), to: at("b"), on: 0, holding: .text("0"))
+        #expect(ledger.everStood(.text("1"), at: at("b")))
+    }
+
+    @Test(
+        "The same bytes put there again before the base knew that they had gone may be history, others are owed there")
+    func cameBackUnseen() {
+        for text in ["1", "2"] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 0)
+            ledger.removed("1", at: "a", on: 0, time: 1)
+            ledger.wrote(text, at: "a", on: 0, time: 2)
+            ledger.cameBackUnseen(at("a"), on: 0)
+            #expect(ledger.demand(of: .text(text), at: at("a")) == (text == "1" ? .kept : .atPath))
+        }
+    }
+
+    @Test("What a rename took along in several steps of writing lets go of what is known under the new name")
+    func carriedInSteps() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "d/a", on: 0)
+        ledger.wrote("1", at: "e/a", on: 1)
+        ledger.wrote("2", over: "1", at: "d/a", on: 0)
+        ledger.wrote("3", over: "2", at: "d/a", on: 0)
+        ledger.carried(.text("3"), from: at("d/a"), to: at("e/a"), on: 0, at: 9)
+        #expect(ledger.pages[at("e/a")]?.acts.last?.before == .text("1"))
+        #expect(ledger.demand(of: .text("3"), at: at("d/a")) == .inTree)
+        ledger.carriedBack(.text("3"), from: at("e/a"), to: at("d/a"), on: 0)
+        #expect(ledger.demand(of: .text("3"), at: at("e/a")) == .excused)
+        #expect(ledger.demand(of: .text("3"), at: at("d/a")) == .atPath)
+    }
+
+    @Test("An image that takes the copy of a loser back leaves it kept at least, and owed where there was none")
+    func imageTakesCopy() {
+        for hasCopy in [true, false] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 0)
+            ledger.setBack(
+                0, to: 0, was: holding(hasCopy ? "a=2 a.conflict-beta-20250615-150640-cd3e27=1" : "a=2"),
+                is: holding("a=1"), other: holding("a=2"), isToldGone: { _ in false })
+            #expect(ledger.demand(of: .text("1"), at: at("a")) == (hasCopy ? .kept : .atPath))
         }
     }
 
@@ -360,7 +413,7 @@ struct LedgerTests {
         ledger.wrote("1", at: "d/a", on: 0)
         ledger.removed("1", at: "d/a", on: 0)
         ledger.wrote("1", at: "e/a", on: 0)
-        ledger.movedRemains(from: at("d/a"), to: at("e/a"), on: 0)
+        ledger.movedRemains(from: at("d/a"), to: at("e/a"), on: 0, holding: .text("1"))
         #expect(ledger.demand(of: .text("1"), at: at("e/a")) == .atPath)
     }
 

@@ -14,16 +14,19 @@ package final class UntouchedWork: Invariant {
             guard let writer = page.soleWriter, let last = page.acts.last, !sight.isStuck(path) else { continue }
             guard last.demand == .atPath, page.discarded.isEmpty, page.carried.isEmpty else { continue }
             // Somebody else did something below it: there it was a directory for him, and a directory keeps the name.
-            if court.ledger.isContested(last.after, at: path) || isOfKeptDirectory(path, last.after, sight) { continue }
+            if court.ledger.isContested(last.after, at: path) || isOfKeptDirectory(path, page, last.after, sight) {
+                continue
+            }
             for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
                 judge(path, page, last.after, writer, on: index, machine, &court)
             }
         }
     }
 
-    /// So it does where there is something in it that nobody syncs: what the rules leave out is not deleted with its directory.
-    private func isOfKeptDirectory(_ path: Path, _ value: Value, _ sight: Sight) -> Bool {
-        sight.machines.contains { $0.unsynced.contains { $0.key.isBelow(path) } }
+    /// So it does where there is something in it that nobody syncs, or was until the rules let go of it: what they leave out is not deleted
+    /// with its directory.
+    private func isOfKeptDirectory(_ path: Path, _ page: Ledger.Page, _ value: Value, _ sight: Sight) -> Bool {
+        (page.wasInTheWay || sight.machines.contains { $0.unsynced.contains { $0.key.isBelow(path) } })
             && sight.machines.allSatisfy { machine in
                 machine.value(at: path) == .directory && machine.copies(of: path).contains { $0.value == value }
             }

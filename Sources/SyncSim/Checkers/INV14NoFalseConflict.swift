@@ -32,7 +32,7 @@ package final class NoFalseConflict: Invariant {
     private func isContested(_ value: Value, copiedTo path: Path, _ ledger: Ledger) -> Bool {
         var next = ConflictFamily.base(of: path)
         while let base = next {
-            if ledger.isContested(value, at: base) { return true }
+            if ledger.isContested(value, at: base) || ledger.pages[base]?.wasInTheWay == true { return true }
             // A copy of a copy that a person changed is contested at the copy's own page.
             next = ConflictFamily.base(of: base)
         }

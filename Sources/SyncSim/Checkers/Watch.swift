@@ -67,6 +67,8 @@ package final class Watch: Checker {
         let tree: SortedMap<Path, Value>
         let safe: SortedMap<Path, Value>
         let all: [Value]
+        /// What had just been taken out of its place, and lay in the stage.
+        let onItsWay: [(path: Path, value: Value)]
         /// What stood at the paths that the base knew, as the base would name it.
         let contents: SortedMap<Path, Content>
     }
@@ -133,8 +135,25 @@ package final class Watch: Checker {
         } else if error == .mismatch, case .expectAbsent(.tree(let path)) = operation {
             // Somebody made it first, and no row tells of that.
             made[machine][path] = world.now
+            let isUnsynced = world.machines[machine].store.rows[path]?.disk == nil
+            if isUnsynced, disk.value(at: path) == .directory { world.ledger.stoodInTheWay(path) }
+            noteStranded(from: path, machine, world)
         }
         report(act(operation, error, touched, machine, world), world)
+    }
+
+    /// A directory that was moved for the other node, and was to go back because no row says so, cannot: a person has taken its old name. For
+    /// all that can be seen what is in it is where a person has put it.
+    private func noteStranded(from path: Path, _ machine: Int, _ world: World) {
+        let disk = world.machines[machine].disk
+        for intent in world.machines[machine].store.intents.values {
+            guard case .rename(let from) = intent.action, from == path, intent.path != path,
+                disk.value(at: intent.path) == .directory
+            else { continue }
+            for (below, value) in disk.values(below: intent.path) {
+                world.ledger.mayStand(value, at: below, toldBy: machine)
+            }
+        }
     }
 
     private func act(
@@ -169,9 +188,9 @@ package final class Watch: Checker {
     /// A rename takes along what nobody knew of a moment before.
     private func carry(_ source: Path, _ target: Path, _ machine: Int, _ world: World) {
         for (path, value) in belowSource {
-            guard let moved = path.rebased(from: source, to: target), !world.ledger.everStood(value, at: moved) else {
-                continue
-            }
+            guard let moved = path.rebased(from: source, to: target) else { continue }
+            world.ledger.carriedBack(value, from: path, to: moved, on: machine)
+            if world.ledger.everStood(value, at: moved) { continue }
             world.rare.hit("ledger: a daemon's directory move took an unseen file along")
             world.ledger.carried(value, from: path, to: moved, on: machine, at: world.now)
         }
@@ -238,10 +257,17 @@ package final class Watch: Checker {
         return operation.places.contains { place in
             switch place {
             case .tree(let path): isDisturbed(path, machine, world)
-            case .stage(let name): isForeign(name, machine, world)
+            case .stage(let name): isForeign(name, machine, world) || isLeftOver(name, machine, world)
             case .version, .quarantine: false
             }
         }
+    }
+
+    /// The folder was away when the daemon started, or another was in its place, and nothing but its state, which was wiped, told of this.
+    private func isLeftOver(_ name: StageName, _ machine: Int, _ world: World) -> Bool {
+        guard plan.isOn(.rootLosses), world.ledger.hasForgotten, world.machines[machine].store.intents[name] == nil
+        else { return false }
+        return world.machines[machine].disk.peekStat(VirtualDisk.path(of: .stage(name))) != nil
     }
 
     /// Brought out of the tree by an exchange and not what the base says was there.
@@ -313,6 +339,7 @@ package final class Watch: Checker {
             if case .command(let id, let command) = tell.event { obey(command, id, tell.machine, world) }
             for effect in tell.effects {
                 if case .answer(let id, let answer) = effect { settle(id, answer, tell.machine, world) }
+                if case .hash(_, let paths) = effect { learn(paths, world.machines[tell.machine].disk) }
             }
             let act = StepAct(
                 machine: tell.machine, event: tell.event, effects: tell.effects, limits: plan.limits[tell.machine],
@@ -360,6 +387,9 @@ package final class Watch: Checker {
         let known = world.machines[machine].store.rows.keys
         beforeDisaster = Disaster(
             tree: disk.treeValues, safe: disk.safeValues, all: disk.allValues,
+            onItsWay: world.machines[machine].store.intents.map { name, intent in
+                (intent.path, disk.value(at: VirtualDisk.path(of: .stage(name))))
+            },
             contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }))
     }
 
@@ -389,6 +419,14 @@ package final class Watch: Checker {
         let moment = world.machines[machine].clock.moment(at: world.now)
         let boot = moment.wallMilliseconds - Int64(clamping: moment.monotonicMilliseconds)
         let disk = world.machines[machine].disk.atHome
+        world.ledger.broughtUnseen(on: machine) { path in
+            guard let stat = disk.peekStat(path), stat.changed.milliseconds < boot else { return false }
+            let rows = world.machines[machine].store.rows
+            return rows[path]?.disk.map { $0.stat.identity != stat.identity } == true
+                && path.parents.allSatisfy {
+                    $0.isRoot || rows[$0]?.disk?.stat.identity == disk.peekStat($0)?.identity
+                }
+        }
         world.ledger.remainsLookWritten(on: machine) { path, found in
             guard let changed = disk.peekStat(path)?.changed, disk.value(at: path) == found else { return false }
             // A coarse stamp stands for all of its step.
@@ -509,7 +547,7 @@ package final class Watch: Checker {
     }
 
     /// On the other machine a person had written over it without looking, or it had come to another path with its directory, or somebody
-    /// had written the same bytes anew here, or the daemon here had just begun to put it in its place; and here, where it was still in the
+    /// had written the same bytes anew here, or the daemon here had just begun to put it in its place, or to take it from there; and here, where it was still in the
     /// folder, nobody had synced it. (What a daemon has on record as placed or set aside it has to have synced.)
     private func excuseUnsynced(of duties: [Ledger.Duty], on machine: Int, _ before: Disaster, _ world: World) {
         for duty in duties {
@@ -517,9 +555,13 @@ package final class Watch: Checker {
             let isRewritten = world.ledger.pages[duty.path].map { $0.rewritten[machine] != .min } ?? false
             let places = before.tree.filter { $0.value == duty.value }.map(\.key)
             let isOnRecord = places.contains { isKnown(duty.value, at: $0, world.machines[machine]) }
-            guard isOverwritten || isRewritten || !isOnRecord || duty.demand == .inTree else { continue }
-            let isSetAside = before.all.count { $0 == duty.value } > places.count
-            guard !places.isEmpty, !isSetAside, !places.contains(where: { before.safe[$0] == duty.value }),
+            let onItsWay = before.onItsWay.count { $0.path == duty.path && $0.value == duty.value }
+            guard isOverwritten || isRewritten || !isOnRecord || duty.demand == .inTree || onItsWay > 0 else {
+                continue
+            }
+            let isSetAside = before.all.count { $0 == duty.value } > places.count + onItsWay
+            guard !places.isEmpty || onItsWay > 0, !isSetAside,
+                !places.contains(where: { before.safe[$0] == duty.value }),
                 !world.machines.contains(where: { $0.disk.atHome.allValues.contains(duty.value) })
             else { continue }
             world.ledger.excuse(duty.value, at: duty.path)
@@ -687,6 +729,11 @@ package final class Watch: Checker {
         return Seen(
             value: value, entry: Entry(content: content, mode: stat.mode, modified: stat.modified),
             identity: stat.identity)
+    }
+
+    /// What the daemon is about to read it will name so, and what it has on record goes by that name when the value is gone.
+    private func learn(_ paths: [Path], _ disk: VirtualDisk) {
+        for path in paths { _ = seen(path, disk) }
     }
 
     private func contentID(_ print: Fingerprint, _ path: Path, _ disk: VirtualDisk) -> ContentID {

@@ -48,6 +48,14 @@ extension Ledger {
         for (path, value) in now.tree where value == .directory && !everStood(value, at: path) {
             pages[path, default: Page()].carried.append(value)
         }
+        // What was renamed and is as it was before it was written over under its old name is only here: who replaces it here has seen it.
+        for (path, value) in now.tree
+        where value.isContent && !value.isEmpty && was.value(at: path) != value && !everStood(value, at: path) {
+            let homes = pages.filter { home, page in
+                home != path && now.value(at: home) != value && page.acts.contains { $0.after == value }
+            }
+            pages[path, default: Page()].carriedFrom += homes.map { (value, $0.key) }
+        }
         loseCopies(on: machine, was: was, now: now, other: other, isSafe: isSafe)
         for path in pages.keys {
             let (before, after) = (was.value(at: path), now.value(at: path))
@@ -71,6 +79,7 @@ extension Ledger {
                 // Newer times than the daemon knows over other bytes are somebody's last write, whole or in part, or so it looks:
                 // also where they are the bytes of an earlier one.
                 let isWritten = (page.isTorn(after) || after.isContent && isBehind(path)) && !isBackdated(path)
+                if isWritten { page.revived.append(after) }
                 // What the other machine holds may be the same bytes from before.
                 let acts = page.acts
                 // A person had given it another name, and there it stayed: what he did was to the bytes that stand here now, or were lost.
@@ -121,6 +130,12 @@ extension Ledger {
                     if isGone { page.isReverted = true }
                 }
             }
+            // It had lost a conflict by then, which the other node knows, though it may not have the copy yet that is gone with the image.
+            if value.isContent, was.value(at: path) != value, was.holds(value, near: path),
+                !other.holds(value, near: path)
+            {
+                pages.update(path) { $0.returnOvertaken(value) }
+            }
             guard value.isContent, was.value(at: path) == value, !other.holds(value, near: path) else { continue }
             pages.update(path) { page in
                 for act in page.acts where act.machine == machine && act.after == value && act.time > time {
@@ -133,15 +148,16 @@ extension Ledger {
 
     /// A person has moved a directory, or a file over another, before its daemon had been through the folder after a power cut: what the
     /// cut has left of a value has gone along, and whoever mends it may do so where it is by then.
-    package mutating func movedRemains(from old: Path, to new: Path, on machine: Int) {
-        guard let moved = pages[new]?.acts.last, moved.machine == machine else { return }
-        let left = (pages[old]?.remains ?? []).filter { $0.machine == machine && $0.found == moved.after }
+    /// (Over the same bytes, which is no act, as well.)
+    package mutating func movedRemains(from old: Path, to new: Path, on machine: Int, holding value: Value) {
+        let left = (pages[old]?.remains ?? []).filter { $0.machine == machine && $0.found == value }
         guard !left.isEmpty else { return }
         pages.update(new) { page in
             page.carried += left.map(\.value)
             page.remains += left.map { remains in
                 Ledger.Remains(machine: machine, value: remains.value, found: remains.found, acts: page.acts.count)
             }
+            guard let moved = page.acts.last, moved.machine == machine, moved.after == value else { return }
             page.acts[moved.number].demand = min(moved.demand, .kept)
         }
     }
@@ -227,6 +243,18 @@ extension Ledger {
                     page.acts[index].demand = min(page.acts[index].demand, .kept)
                 }
             }
+        }
+    }
+
+    /// After a power cut somebody has moved a directory, and the process that had seen it ended before it had read what is in it (`looksOld`:
+    /// the rows know the directory there, but another file in it, and the file is older than the boot). For all that can be seen the cut
+    /// has given that back: it may be set aside, but not thrown away.
+    package mutating func broughtUnseen(on machine: Int, looksOld: (Path) -> Bool) {
+        for (path, page) in pages {
+            guard let act = page.acts.last, act.machine == machine, act.time >= strikes[machine], act.before == .absent,
+                act.after.isContent, looksOld(path)
+            else { continue }
+            pages.update(path) { $0.acts[act.number].demand = min(act.demand, .kept) }
         }
     }
 

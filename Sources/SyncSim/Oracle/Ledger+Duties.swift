@@ -163,7 +163,9 @@ extension Ledger.Page {
     package func isContested(_ value: Value) -> Bool {
         // Nobody meant what a crash left, and nobody can have seen it. Of what it brought back and something newer either may lose.
         // (An earlier state that a cut has given back looks like a write where somebody has changed its mode since.)
-        if isEntangled || carried.contains(value) || !revived.isEmpty || wasLeft(value) { return true }
+        if isEntangled || carried.contains(value) || !revived.isEmpty || wasLeft(value) || backAtOnce.contains(value) {
+            return true
+        }
         let makers = acts.filter { $0.after == value }
         return makers.contains { maker in
             maker.isRacing || maker.isAside

@@ -58,13 +58,18 @@ package struct Ledger: Sendable {
         var told: [(value: Value, machine: Int)] = []
         /// What stood here goes on under a conflict name, with the directory it was in.
         package internal(set) var isCarriedAway = false
+        /// A directory that is not synced stood here on one machine when something else was to come.
+        package internal(set) var wasInTheWay = false
         /// A person removed it and put the same there in one breath: a daemon may have looked between the two.
         package internal(set) var wasAwayForAMoment = false
+        /// Values that came so with a rename: another file with the same bytes, which nobody has seen here.
+        var backAtOnce: [Value] = []
         /// A power cut had taken it, and then a person the directory it was in.
         package internal(set) var wentWithDirectory = false
         /// Where a daemon's rename, or a version that was put back, brought values of this path from.
         var carriedFrom: [(value: Value, path: Path)] = []
-        /// What a crash brought back after it had been deleted here: nobody can tell that from a file made anew.
+        /// What a crash brought back after it had been deleted here, or with newer times than what it took the place of: nobody can tell that
+        /// from a file made anew.
         package internal(set) var revived: [Value] = []
         /// What a power cut put in the place of a value.
         var remains: [Remains] = []
@@ -162,6 +167,25 @@ package struct Ledger: Sendable {
         return true
     }
 
+    /// A person removed it and has put the same there again before the daemon of his machine has written down that it was gone: the same
+    /// bytes that others have seen, and may be history where they have replaced them.
+    package mutating func cameBackUnseen(_ path: Path, on machine: Int) {
+        pages.update(path) { page in
+            guard let act = page.acts.last, act.machine == machine,
+                let removal = page.acts.dropLast().last(where: { $0.machine == machine }), removal.after == .absent,
+                removal.before == act.after, act.after.isContent
+            else { return }
+            page.acts[act.number].demand = min(act.demand, .kept)
+        }
+    }
+
+    /// A rename has brought a file to where one with the same bytes had been taken away in the same breath.
+    package mutating func cameAtOnce(_ value: Value, to path: Path, on machine: Int, at time: Int64) {
+        pages.update(path) { page in
+            if page.wasAwayForAMoment, page.rewritten[machine] == time { page.backAtOnce.append(value) }
+        }
+    }
+
     /// A person wrote through a handle into a file that the daemon had moved away from `path`.
     package mutating func changedAside(
         _ path: Path, on machine: Int, from before: Value, to after: Value, at time: Int64, demand: Demand
@@ -223,17 +247,40 @@ package struct Ledger: Sendable {
         guard value != .absent else { return }
         pages[new, default: Page()].carried.append(value)
         pages[new, default: Page()].carriedFrom.append((value, old))
-        if let edit = pages[old]?.acts.last(where: { $0.after == value && $0.machine == machine }),
-            edit.before.isContent,
-            everStood(edit.before, at: new)
-        {
-            changed(new, on: machine, from: edit.before, to: value, at: time, isRacing: true)
+        if let known = replaced(by: value, at: old, on: machine, knownAt: new) {
+            changed(new, on: machine, from: known, to: value, at: time, isRacing: true)
         }
         pages.update(old) { page in
             for index in page.acts.indices where page.acts[index].after == value {
                 page.acts[index].demand = min(page.acts[index].demand, .inTree)
             }
         }
+    }
+
+    /// The rename could not be finished: what it had taken along to `path` is where it was written.
+    package mutating func carriedBack(_ value: Value, from path: Path, to home: Path, on machine: Int) {
+        guard pages[path]?.carriedFrom.contains(where: { $0.value == value && $0.path == home }) == true else { return }
+        pages.update(home) { page in
+            for index in page.acts.indices where page.acts[index].after == value && page.acts[index].demand == .inTree {
+                page.acts[index].demand = .atPath
+            }
+        }
+        if pages[path]?.acts.last(where: { $0.after == value && $0.machine == machine })?.isRacing == true {
+            tookBack(value, at: path, on: machine)
+        }
+    }
+
+    /// What a person wrote over, perhaps in several steps, of what the other node knows under the new name.
+    private func replaced(by value: Value, at old: Path, on machine: Int, knownAt new: Path) -> Value? {
+        var acts = pages[old]?.acts ?? []
+        var value = value
+        while let index = acts.lastIndex(where: { $0.after == value && $0.machine == machine }) {
+            value = acts[index].before
+            guard value.isContent else { return nil }
+            if everStood(value, at: new) { return value }
+            acts.removeSubrange(index...)
+        }
+        return nil
     }
 
     /// A daemon may put the value here, of which it is told that a directory has taken it along. It did not: it was written over before.
@@ -245,6 +292,11 @@ package struct Ledger: Sendable {
     /// A daemon had to give the directory above another name: whoever looks finds nothing here.
     package mutating func carriedAway(from path: Path) {
         pages.update(path) { $0.isCarriedAway = true }
+    }
+
+    /// A directory that the rules leave out keeps its name. Once they let go of it, it is one that somebody has made there.
+    package mutating func stoodInTheWay(_ path: Path) {
+        pages.update(path) { $0.wasInTheWay = true }
     }
 
     /// A daemon's rename of a directory came just after a person had removed something below it: whoever did that let go of

@@ -17,6 +17,9 @@ package enum Value: Hashable, Comparable, Sendable {
         }
     }
 
+    /// A file without any bytes, which is the same wherever it is.
+    package var isEmpty: Bool { if case .file(let print) = self { print.size == 0 } else { false } }
+
     package static func file(_ bytes: [UInt8]) -> Value { .file(Fingerprint(of: bytes)) }
     package static func symlink(to target: [UInt8]) -> Value { .symlink(Fingerprint(of: target)) }
 }

@@ -92,8 +92,11 @@ package struct Hands {
         guard error == nil else { return error }
         if isSame { world.ledger.rewrote(target, on: machine, at: world.now) }
         for path in paths { noteSharedNames(of: path) }
+        for (_, new) in below { world.ledger.cameAtOnce(value(at: new), to: new, on: machine, at: world.now) }
         if world.isUnsettled(machine) {
-            for (old, new) in below { world.ledger.movedRemains(from: old, to: new, on: machine) }
+            for (old, new) in below {
+                world.ledger.movedRemains(from: old, to: new, on: machine, holding: value(at: new))
+            }
         }
         return nil
     }
@@ -262,6 +265,7 @@ extension Hands {
                 path, on: machine, from: before, to: after, at: world.now, isRacing: isBeingApplied(path),
                 isBlind: isBlind)
             world.noteClock(machine)
+            if before == .absent, isOnRecord(path) { world.ledger.cameBackUnseen(path, on: machine) }
             // After a power cut absence is not believed until everything has been looked at.
             if after == .absent, world.isUnsettled(machine) {
                 world.ledger.doubted([path])
@@ -278,9 +282,31 @@ extension Hands {
         world.ledger.hasForgotten && world.machines[machine].store.rows[path]?.disk == nil
     }
 
-    /// The other machine shows the same there: who has put it here anew has changed its mode and time, for all that can be seen.
+    /// The other machine shows the same there, or has been told to: who has put it here anew has changed its mode and time, for all that
+    /// can be seen.
     private func isElsewhere(_ value: Value, at path: Path) -> Bool {
-        world.machines[1 - machine].disk.atHome.value(at: path) == value
+        if world.machines[1 - machine].disk.atHome.value(at: path) == value { return true }
+        let content = content(at: path)
+        return world.machines[1 - machine].store.rows[path]?.heads.contains { $0.entry.content == content } == true
+    }
+
+    /// The daemon has on record that just this stands there, and has not written down that it was gone.
+    private func isOnRecord(_ path: Path) -> Bool {
+        guard let row = world.machines[machine].store.rows[path], row.condition == .normal, let disk = row.disk else {
+            return false
+        }
+        return disk.entry.content == content(at: path)
+    }
+
+    /// As a daemon would name it.
+    private func content(at path: Path) -> Content? {
+        switch kind(path) {
+        case .file:
+            let chunks = ContentHasher.chunks(of: bytes(path), world.plan.limits[0].chunking)
+            return .file(ContentID(chunks.contentID), size: UInt64(bytes(path).count))
+        case .symlink: return .symlink(world.machines[machine].disk.peekTarget(path) ?? [])
+        case .directory, .special, nil: return nil
+        }
     }
 
     /// The daemon is between writing down that it will change this path and writing down that it has.
