@@ -73,6 +73,7 @@ enum Transaction: Sendable {
     case commit([AppliedItem], parents: SortedMap<Path, Stat>)
     case explainNotEmpty(Path, after: Path?, sawLive: Bool)
     case reassertBeside(Path, copy: Path)
+    case letGo(Path)
     case lateWriters([KeptVersion])
 
     // Session

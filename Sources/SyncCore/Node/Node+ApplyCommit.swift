@@ -43,6 +43,7 @@ extension Node {
         release()
         noteRetimed(items)
         for item in items { if let stat = item.adjusted { lookAtNamesakes(of: item.task.path, stat, namesakes) } }
+        for item in items where item.step.isRemoval && item.outcome.isDone { lookAtKept(above: item.task.path) }
         store(&batch, into: &effects)
     }
 

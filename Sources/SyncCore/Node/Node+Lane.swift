@@ -107,6 +107,8 @@ extension Node {
             return [.rows([path]), .below(path, after: after, limit: limits.batchPathsMax), .ignoreFiles]
         case .reassertBeside(let path, let copy):
             return [.rows([path]), .rows([copy])]
+        case .letGo(let path):
+            return [.rows([path]), .below(path, after: nil, limit: limits.batchPathsMax)]
         case .lateWriters(let versions):
             let contents = versions.compactMap(\.contentID)
             return [.identities(versions.map(\.stat.identity))] + contents.map { .chunkList($0) }
@@ -227,6 +229,7 @@ extension Node {
         case .explainNotEmpty(let path, _, let sawLive):
             explainNotEmpty(path, sawLive: sawLive, &answers, into: &effects)
         case .reassertBeside(let path, let copy): reassert(path, beside: copy, &answers, into: &effects)
+        case .letGo(let path): letGo(path, &answers, into: &effects)
         case .lateWriters(let versions): rescueLateWrites(versions, &answers, into: &effects)
         case .greet(let hello, let link): greet(hello, on: link, &answers, into: &effects)
         case .sendLog: sendLog(&answers, into: &effects)
