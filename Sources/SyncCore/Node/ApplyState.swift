@@ -63,6 +63,9 @@ struct RunningBatch: Sendable {
     var undoingBlindly: [Int] = []
     /// Items of which a stranger's file is on its way from the stage into the tree.
     var rescuing: [Int] = []
+    /// How often the disk has failed to make a directory for what goes back to it.
+    var rescues = 0
+    static let rescuesMax = 4
 
     mutating func add(_ item: AppliedItem) {
         items.append(item)

@@ -86,7 +86,14 @@ extension Node {
             let item = batch.items[index]
             guard case .place(let identity?, _) = item.intent.action else {
                 guard result.failure != nil else { continue }
-                if item.step == .makeDirectory { batch.items[index].standing = result.inspected.first ?? nil }
+                if item.step == .makeDirectory {
+                    batch.items[index].standing = result.inspected.first ?? nil
+                    if batch.items[index].standing == nil, result.failure?.error != .notFound {
+                        // It stands there, nobody has seen it, and a look would take it for a person's. The next start knows it by the intent.
+                        batch.items[index].keepsIntent = true
+                        timers.mustStop = true
+                    }
+                }
                 if case .rename = item.intent.action, let stat = result.inspected.first ?? nil,
                     stat.identity == item.intent.expected?.identity
                 {
@@ -195,11 +202,16 @@ extension Node {
         guard var batch = apply.batch else { return }
         var again: [Int] = []
         let moves = results.suffix(batch.rescuing.count)
+        // A directory that a failing disk did not make may be made by the next try: only what has become something else cannot.
+        let isUnmade = results.dropLast(batch.rescuing.count).contains { $0.failure?.error == .inputOutput }
+        if isUnmade { batch.rescues += 1 }
         for (index, result) in zip(batch.rescuing, moves) where result.failure != nil {
             let path = batch.items[index].task.path
             if result.failure?.error == .notFound, !batch.items[index].needsParents {
                 batch.items[index].needsParents = true
                 batch.items[index].rescuedTo = path
+                again.append(index)
+            } else if isUnmade, batch.rescues < RunningBatch.rescuesMax, result.failure?.error == .notFound {
                 again.append(index)
             } else if result.failure?.error.isOfMissingDirectory == true,
                 let refuge = refugeAtTheTop(for: batch.items[index])

@@ -119,6 +119,10 @@ extension Node {
             let isThere = number * 3 < results.count && results[number * 3].inspected.first ?? nil != nil
             return intent.isMakingDirectory && !isThere ? intent.path : nil
         }
+        let returning = zip(intents.indices, intents).compactMap { number, intent in
+            number * 3 + 1 < results.count
+                && isTakenBack(results[number * 3 + 1].inspected.first ?? nil, intent) ? intent.path : nil
+        }
         for (number, intent) in intents.enumerated() {
             let base = number * 3
             guard base + 2 < results.count else { break }
@@ -138,8 +142,7 @@ extension Node {
             if case .rename = intent.action, intents[(number + 1)...].contains(where: { $0.repeats(intent) }) {
                 continue
             }
-            // A directory in the stage goes back to where it was.
-            let isTakenBack = inStage.map { $0.kind == .directory && !isOurs($0, intent) } ?? false
+            let isTakenBack = isTakenBack(inStage, intent)
             if let atPath, !isTakenBack, let shown = intent.shown,
                 case .place(let identity, let entry) = intent.action,
                 identity == nil
@@ -150,7 +153,8 @@ extension Node {
                 findings.placed.append(
                     RecoveryState.Placed(
                         path: intent.path, entry: entry, stat: atPath, shown: shown,
-                        copy: copy(of: intent, aside ?? inStage)))
+                        copy: copy(of: intent, aside ?? inStage),
+                        mayBeUnwritten: atPath.kind == .file && atPath.identity == intent.expected?.identity))
             } else if let atPath, !isTakenBack, let placed = placed(by: intent, changedSince: atPath) {
                 findings.placed.append(placed)
             } else if atPath == nil, let inStage, let placed = toBePlaced(by: intent, inStage),
@@ -158,7 +162,12 @@ extension Node {
             {
                 findings.placed.append(placed)
             }
-            if let taken = taken(by: intent, atPath, inStage ?? aside) { findings.taken.append(taken) }
+            // (What is in a directory that goes back to its place, is there again only then.)
+            if !returning.contains(where: intent.path.isBelow),
+                let taken = taken(by: intent, atPath, inStage ?? aside)
+            {
+                findings.taken.append(taken)
+            }
             var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
             if atPath != nil {
                 own.append(syncs(of: intent, isAside: intent.displaced != nil && aside != nil))
@@ -173,6 +182,11 @@ extension Node {
         }
         recovery.findings = findings
         effects.add(.disk(newJob(.recoveryRepair), findings.repairs + sweeps))
+    }
+
+    /// A directory in the stage goes back to where it was.
+    private func isTakenBack(_ inStage: Stat?, _ intent: Intent) -> Bool {
+        inStage.map { $0.kind == .directory && !isOurs($0, intent) } ?? false
     }
 
     /// What no intent tells of is ours. Where there are no intents because the state was wiped it may be the only copy of a
@@ -341,7 +355,8 @@ extension Node {
         }
         // (What is not all applied is nobody's yet.)
         let origins = isTimed ? shown.origins : Resolution.nothing.origins
-        row.disk = Row.DiskState(entry: entry, stat: stat, origins: origins, isRacy: true)
+        row.disk = Row.DiskState(
+            entry: entry, stat: stat, origins: origins, isRacy: true, isUnwritten: placed.mayBeUnwritten)
         row.waiting = nil
         row.owesCopy = false
         return row

@@ -142,8 +142,8 @@ extension Node {
                 break
             }
         }
-        if let expected = intent.expected, let version = intent.version, isRemains(inStage, of: expected) {
-            return quarantine(inStage, of: version, in: staged, &findings)
+        if let expected = intent.expected, intent.displaced != nil, isRemains(inStage, of: expected) {
+            return quarantine(inStage, of: intent.version ?? lost(by: intent, expected), in: staged, &findings)
         }
         guard inStage.kind != .directory else {
             return bringBack(directoryOf: intent, atPath, &findings)
@@ -157,6 +157,13 @@ extension Node {
     private func isRemains(_ found: Stat, of expected: Stat) -> Bool {
         record.distrustSince != nil && found.identity == expected.identity && found.kind == .file && found.size == 0
             && expected.size > 0
+    }
+
+    /// What a power cut has left of the loser of a conflict on its way to its copy is nothing for people to choose from either.
+    private mutating func lost(by intent: Intent, _ expected: Stat) -> KeptVersion {
+        KeptVersion(
+            id: nextVersion(), path: intent.path, entry: .absent, stat: expected, author: .own,
+            keptMilliseconds: now.wallMilliseconds, reason: .itemQuarantined, isQuarantined: true)
     }
 
     private func quarantine(
@@ -252,7 +259,7 @@ extension Node {
         for ((owner, repair), result) in failed {
             guard let owner, !recovery.findings.left.contains(where: { $0.staged.name == owner }),
                 let failure = result.failure, failure.index == 0, failure.error.isOfMissingDirectory,
-                case .move(let staged, to: .tree(let path))? = repair.operations.first, staged == .stage(owner),
+                case .move(let staged, to: .tree(let path))? = repair.operations.first,
                 ConflictName.isConflictCopy(path), path.depth > 1, let name = path.name,
                 let top = refuge(for: Path.root.appending(name))
             else { continue }

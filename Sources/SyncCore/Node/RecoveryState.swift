@@ -73,6 +73,8 @@ struct RecoveryState: Sendable {
         var copy: Copy?
         /// Where it still lies, if a repair is to put it there.
         var stage: StageName?
+        /// It stood there before, and the last process may have ended with its sync, which may have failed.
+        var mayBeUnwritten = false
     }
 
     struct Left: Sendable {
