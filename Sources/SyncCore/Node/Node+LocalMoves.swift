@@ -43,8 +43,14 @@ extension Node {
             enqueue(.verifyMove(LocalMove(from: source.path, to: look.path, stat: stat), after: nil))
             watch.observing += 1
             watch.movesInDoubt += 1
+            watch.leftNames[source.path] = true
         }
         return handled
+    }
+
+    /// Whatever comes of the move, all that is there is looked at once it has been settled.
+    func isBelowLeftName(_ path: Path) -> Bool {
+        !watch.leftNames.isEmpty && path.parents.contains { watch.leftNames.contains(key: $0) }
     }
 
     /// A power cut has undone the rename that gave the directory its name: one of somebody's would have changed its change time.
@@ -91,6 +97,7 @@ extension Node {
     private mutating func takeMoveApart(_ move: LocalMove) {
         watch.observing -= 1
         watch.movesInDoubt -= 1
+        watch.leftNames[move.from] = nil
         if watch.unmoved.count < WatchState.youngMax { watch.unmoved[move.to] = move.stat.identity }
         look(at: move.from)
         look(at: move.to)
@@ -117,6 +124,7 @@ extension Node {
         }
         watch.observing -= 1
         watch.movesInDoubt -= 1
+        watch.leftNames[from] = nil
         var batch = Batch()
         let position = nextPosition()
         let time = clock.tick(wallMilliseconds: now.wallMilliseconds)

@@ -19,7 +19,7 @@ extension Node {
         for look in looks {
             // Where nothing is known to be there was nothing to move.
             let isNothing = look.stat == nil && rows[look.path]?.disk == nil
-            if !isNothing, isBelowOrIn(look.path, moved) { continue }
+            if !isNothing, isBelowOrIn(look.path, moved) || isBelowLeftName(look.path) { continue }
             let old = rows[look.path]
             if apply.touches(look.path) {
                 if look.stat == nil { noteGoneMeanwhile(old) }
@@ -32,6 +32,7 @@ extension Node {
                 watch.rules.isIgnored(look.path.bytes, isDirectory: $0.kind == .directory)
             }
             if look.stat == nil { forgetRules(of: row, into: &effects) }
+            if look.stat?.kind != .directory || isLeftOut == true { watch.goneMeanwhile[look.path] = nil }
             if look.stat.map({ $0.kind != .file || $0.size != 0 }) ?? true { watch.emptied[look.path] = nil }
             if isLeftOut != false, isIgnored(row) {
                 // Another name of the same file may be synced, and nobody tells of that one.
@@ -253,8 +254,12 @@ extension Node {
         let earliest = noticed - Int64(clamping: limits.changingRetryMilliseconds)
         // (What was changed in a time to come was changed before the clock was put back.)
         let latest = max(earliest, now.wallMilliseconds + Int64(clamping: limits.clockSkewMilliseconds))
-        if let stat = look.stat, stat.kind != .file || (earliest...latest).contains(stat.changed.milliseconds) {
-            return
+        // (A name that was given since changes only the one time.)
+        if let stat = look.stat {
+            let isWritten = [stat.modified, stat.identity.birth].contains {
+                (earliest...latest).contains($0.milliseconds)
+            }
+            if stat.kind != .file || isWritten && (earliest...latest).contains(stat.changed.milliseconds) { return }
         }
         watch.toSearch[parent] = true
     }
@@ -326,7 +331,8 @@ extension Node {
         // The rules do not cover it any more, and this look at it may be the last before the row is held against them.
         if row.condition == .ignored { heed(&row) }
         if row.needsApply && row.condition == .normal && resolution(of: row).entry.isAbsent {
-            // Wanted gone, and gone: by our own hand before a crash, or by a user's who wanted the same.
+            // Wanted gone, and gone: by our own hand before a crash, or by a user's who wanted the same, or who gave it another name.
+            if let disk = row.disk { noteStray(disk.stat, disk.entry.content, row.path) }
             row.disk = nil
             row.reflected = row.version
             row.waiting = nil

@@ -20,6 +20,10 @@ extension Node {
                 continue
             }
             look(at: notice.path, sawWriting: notice.kind == .writing)
+            // Another directory in its place may have the times of this one, and its number.
+            if notice.kind == .gone, watch.goneMeanwhile.count < limits.notedPathsMax {
+                watch.goneMeanwhile[notice.path] = true
+            }
             // A change inside changes the directory's own time.
             if let parent = notice.path.parent, !parent.isRoot { look(at: parent) }
         }

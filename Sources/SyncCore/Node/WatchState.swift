@@ -68,7 +68,8 @@ struct WatchState: Sendable {
     var changing = SortedMap<Path, UInt64>()
     /// Paths whose looks fail, and how often in a row.
     var failing = SortedMap<Path, Int>()
-    /// Directories that were seen to be gone while something was being written there. Back again, they look as if they had never been away.
+    /// What was told of as gone, and directories that were seen to be gone while something was being written there. Back again, a directory
+    /// may look as if it had never been away.
     var goneMeanwhile = SortedMap<Path, Bool>()
     /// What was missed by a look of its own, until the directory above has been looked at.
     var missed = SortedMap<Path, Bool>()
@@ -119,6 +120,8 @@ struct WatchState: Sendable {
     var observing = 0
     /// Directories that turned up under a new name, of which it is not said yet whether they moved as a whole.
     var movesInDoubt = 0
+    /// The names they had: what stands below one of them belongs to another directory there, while the rows still speak of the one that moved.
+    var leftNames = SortedMap<Path, Bool>()
 
     /// Directories still to be scanned; a scan includes everything below.
     var toScan = SortedMap<Path, Bool>()
