@@ -65,6 +65,10 @@ extension Node {
 
     /// The copies below a directory that moved are called otherwise now.
     mutating func renameConflicts(from: Path, to: Path, into effects: inout Effects) {
+        // A directory may be one itself, where it had to make room for another.
+        for path in [from, to] where ConflictName.isConflictCopy(path) {
+            setAlarm(.conflictFile, subject: path.bytes, if: path == to, into: &effects)
+        }
         for (key, _) in alarms.raised where key.code == .conflictFile {
             guard let path = Path(key.subject), path.isBelow(from), let moved = path.rebased(from: from, to: to) else {
                 continue

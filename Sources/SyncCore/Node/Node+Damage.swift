@@ -170,10 +170,10 @@ extension Node {
     }
 
     /// What a power cut has left of a file that is known by another name has been put here by a person: the content that file had.
-    /// What stood here before is nothing that he wants back.
+    /// What stood here before is nothing that he wants back. (Where births are coarse, another file may have had the identity.)
     func contentOfRemains(_ stat: Stat, at row: Row, _ namesakes: Namesakes) -> Content? {
-        guard stat.kind == .file, isPutHere(stat, row), book(of: row.path) == nil, !hasHeader(row.path),
-            !isHeldBack(row.path)
+        guard stat.kind == .file, stat.identity.isUnique, isPutHere(stat, row), book(of: row.path) == nil,
+            !hasHeader(row.path), !isHeldBack(row.path)
         else { return nil }
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content.kind == .file {
             return stray.content

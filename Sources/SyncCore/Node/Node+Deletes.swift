@@ -458,7 +458,11 @@ extension Node {
         let rows = answers.rows()
         var pass = pass
         let marked = deletes.markedSince
-        let judged = rows.filter { $0.condition == .missing && pass.covers($0.path, markedSince: marked) }
+        let judged = rows.filter { row in
+            // (What a power cut may have given back since it was held is looked at before a person's consent counts.)
+            row.condition == .missing && !(pass.isApproved && isSuspect(row))
+                && pass.covers(row.path, markedSince: marked)
+        }
         delete(pass.isApproved ? judged : withoutUnfinishedSaves(judged), isRename: pass.isRename, into: &effects)
         if rows.count == limits.batchPathsMax, let last = rows.last {
             enqueue(.deleteMissing(before: last.path, pass))

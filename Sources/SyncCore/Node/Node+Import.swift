@@ -412,7 +412,14 @@ extension Node {
             else { continue }
             var row = old
             // What a power cut has left is nothing to tell of, nor is it that nothing is left: what was applied here is to come back.
-            let isDamaged = old.condition == .damaged && old.reflected.covers(old.version)
+            // So is what we had written ourselves, whatever else was still to come from the peer.
+            var isDamaged = old.condition == .damaged && old.reflected.covers(old.version)
+            if !isDamaged, old.condition == .damaged, let own = old.head(by: .own), old.reflected.covers(own.origin),
+                !own.entry.isAbsent
+            {
+                isDamaged = true
+                row.heads = [own]
+            }
             guard !old.needsApply || isDamaged else {
                 // The peer took back what never got here: what the folder shows is what there is. A path that never was
                 // here is not known any more: nobody deleted it, and the peer tells of it again if it still has it.

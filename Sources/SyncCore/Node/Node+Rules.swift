@@ -166,6 +166,8 @@ extension Node {
     mutating func makeStranger(_ row: inout Row) {
         row.disk = nil
         row.condition = .normal
+        // (A power cut may have given it back in the place of what the row says is there.)
+        heed(&row)
         plan.want(row.path)
     }
 
