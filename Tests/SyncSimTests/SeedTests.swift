@@ -187,6 +187,66 @@ struct SeedTests {
             109_791,
             // (The judge was wrong.) A file was away for a moment, and the daemon looked just then.
             142_335, 144_595,
+            // The disk failed to make a directory anew for what was to go back to it: that went to the top of the folder.
+            101_139,
+            // (The judge was wrong.) What a power cut had left was moved over what it had left elsewhere, with the same bytes, which is no act.
+            130_160,
+            // A file that a power cut had left was taken for another of the same number, where births are coarse, and its content put there.
+            143_291,
+            // (The judge was wrong.) What had gone to the base it did not know by its name, if it had not been looked at by itself.
+            107_622, 122_573,
+            // What the rules left out stood where a power cut had put it, and the row said that what should be there is.
+            106_856,
+            // (The judge was wrong.) The other node had been told of the same, and did not show it yet: of two times nobody knows the later.
+            108_150,
+            // A directory was kept for what its deleter had, and stayed when that had gone as well.
+            113_825, 225_793,
+            // (The judge was wrong.) A directory that the rules left out keeps its name also when they let go of it.
+            116_235, 135_817,
+            // (The judge was wrong.) An earlier state that a cut has given back with a later time is a write for whoever finds it.
+            126_483,
+            // Recovery looked for what was in a directory before it had put that back, and took it for gone.
+            138_100,
+            // (The judge was wrong.) Of a file that came with its directory the other node knew an earlier state than the last but one.
+            128_154, 139_597,
+            // (The judge was wrong.) The same bytes, put there again before the base knew that they had gone, are what others have seen.
+            124_203,
+            // A node told of what a power cut had left of its own file when the other had lost his state.
+            127_303,
+            // (The judge was wrong.) An image took the copy of a loser back, of which the other node had been told.
+            140_256,
+            // A directory made anew below one that had just moved was taken for one that had moved with it.
+            137_610,
+            // (The judge was wrong.) One more ping in a quiet that began with one.
+            108_635,
+            // A version that somebody had written to in the moment of a crash was to go back to a directory that is gone, and stayed in no history.
+            143_936,
+            // (The judge was wrong.) A directory was moved after a power cut, and the process that saw it ended before it had read what is in it.
+            104_617,
+            // A person's consent counted for what a power cut had just given back.
+            205_880,
+            // (The judge was wrong.) Taken away and put back in one moment in which the daemon looked.
+            208_009,
+            // A process ended with a sync that had failed, and the next counted on what a power cut took then.
+            208_409,
+            // (The judge was wrong.) The folder was away when a process without any state started: what lies in the stage it does not know.
+            208_763,
+            // (The judge was wrong.) A directory that was moved for the other node could not go back, because a person had taken its old name.
+            210_173,
+            // A file that was given another name while its removal was waiting was known by none, and taken for what a power cut gives back.
+            216_562,
+            // Written by a former name to which another file had just been given: nobody searched for the one that was written.
+            217_034,
+            // (The judge was wrong.) A power cut gave back under a new name what had been overwritten under the old one.
+            217_938,
+            // (The judge was wrong.) What a rename had taken along was taken back with it.
+            218_431,
+            // A directory was removed and made anew in one moment, with the same times and the same number, and nobody looked into it.
+            220_313,
+            // (The judge was wrong.) What came in one breath with a removal may be another file with the same bytes.
+            220_791,
+            // A directory that was put aside with what is in it, and then moved by a person, was told of by one node only.
+            227_179,
         ])
     func passes(seed: UInt64) {
         let violations = Simulation.run(seed: seed).violations
