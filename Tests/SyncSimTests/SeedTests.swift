@@ -223,8 +223,8 @@ struct SeedTests {
             143_936,
             // (The judge was wrong.) A directory was moved after a power cut, and the process that saw it ended before it had read what is in it.
             104_617,
-            // A person's consent counted for what a power cut had just given back.
-            205_880,
+            // A person's consent counted for what a power cut had just given back; and with an earlier attempt it never came to what was gone.
+            205_880, 226_163,
             // (The judge was wrong.) Taken away and put back in one moment in which the daemon looked.
             208_009,
             // A process ended with a sync that had failed, and the next counted on what a power cut took then.

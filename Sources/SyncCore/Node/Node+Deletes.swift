@@ -458,9 +458,15 @@ extension Node {
         let rows = answers.rows()
         var pass = pass
         let marked = deletes.markedSince
+        // (What a power cut may have given back since it was held is looked at before a person's consent counts.)
+        let doubted = rows.filter { row in
+            pass.isApproved && row.condition == .missing && isSuspect(row) && !isHandled(row.path)
+        }
+        for row in doubted { look(at: row.path) }
+        if !doubted.isEmpty { deletes.wantTally(isWhole: false) }
+        let isDoubted = SortedMap(doubted.map { ($0.path, true) })
         let judged = rows.filter { row in
-            // (What a power cut may have given back since it was held is looked at before a person's consent counts.)
-            row.condition == .missing && !(pass.isApproved && isSuspect(row))
+            row.condition == .missing && !isDoubted.contains(key: row.path)
                 && pass.covers(row.path, markedSince: marked)
         }
         delete(pass.isApproved ? judged : withoutUnfinishedSaves(judged), isRename: pass.isRename, into: &effects)
