@@ -134,8 +134,8 @@ let package = Package(
         .testTarget(
             name: "SyncDaemonTests",
             dependencies: [
-                "SyncDaemon", "ControlProtocol", "Config", "Store", "EventLoop", "CLibuv", "RecordMerge", "SyncCore",
-                "SyncModel",
+                "SyncDaemon", "ControlProtocol", "Config", "Disk", "Store", "EventLoop", "CLibuv", "RecordMerge",
+                "SyncCore", "SyncModel",
             ],
             swiftSettings: rules),
         .testTarget(name: "RigDiskTests", dependencies: ["rigdisk", "SyncModel"], swiftSettings: rules),

@@ -141,7 +141,7 @@ extension Connection {
         while try step(statement, sql.operation), try read(statement) {}
     }
 
-    /// All or nothing, and durable when it returns (`synchronous=FULL`).
+    /// All or nothing, and written when it returns. It is durable once the journal is synced: see `JournalFile`.
     func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         try run(.begin)
         do throws(StoreError) {

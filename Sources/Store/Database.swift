@@ -6,6 +6,7 @@ import SyncModel
 
 final class Database {
     let connection: Connection
+    private let journal: JournalFile
     /// Batches that were performed since the state was made: the clock by which chunk lists are forgotten.
     var batches: Int64
     /// What the running batch has to put right at its end.
@@ -20,7 +21,7 @@ final class Database {
     var owed: Relocation?
     /// Pages that lie in the journal, if SQLite has not brought it in by itself since.
     private var journalPages = 0
-    /// The disk reported an error in a write. What was written since the last good commit cannot be known any more.
+    /// The disk reported an error in a write or a sync. What was written since the last good commit cannot be known any more.
     private var writeFault: StoreFault?
 
     struct Pending {
@@ -37,8 +38,9 @@ final class Database {
     }
 
     /// The connection is open, and has the schema of this program.
-    init(_ connection: Connection) throws(StoreError) {
+    init(_ connection: Connection, _ journal: JournalFile) throws(StoreError) {
         self.connection = connection
+        self.journal = journal
         try connection.prepareAll()
         batches = try connection.first(.batches) { $0.integer(0) } ?? 0
         owed = try notedMove()
@@ -70,6 +72,7 @@ final class Database {
         pending = Pending()
         do throws(StoreError) {
             try connection.transaction(body)
+            journal.noteCommit()
         } catch {
             batches = before
             recentLists = RecentLists()
@@ -97,7 +100,7 @@ final class Database {
     /// Two megabytes: some milliseconds of work, and every few dozen changes at most.
     private static let journalPagesMin = 512
 
-    private func note(_ error: StoreError) {
+    func note(_ error: StoreError) {
         guard case .inputOutput(let fault) = error else { return }
         writeFault = fault
         // Nor must the journal be used up unchecked at the close: the next open reads it by its checksums.

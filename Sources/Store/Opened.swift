@@ -1,13 +1,15 @@
 /// How a state is opened: who may, what is looked at before anything is touched, and what is set up.
 import CSQLite
+import Glibc
 import SyncModel
 
 /// An open state: the directory that is ours meanwhile, and the database in it.
 final class Opened {
     let database: Database
+    let journal: JournalFile
     private let directory: StateDirectory
 
-    init(_ path: [UInt8]) throws(StoreError) {
+    init(_ path: [UInt8], sync: @escaping JournalFile.Sync = { fdatasync($0) }) throws(StoreError) {
         directory = try StateDirectory(path)
         try directory.lock()
         switch try directory.findings() {
@@ -23,7 +25,8 @@ final class Opened {
             try Opened.setUp(connection)
             if hadJournal { try Opened.check(connection) }
             try Opened.migrate(connection, with: Schema.migrations)
-            database = try Database(connection)
+            journal = try Opened.journal(in: directory, sync)
+            database = try Database(connection, journal)
         } catch {
             connection.close()
             throw error
@@ -32,6 +35,7 @@ final class Opened {
 
     func close() {
         database.connection.close()
+        journal.close()
         directory.close()
     }
 
@@ -86,7 +90,8 @@ final class Opened {
         if version < 1 { throw .damaged(StoreFault("open state.db", "it has no version")) }
     }
 
-    /// EXCLUSIVE comes before WAL, so that there is no shared memory file and no second connection, ever.
+    /// EXCLUSIVE comes before WAL, so that there is no shared memory file and no second connection, ever. Commits are
+    /// synced by `JournalFile`.
     private static func setUp(_ connection: Connection) throws(StoreError) {
         let modes = try connection.texts("PRAGMA journal_mode = WAL", "set up the connection")
         guard modes == ["wal"] else {
@@ -94,13 +99,24 @@ final class Opened {
         }
         try connection.execute(
             """
-            PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF; PRAGMA cache_size = -8192;
+            PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF; PRAGMA cache_size = -8192;
             PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864
             """, "set up the connection")
-        guard try connection.integer("PRAGMA synchronous", "set up the connection") == 2 else {
-            throw .failed(StoreFault("set up the connection", "commits would not be durable"))
+        guard try connection.integer("PRAGMA synchronous", "set up the connection") == 1 else {
+            throw .failed(StoreFault("set up the connection", "the journal could be written over too early"))
         }
         connection.keepsJournal = false
+    }
+
+    /// Once somebody has read the database its journal is there. Its name may be new; what is in it was read without anybody
+    /// knowing whether the last process had synced it, and may be promised to the peer by this one.
+    private static func journal(
+        in directory: StateDirectory, _ sync: @escaping JournalFile.Sync
+    ) throws(StoreError) -> JournalFile {
+        let journal = JournalFile(descriptor: try directory.openJournal(), sync: sync)
+        try journal.syncWhatWasThere()
+        try directory.sync()
+        return journal
     }
 
     private static func check(_ connection: Connection) throws(StoreError) {

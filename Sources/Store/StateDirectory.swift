@@ -86,6 +86,14 @@ extension StateDirectory {
         return false
     }
 
+    /// The journal of state.db, which is there while that is open.
+    func openJournal() throws(StoreError) -> Int32 {
+        let name = StateDirectory.state + StateDirectory.journals[0]
+        let file = unsafe openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        try StateDirectory.check(file, "open \(name)")
+        return file
+    }
+
     /// Nil if there is no such name.
     private func size(of name: String) throws(StoreError) -> Int? {
         var status = stat()
@@ -157,7 +165,8 @@ extension StateDirectory {
         try StateDirectory.check(unsafe renameat(descriptor, name, descriptor, other), "rename \(name) to \(other)")
     }
 
-    private func sync() throws(StoreError) {
+    /// The names in it.
+    func sync() throws(StoreError) {
         try StateDirectory.check(fsync(descriptor), "sync the state directory")
     }
 

@@ -4,6 +4,7 @@
 /// `Connection` is the wall to C. Exactly one connection is ever open, and it has the directory for itself: no second
 /// process can write beside it, and Debian 12's SQLite, which can damage a journal that two connections reset at the same
 /// moment, is not exposed to that.
+import Glibc
 public import SyncModel
 import Synchronization
 
@@ -11,8 +12,10 @@ import Synchronization
 /// who needs them in an order makes them from one thread.
 public final class Store: Sendable {
     private let opened: Mutex<Opened?>
+    private let journal: JournalFile
 
     private init(_ opened: sending Opened) {
+        journal = opened.journal
         self.opened = Mutex(opened)
     }
 
@@ -24,7 +27,14 @@ public final class Store: Sendable {
     ///
     /// After an end that was not orderly the whole file is checked, which takes about a second for 300 MB.
     public static func open(directory: [UInt8]) throws(StoreError) -> Store {
-        Store(try Opened(directory))
+        try open(directory: directory) { fdatasync($0) }
+    }
+
+    /// `sync` takes the place of `fdatasync` for the journal: for tests of disks that are slow or broken.
+    package static func open(
+        directory: [UInt8], sync: @escaping @Sendable (Int32) -> Int32
+    ) throws(StoreError) -> Store {
+        Store(try Opened(directory, sync: sync))
     }
 
     /// True if there is a state.db, or something left of one.
@@ -52,8 +62,30 @@ public final class Store: Sendable {
     /// only after `.inputOutput` that is not known before the next `open`. Of a `StoreBatch.ownMove` the entry is durable
     /// when this returns, and the rows change when somebody asks for rows: that takes long in a large directory.
     public func perform(_ batch: StoreBatch) throws(StoreError) {
+        try commit(batch)
+        try sync()
+    }
+
+    /// As `perform`, but it is durable only after the next `sync`. A killed process leaves all commits; a power cut may take the last of
+    /// those that were not synced, and what it leaves is the state as it was after one of them.
+    public func commit(_ batch: StoreBatch) throws(StoreError) {
         try with { database throws(StoreError) in try database.perform(batch) }
     }
+
+    /// Makes durable what was committed before. Does not wait for those who work with the store, nor they for it. After a failure
+    /// nothing can be written any more.
+    public func sync() throws(StoreError) {
+        do throws(StoreError) {
+            try journal.sync()
+        } catch {
+            opened.withLock { $0?.database.note(error) }
+            throw error
+        }
+    }
+
+    /// The number of the last commit since the store was opened, whoever asked for it, and of the last that is known to be durable.
+    public var commits: UInt64 { journal.commits }
+    public var durable: UInt64 { journal.durable }
 
     public func answer(_ query: StoreQuery) throws(StoreError) -> StoreAnswer {
         try with { database throws(StoreError) in try database.answer(query) }
@@ -76,16 +108,19 @@ public final class Store: Sendable {
     /// Durable when it returns. Nil takes the value away.
     public func setValue(_ key: String, _ value: [UInt8]?) throws(StoreError) {
         try with { database throws(StoreError) in try database.setValue(key, value) }
+        try sync()
     }
 
     /// Rows, logs and change sets go; kept versions and intents stay. What there was lies in a file beside state.db afterwards, whose name is
     /// returned. If it throws, or the process ends, before the state is another one, the state is what it was.
     public func forgetPeer(as node: NodeRecord, setting facts: [StoreFact]) throws(StoreError) -> [UInt8] {
-        try withOpened { opened throws(StoreError) in
+        let name = try withOpened { opened throws(StoreError) in
             let name = try opened.keepCopy()
             try opened.database.forgetPeer(as: node, setting: facts)
             return name
         }
+        try sync()
+        return name
     }
 
     /// What the rows say is on disk, as `.summary(.root)` counts it. Looked up, not counted.

@@ -11,6 +11,8 @@ final class NodeHost {
     private let folder: Folder
     private let watcher: Watcher
     private let storeWorker: WorkerPool
+    /// Its one thread waits for the disk under state.db.
+    private let syncWorker: WorkerPool
     private let diskPool: WorkerPool
     private let watchWorker: WorkerPool
     /// One thread: what the process dies of while it is parsed is known by being the only thing that is.
@@ -18,6 +20,7 @@ final class NodeHost {
     private let deadline: Timer
     private let driver: NodeDriver
     private let storeLine: StoreLine
+    private var outputs = OutputGate<Effect>()
     let crew: DiskCrew
     private let keeper: WatchKeeper
     private let rootWatch: RootWatch
@@ -49,13 +52,14 @@ final class NodeHost {
         self.folder = folder
         self.watcher = watcher
         storeWorker = try WorkerPool(loop: loop, name: "store", threads: 1)
+        syncWorker = try WorkerPool(loop: loop, name: "sync", threads: 1)
         diskPool = try WorkerPool(loop: loop, name: "disk", threads: NodeHost.diskThreads)
         watchWorker = try WorkerPool(loop: loop, name: "watch", threads: 1)
         parseWorker = try WorkerPool(loop: loop, name: "parse", threads: 1)
         deadline = Timer(loop: loop)
         let driver = NodeDriver()
         self.driver = driver
-        storeLine = StoreLine(store, loop: loop, worker: storeWorker) { driver.post($0) }
+        storeLine = StoreLine(store, loop: loop, worker: storeWorker, syncer: syncWorker) { driver.post($0) }
         crew = DiskCrew(
             folder: folder, watcher: watcher, store: store, pool: diskPool, threads: NodeHost.diskThreads,
             parser: parseWorker, chunking: chunking
@@ -63,7 +67,7 @@ final class NodeHost {
         keeper = WatchKeeper(watcher, loop: loop, worker: watchWorker) { driver.post($0) }
         rootWatch = RootWatch(folder, loop: loop, pool: diskPool) { driver.post($0) }
         patrol = Patrol(loop: loop) { driver.post($0) }
-        driver.perform = { [unowned self] in perform($0) }
+        driver.perform = { [unowned self] in if outputs.letsPass($0) { perform($0) } }
         crew.onFailure = { [unowned self] in
             onFolderFailure($0)
             finish(.diskFailed)
@@ -72,6 +76,16 @@ final class NodeHost {
         rootWatch.onReturn = { [unowned self] in onReturn() }
         storeLine.onFailure = { [unowned self] in onStoreFailure($0) }
         storeLine.onStored = { [unowned self] in onStored($0) }
+        storeLine.onCommitted = { [unowned self] in outputs.tell(of: $0) }
+        storeLine.onDurable = { [unowned self] in
+            outputs.note(durable: $0)
+            while let effect = outputs.next() { perform(effect) }
+        }
+        storeLine.onLost = { [unowned self] in
+            outputs.shut()
+            onStoreFailure($0)
+            finish(.storeFailed)
+        }
         keeper.onLimit = { [unowned self] in
             onWatchLimit($0)
             patrol.setNeeded($0)
@@ -113,7 +127,8 @@ final class NodeHost {
             switch $0 {
             case .success(let value): then(value)
             case .failure(let error):
-                onStoreFailure(error)
+                // Of what is lost people have been told.
+                if !storeLine.isLost { onStoreFailure(error) }
                 finish(.storeFailed)
             }
         }
@@ -152,6 +167,7 @@ final class NodeHost {
     func turn() -> Bool {
         defer {
             crew.sendOff()
+            storeLine.sendOff(isAwaited: !outputs.isEmpty)
             if gate.follow(driver.unread) { onFlood(gate.isClosed) }
         }
         return driver.turn()
@@ -171,6 +187,7 @@ final class NodeHost {
     /// Waits for what the workers are doing.
     func close() {
         driver.retire()
+        outputs.clear()
         commands.abandon()
         deadline.close()
         rootWatch.close()
@@ -183,6 +200,7 @@ final class NodeHost {
         parseWorker.close()
         diskPool.close()
         storeWorker.close()
+        syncWorker.close()
     }
 
     private func perform(_ effect: Effect) {
@@ -215,6 +233,7 @@ final class NodeHost {
     private func finish(_ reason: FinishReason) {
         guard driver.isAlive else { return }
         driver.retire()
+        outputs.clear()
         crew.forgetWaiting()
         commands.abandon()
         rootWatch.forget()

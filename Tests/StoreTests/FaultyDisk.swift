@@ -1,5 +1,5 @@
 /// A disk that fails at a chosen write or sync, for the thread that asks for it only, so that tests run side by side.
-/// It is SQLite's own file system layer with two functions replaced.
+/// It is SQLite's own file system layer with two functions replaced, and the sync of the journal, which is our own.
 import CSQLite
 import Glibc
 import Synchronization
@@ -40,6 +40,13 @@ enum FaultyDisk {
 
     /// From now on every file is opened through the layer. It lets everything pass for threads without a plan.
     static func prepare() { install }
+
+    /// In the place of `fdatasync` (`Store.open`).
+    static func sync(_ descriptor: Int32) -> Int32 {
+        guard code(ofSync: true) != SQLITE_OK else { return fdatasync(descriptor) }
+        errno = EIO
+        return -1
+    }
 
     fileprivate static func code(ofSync isSync: Bool) -> Int32 {
         plans.withLock { plans in

@@ -20,7 +20,7 @@ final class Scratch {
         unsafe rmdir(path)
     }
 
-    func open() throws -> Store { try Store.open(directory: directory) }
+    func open() throws -> Store { try Store.open(directory: directory, sync: FaultyDisk.sync) }
 
     var names: [String] {
         guard let stream = unsafe opendir(path) else { return [] }
