@@ -3,6 +3,7 @@
 #ifndef SYNCD_CLIBUV_SHIM_H
 #define SYNCD_CLIBUV_SHIM_H
 
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <uv.h>
 
@@ -10,6 +11,11 @@
 /// call for it hides behind _GNU_SOURCE: Swift sees neither.
 static inline void clibuv_name_thread(const char *name) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+/// A counter that poll can wait for, closed on exec and never blocking; -1 and errno if there is none.
+static inline int clibuv_eventfd(void) {
+    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
 #endif

@@ -15,6 +15,9 @@ internal import CLibuv
     /// The owner's own clearing up. Runs once, when closing begins, whoever asked for it.
     var onClose: (() -> Void)?
 
+    /// A descriptor of ours that libuv polls: it stays open as long as libuv knows it.
+    var polled: WakeCounter?
+
     private enum Phase { case open, closing, closed }
 
     /// `prepare` is the `uv_…_init` of the kind, which writes into the memory it is given.
@@ -81,7 +84,6 @@ internal import CLibuv
     var tcp: UnsafeMutablePointer<uv_tcp_t> { unsafe memory.assumingMemoryBound(to: uv_tcp_t.self) }
     var pipe: UnsafeMutablePointer<uv_pipe_t> { unsafe memory.assumingMemoryBound(to: uv_pipe_t.self) }
     var timer: UnsafeMutablePointer<uv_timer_t> { unsafe memory.assumingMemoryBound(to: uv_timer_t.self) }
-    var wake: UnsafeMutablePointer<uv_async_t> { unsafe memory.assumingMemoryBound(to: uv_async_t.self) }
     var poll: UnsafeMutablePointer<uv_poll_t> { unsafe memory.assumingMemoryBound(to: uv_poll_t.self) }
     var signal: UnsafeMutablePointer<uv_signal_t> { unsafe memory.assumingMemoryBound(to: uv_signal_t.self) }
 }

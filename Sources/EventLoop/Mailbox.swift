@@ -4,9 +4,8 @@ internal import Synchronization
 /// How other threads tell the loop something: `post` from anywhere, `receive` on the loop thread, in the order of
 /// posting.
 ///
-/// libuv's wake-ups melt together, so the messages wait in a queue under a lock and only the first of a batch wakes the
-/// loop. The lock also gives the memory ordering that libuv 1.44 leaves out of `uv_async_send`, and keeps a sender from
-/// waking a handle that is being closed. An open mailbox keeps `Loop.run()` going: somebody may still post.
+/// The messages wait in a queue under a lock, and only the first of a batch wakes the loop (`WakeCounter`), after it has let go of the
+/// lock: the loop takes that at once. An open mailbox keeps `Loop.run()` going: somebody may still post.
 public final class Mailbox<Message: Sendable>: Sendable {
     private let state = Mutex(State())
 
@@ -14,7 +13,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
         var waiting: [Message] = []
         var isWakePending = false
         /// Nil before the handle exists and from the moment it is being closed.
-        var wake: WakePointer?
+        var wake: WakeHandle?
     }
 
     public convenience init(loop: Loop, receive: @escaping (Message) -> Void) throws(LoopError) {
@@ -23,13 +22,23 @@ public final class Mailbox<Message: Sendable>: Sendable {
 
     /// `onClose` also runs when the loop closes what others left open.
     init(loop: Loop, onClose: @escaping () -> Void, receive: @escaping (Message) -> Void) throws(LoopError) {
-        let cell = try HandleCell(UV_ASYNC, in: loop, "make a mailbox") {
-            unsafe uv_async_init(loop.memory, $0.wake) { handle in unsafe HandleCell.deliver(0, to: handle) }
+        let counter = try WakeCounter()
+        let cell = try HandleCell(UV_POLL, in: loop, "make a mailbox") {
+            unsafe uv_poll_init(loop.memory, $0.poll, counter.descriptor)
         }
-        let wake = unsafe WakePointer(address: cell.wake)
+        cell.polled = counter
+        let answer = unsafe uv_poll_start(cell.poll, Int32(UV_READABLE.rawValue)) { handle, _, _ in
+            unsafe HandleCell.deliver(0, to: handle)
+        }
+        guard answer == 0 else {
+            cell.close()
+            throw LoopError(operation: "make a mailbox", code: answer)
+        }
+        let wake = unsafe WakeHandle(counter: counter, address: cell.handle)
         state.withLock { $0.wake = wake }
         // The cell outlives its closures: it lets go of them when closing begins.
         cell.onEvent = { [self, unowned cell] _ in
+            counter.clear()
             for message in takeWaiting() where cell.isOpen { receive(message) }
         }
         cell.onClose = { [self] in
@@ -40,14 +49,14 @@ public final class Mailbox<Message: Sendable>: Sendable {
 
     /// From any thread. After `close()` the message is dropped.
     public func post(_ message: Message) {
-        state.withLock { state in
-            guard let wake = state.wake else { return }
+        let counter: WakeCounter? = state.withLock { state in
+            guard let wake = state.wake else { return nil }
             state.waiting.append(message)
-            if !state.isWakePending {
-                state.isWakePending = true
-                wake.send()
-            }
+            if state.isWakePending { return nil }
+            state.isWakePending = true
+            return wake.counter
         }
+        counter?.raise()
     }
 
     /// On the loop thread. Messages not yet received are dropped.
@@ -77,17 +86,12 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
 }
 
-/// The address of the wake-up handle.
+/// What wakes the loop, and the address of the handle that polls it.
 ///
-/// Sendable because `uv_async_send` is the one call that libuv allows from any thread, and `Mailbox` makes it only
-/// under the lock under which the address is taken away before the handle is closed. `cell` is for the loop thread.
-@safe private struct WakePointer: @unchecked Sendable {
-    let address: UnsafeMutablePointer<uv_async_t>
-
-    func send() {
-        let answer = unsafe uv_async_send(address)
-        precondition(answer == 0, "libuv documents no way in which waking an open loop can fail")
-    }
+/// Sendable because `cell` is for the loop thread alone, before the handle is closed: `shut` takes the address away.
+@safe private struct WakeHandle: @unchecked Sendable {
+    let counter: WakeCounter
+    let address: UnsafeMutablePointer<uv_handle_t>
 
     var cell: HandleCell? { unsafe HandleCell.cell(of: address) }
 }

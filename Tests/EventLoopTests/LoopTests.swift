@@ -74,7 +74,7 @@ import Testing
         let pool = try WorkerPool(loop: loop, name: "test", threads: 2)
         pool.run({ 1 }, then: { _ in Issue.record("told after the loop was closed") })
         mailbox.post(1)
-        #expect(loop.openHandles == ["async", "async", "timer"])
+        #expect(loop.openHandles == ["poll", "poll", "timer"])
         try loop.close()
         mailbox.post(2)
         mailbox.close()
