@@ -110,8 +110,8 @@ final class StoreLine {
     /// Nothing waits and nothing is being done.
     private var isIdle: Bool { !isBusy && waiting.isEmpty && gathered.isEmpty }
 
-    /// Nor is there anything left to be synced.
-    var isQuiet: Bool { isIdle && !isSyncing && (committed == durable || isLost) }
+    /// Nor is there anything left to be synced. (More may be durable than was committed here: others write to the store as well.)
+    var isQuiet: Bool { isIdle && !isSyncing && (committed <= durable || isLost) }
 
     private func add(_ request: Request) {
         gathered.append(request)

@@ -84,6 +84,15 @@ private final class Bench {
         return holds()
     }
 
+    /// Without a sync.
+    func runUntilTold() {
+        loop.onTurn = { [unowned self] in
+            if !told.isEmpty { loop.stop() }
+            return false
+        }
+        loop.run()
+    }
+
     func runUntilQuiet() {
         loop.onTurn = { [unowned self] in
             line.sendOff(isAwaited: false)
@@ -159,6 +168,17 @@ private final class Bench {
             bench.told == [
                 "stored 1", "durable 1", "failure", "failed 2", "failed 3", "failed 4", "not kept", "failed 5",
             ])
+        try bench.end()
+    }
+
+    @Test("what somebody else has made durable counts, and the line is quiet") func beside() throws {
+        let bench = try Bench()
+        bench.put(1)
+        bench.runUntilTold()
+        #expect(bench.told == ["stored 1"] && !bench.line.isQuiet)
+        try bench.store.setValue("fact", [1])
+        #expect(bench.run { bench.line.isQuiet })
+        #expect(bench.told == ["stored 1", "durable 1"])
         try bench.end()
     }
 
