@@ -13,7 +13,9 @@ extension Folder {
         while !waiting.isEmpty {
             for index in waiting { advance(&runs[index]) }
             waiting.removeAll { runs[$0].isOver }
-            let areSynced = waiting.count >= Folder.syncsTogetherMin && syncTogether()
+            let areNames = waiting.allSatisfy { if case .syncParent? = runs[$0].next { true } else { false } }
+            let least = areNames ? Folder.namesTogetherMin : Folder.syncsTogetherMin
+            let areSynced = waiting.count >= least && syncTogether()
             for index in waiting { passSync(&runs[index], isSynced: areSynced) }
         }
         return runs.map(\.result)
@@ -21,6 +23,9 @@ extension Folder {
 
     /// For fewer, the rest of what waits on the file system would cost more than it saves.
     private static let syncsTogetherMin = 4
+    /// A journaling file system that syncs one directory has synced the names in all others with it: asking for each costs next to nothing,
+    /// and nobody else's data is waited for.
+    private static let namesTogetherMin = 16
 
     /// Up to where it has to wait for a sync, or to its end.
     private func advance(_ run: inout ProgramRun) {
