@@ -129,18 +129,19 @@ enum AlertReading {
     private static func wording(
         of format: FormatFinding, reads: ClosedRange<UInt32>, _ node: String
     ) -> (text: String, cure: String) {
-        let safe =
-            "The file stays as it is, and what was known of its records stays as it was on both nodes; what is in it is sent "
-            + "once it can be read. Other files go on."
         guard let found = format.found else {
             return (
-                "No usable version stands in this file of records. \(safe)",
+                "No usable version stands in this file of records. The file stays as it is, and what was known of its records stays as "
+                    + "it was on both nodes; what is in it is sent once it can be read. Other files go on.",
                 "Correct its version, or bring back an earlier state with syncctl restore PATH."
             )
         }
         return (
-            "This file of records is in version \(found); the model on \(node) reads \(words(reads)). \(safe)",
-            "Install a model on \(node) that reads version \(found), and restart syncd; the message goes by itself then."
+            "This file of records is in version \(found); the model on \(node) reads \(words(reads)). The file stays as it is where it "
+                + "was saved, both nodes have it, and nothing is merged into it; what the other node shows stays as it was. Other "
+                + "files go on.",
+            "Install a model on \(node) that reads version \(found), and restart syncd: what was saved on both nodes is merged then, and the "
+                + "message goes by itself."
         )
     }
 

@@ -20,7 +20,7 @@ public struct FormatFinding: Hashable, Comparable, Sendable {
     public enum Measure: Hashable, Sendable {
         /// What the programs of the node understand.
         case supports(ClosedRange<UInt32>)
-        /// What the model of its records reads. Before the model reads the file, it is not sent.
+        /// What the model of its records reads.
         case reads(ClosedRange<UInt32>)
         /// What stays at the path; nil for a version that nobody knows.
         case keeps(UInt32?)

@@ -136,6 +136,36 @@ struct ChangeSetCodecTests {
         #expect(ChangeSetCodec.decode([0, 0] + end, base: known) == .broken)
     }
 
+    @Test("what its author did not read comes back with what it took the place of") func unreadSaves() throws {
+        let old = Array(repeating: UInt8(ascii: "x"), count: 150) + Array("yz".utf8)
+        let base: ChangeSetCodec.Base = { _ in (ContentID(SHA256.digest(of: old)), old) }
+        for overwritten in [nil, Overwritten(bytes: nil), Overwritten(bytes: []), Overwritten(bytes: old)] {
+            let set = ChangeSetCodecTests.unread(over: [overwritten, Overwritten(bytes: nil)])
+            let bytes = try #require(ChangeSetCodec.encode(set, base: base))
+            #expect(ChangeSetCodec.decode(bytes, base: base) == .set(set))
+            #expect(set.isUnread)
+            // Whoever has none of its author's earlier saves reads it all the same.
+            if overwritten != nil { #expect(ChangeSetCodec.decode(bytes) == .set(set)) }
+            for length in bytes.indices {
+                #expect(ChangeSetCodec.decode(Array(bytes[..<length]), base: base) == .broken)
+            }
+            #expect(ChangeSetCodec.decode(bytes + [0], base: base) == .broken)
+            #expect(ChangeSetCodec.withoutLocks(bytes) == bytes)
+            #expect(ChangeSetCodec.outline(of: bytes)?.contents == set.files.map(\.content))
+        }
+        // There is one at least, each once, of a file that is there, and what it was is no longer than a document may be.
+        let plain = try #require(ChangeSetCodec.encode(ChangeSetCodecTests.unread(over: [Overwritten(bytes: nil)])))
+        let body = Array(plain.dropLast(4 + 4 + 1))
+        let one: [UInt8] = [0, 0, 0, 0, 0]
+        #expect(ChangeSetCodec.decode(body + [0, 0, 0, 1] + one) != .broken)
+        #expect(ChangeSetCodec.decode(body + [0, 0, 0, 0]) == .broken)
+        #expect(ChangeSetCodec.decode(body + [0, 0, 0, 2] + one + one) == .broken)
+        #expect(ChangeSetCodec.decode(body + [0, 0, 0, 1] + [0, 0, 0, 2, 0]) == .broken)
+        #expect(ChangeSetCodec.decode(body + [0, 0, 0, 1] + [0, 0, 0, 9, 0]) == .broken)
+        let most: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF]
+        #expect(ChangeSetCodec.decode(body + [0, 0, 0, 1, 0, 0, 0, 0, 1] + most + most + [0, 0, 0, 0]) == .broken)
+    }
+
     @Test("two sets are split where both saved a file under a lock, apart, neither knowing of the other") func split()
         throws
     {
@@ -230,6 +260,15 @@ struct ChangeSetCodecTests {
         #expect(ChangeSetCodec.encode(set, base: known) == lines[0])
     }
 
+    @Test("feature 1: what was written once is read, and written the same") func vectorsOfUnreadSaves() throws {
+        let lines = try ChangeSetCodecTests.lines(of: "change-set-unread.txt")
+        let old = Array(repeating: UInt8(ascii: "x"), count: 180) + Array("z".utf8)
+        let set = ChangeSetCodecTests.unread(over: [Overwritten(bytes: old), Overwritten(bytes: nil)])
+        #expect(lines.count == 1)
+        #expect(ChangeSetCodec.decode(lines[0]) == .set(set))
+        #expect(ChangeSetCodec.encode(set) == lines[0])
+    }
+
     @Test("INV-22: a set of a later program is beyond us, and tells what it is about") func nextSets() throws {
         let lines = try ChangeSetCodecTests.lines(of: "next-change-set.txt")
         #expect(lines.count == 2)
@@ -283,6 +322,15 @@ struct ChangeSetCodecTests {
                 .init(deleted: place("gone"), mode: 0o777, modified: .zero),
             ], needs: Needs(model: Array("org.example".utf8), modelVersion: 2))
     }()
+
+    private static func unread(over overwritten: [Overwritten?]) -> ChangeSet {
+        ChangeSet(
+            author: everything.author, position: everything.position, time: everything.time, seen: everything.seen,
+            operations: everything.operations,
+            files: everything.files.enumerated().map { place, file in
+                place < overwritten.count ? overwritten[place].map(file.unread) ?? file : file
+            }, needs: Needs(model: Array("org.example".utf8), modelVersion: 4, features: [Needs.unreadSaves]))
+    }
 
     private static func place(_ name: String) -> Path { Path(name) ?? .root }
 

@@ -36,7 +36,7 @@ public struct RecordRenderer {
         return entity.files.path(forStem: id.key)?.rebased(from: .root, to: model.root)
     }
 
-    /// What the file is to be written into: its latest save; for a clone that has none that of the original.
+    /// What the file is to be written into: its latest save (`BaseSaves`); for a clone that has none that of the original.
     public func base(of path: Path) -> ContentID? {
         if let base = view.bases[path] { return base }
         let original = files[path]?.keys.compactMap { view.clones[$0] }.first

@@ -8,12 +8,13 @@ public struct FormatRule: Hashable, Sendable {
     public let supports: ClosedRange<UInt32>
     /// The same for rules that read every header alike, whatever they support.
     public let fingerprint: UInt32
-    let files: PathPattern
+    /// Nil for the files of a model's records, which the model names.
+    let files: PathPattern?
     let fileText: [UInt8]
     let detector: FormatDetector
 
     init(
-        model: [UInt8], name: [UInt8], files: PathPattern, fileText: [UInt8], detector: FormatDetector,
+        model: [UInt8], name: [UInt8], files: PathPattern?, fileText: [UInt8], detector: FormatDetector,
         supports: ClosedRange<UInt32>
     ) {
         self.model = model
@@ -23,6 +24,14 @@ public struct FormatRule: Hashable, Sendable {
         self.detector = detector
         self.supports = supports
         fingerprint = UInt32(truncatingIfNeeded: SHA256.digest(of: Array("\(detector)".utf8)).words.0)
+    }
+
+    /// For the files of a model's records.
+    public init(of model: Model) {
+        let newest = model.reads.max() ?? model.version
+        self.init(
+            model: model.name, name: [], files: nil, fileText: [], detector: .json(model.versionAt),
+            supports: UInt32(clamping: model.reads.min() ?? newest)...UInt32(clamping: newest))
     }
 
     public func bytesNeeded(of size: UInt64) -> Int { detector.bytesNeeded(of: size) }
@@ -64,14 +73,14 @@ public struct FormatRules: Hashable, Sendable {
 
     /// A conflict copy is guarded by nobody: it is the losing version, whatever it is.
     public func rule(for path: Path) -> FormatRule? {
-        rules.isEmpty || ConflictName.isConflictCopy(path) ? nil : rules.first { $0.files.matches(path) }
+        rules.isEmpty || ConflictName.isConflictCopy(path) ? nil : rules.first { $0.files?.matches(path) == true }
     }
 
     /// By which a file can be read: that of the original for a conflict copy.
     public func reader(of path: Path) -> FormatRule? {
         guard !rules.isEmpty else { return nil }
         let original = ConflictName.parts(of: path)?.original ?? path
-        return rules.first { $0.files.matches(original) }
+        return rules.first { $0.files?.matches(original) == true }
     }
 
     /// Tells these rules from others, in another process too.

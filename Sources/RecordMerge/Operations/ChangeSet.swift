@@ -41,6 +41,9 @@ public struct Needs: Hashable, Sendable {
     /// Numbers of features of the log.
     public let features: [UInt32]
 
+    /// Its author's model did not read what he saved: who can read it makes of the files what the save means.
+    public static let unreadSaves: UInt32 = 1
+
     public static let none = Needs(model: [], modelVersion: 0)
 
     public init(model: [UInt8], modelVersion: Int, features: [UInt32] = []) {
@@ -60,6 +63,17 @@ public struct SaveLock: Hashable, Sendable {
     public init(fence: UInt64, isApart: Bool) {
         self.fence = fence
         self.isApart = isApart
+    }
+}
+
+/// What stood in the place of a file that its author's model does not read: whoever can read it makes of both what the save
+/// means (`ChangeSet.reading`).
+public struct Overwritten: Hashable, Sendable {
+    /// Nil if there was no file.
+    public let bytes: [UInt8]?
+
+    public init(bytes: [UInt8]?) {
+        self.bytes = bytes
     }
 }
 
@@ -88,6 +102,8 @@ public struct ChangeSet: Hashable, Sendable {
         public let modified: Timestamp
         /// Nil if it was saved under none that concerns both nodes.
         public private(set) var lock: SaveLock?
+        /// Nil for what its author could read.
+        public private(set) var overwritten: Overwritten?
 
         public init(path: Path, content: ContentID, bytes: [UInt8], mode: UInt16, modified: Timestamp) {
             self.init(path, content, bytes, mode, modified)
@@ -100,6 +116,20 @@ public struct ChangeSet: Hashable, Sendable {
         public func saved(under lock: SaveLock?) -> SavedFile {
             var file = self
             file.lock = lock
+            return file
+        }
+
+        /// Its author's model does not read it.
+        public func unread(over overwritten: Overwritten) -> SavedFile {
+            var file = self
+            file.overwritten = overwritten
+            return file
+        }
+
+        /// What the save means is told by operations.
+        var read: SavedFile {
+            var file = self
+            file.overwritten = nil
             return file
         }
 
@@ -138,6 +168,9 @@ public struct ChangeSet: Hashable, Sendable {
         let isWhole = kept.enumerated().allSatisfy { $0.offset == $0.element.number }
         numbers = isWhole ? [] : kept.map(\.number)
     }
+
+    /// Its author did not know what it says: its operations tell which records it is about, and no more.
+    public var isUnread: Bool { needs.features.contains(Needs.unreadSaves) }
 
     /// In the set as it was made.
     func number(of place: Int) -> UInt32 {

@@ -24,6 +24,9 @@
 ///               4 length, what is between
 /// body 2     body 1, and after it, of files that were saved under a lock
 ///    4 n, at least 1, n × (4 file, as its place in the prologue, ascending · 8 fence · 1 whether the nodes were apart)
+/// feature 1  after the body, of files that the author's model does not read, which are all written whole
+///    4 n, at least 1, n × (4 file, as its place in the prologue, ascending · 1 whether it took the place of another, and if so
+///    that one as changes to the file: 4 bytes of it kept at the start · 4 kept at the end · 4 length, what is between)
 /// ```
 /// Decoding is total. A count is believed only as far as the bytes reach; what a changed file comes to is bounded by
 /// the reader's own file and `Limits`.
@@ -36,8 +39,8 @@ public enum ChangeSetCodec {
 
     /// Written where there is a lock to tell of; everything else is in version 1.
     static let version: UInt16 = 2
-    /// Features that this program knows; none yet.
-    static let knownFeatures: [UInt32] = []
+    /// Features that this program knows.
+    static let knownFeatures = [Needs.unreadSaves]
 
     /// What stands before the body.
     public struct Prologue: Hashable, Sendable {
@@ -77,6 +80,7 @@ public enum ChangeSetCodec {
         writer.putOperations()
         for file in set.files { writer.put(file, over: base(file.path)) }
         writer.putLocks()
+        writer.putOverwritten()
         return writer.bytes.count <= Limits.changeSetBytesMax ? writer.bytes : nil
     }
 
@@ -111,9 +115,12 @@ public enum ChangeSetCodec {
         return reader.outline()
     }
 
-    /// The same in version 1, for a program that knows no locks. What is in version 1, or cannot be read, stays as it is.
+    /// The same in version 1, for a program that knows no locks. What is in version 1, or cannot be read, stays as it is, and so does what
+    /// such a program has no use for.
     public static func withoutLocks(_ bytes: [UInt8]) -> [UInt8] {
-        guard var reader = ChangeSetReader(bytes), reader.version == 2, let end = reader.endOfFiles() else {
+        guard var reader = ChangeSetReader(bytes), reader.version == 2, reader.prologue.needs.features.isEmpty,
+            let end = reader.endOfFiles()
+        else {
             return bytes
         }
         var writer = ByteWriter(capacity: end)
@@ -231,10 +238,26 @@ private struct ChangeSetWriter {
         }
     }
 
-    /// As changes to the base where that is shorter.
+    mutating func putOverwritten() {
+        guard self.set.isUnread else { return }
+        let unread = self.set.files.enumerated().compactMap { place, file in file.overwritten.map { (place, file, $0) }
+        }
+        putCount(unread.count)
+        for (place, file, overwritten) in unread {
+            putCount(place)
+            writer.put(overwritten.bytes != nil)
+            guard let old = overwritten.bytes else { continue }
+            let delta = ByteDelta(from: file.bytes ?? [], to: old)
+            putCount(delta.prefixBytes)
+            putCount(delta.suffixBytes)
+            writer.putCounted(delta.middle)
+        }
+    }
+
+    /// As changes to the base where that is shorter. (Who cannot read the author's earlier saves has no base of this one.)
     mutating func put(_ file: ChangeSet.SavedFile, over base: (content: ContentID, bytes: [UInt8])?) {
         guard let content = file.content, let bytes = file.bytes else { return putState(of: file, kind: 0) }
-        if let base {
+        if let base, file.overwritten == nil {
             let delta = ByteDelta(from: base.bytes, to: bytes)
             if delta.middle.count + Digest.byteCount + 8 < bytes.count {
                 return put(file, content, delta, over: base.content)

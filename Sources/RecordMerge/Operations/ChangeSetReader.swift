@@ -20,7 +20,8 @@ struct ChangeSetReader {
 
     mutating func set(base: ChangeSetCodec.Base, hash: ChangeSetCodec.Hash) -> ChangeSet? {
         guard version >= 1, let operations = operations(), var files = files(base, hash),
-            version < 2 || takeLocks(into: &files), reader.isAtEnd
+            version < 2 || takeLocks(into: &files),
+            !prologue.needs.features.contains(Needs.unreadSaves) || takeOverwritten(into: &files), reader.isAtEnd
         else { return nil }
         let set = ChangeSet(
             author: prologue.author, position: prologue.position, time: prologue.time, seen: prologue.seen,
@@ -123,6 +124,27 @@ struct ChangeSetReader {
             next = place + 1
         }
         return true
+    }
+
+    private mutating func takeOverwritten(into files: inout [ChangeSet.SavedFile]) -> Bool {
+        guard let count = reader.uint32(), count > 0 else { return false }
+        var next = 0
+        for _ in 0..<count {
+            guard let place = reader.uint32().map({ Int($0) }), place >= next, place < files.count,
+                let bytes = files[place].bytes, let overwritten = overwritten(by: bytes)
+            else { return false }
+            files[place] = files[place].unread(over: overwritten)
+            next = place + 1
+        }
+        return true
+    }
+
+    private mutating func overwritten(by file: [UInt8]) -> Overwritten? {
+        guard let isThere = reader.bool() else { return nil }
+        if !isThere { return Overwritten(bytes: nil) }
+        guard let prefix = reader.uint32(), let suffix = reader.uint32(), let middle = text() else { return nil }
+        let delta = ByteDelta(prefixBytes: Int(prefix), suffixBytes: Int(suffix), middle: middle)
+        return delta.applied(to: file, bytesMax: Limits.jsonBytesMax).map { Overwritten(bytes: $0) }
     }
 
     private mutating func file(

@@ -20,8 +20,8 @@ public struct RecordSpace: Sendable {
     var namesakes: SortedMap<IdentityKey, SortedMap<RecordID, Bool>> = [:]
     /// By path: the live records that stand there.
     var files: SortedMap<Path, SortedMap<RecordID, Bool>> = [:]
-    /// Which set has each base of the view, by its order of arrival.
-    private var savers: SortedMap<Path, Int> = [:]
+    /// The last save of each file by each author, by the order of arrival: one of them is its base.
+    private var saves: SortedMap<Path, BaseSaves> = [:]
 
     /// What is different after a step.
     public struct Change: Hashable, Sendable {
@@ -37,6 +37,16 @@ public struct RecordSpace: Sendable {
         public internal(set) var aliases: [RecordID] = []
         /// Files that may read otherwise now, those that no record stands in any more included.
         public internal(set) var files: [Path] = []
+
+        /// What two steps, one after the other, have made different; some of it may be named twice.
+        public static func += (change: inout Change, next: Change) {
+            change.records += next.records
+            change.quarantine += next.quarantine
+            change.quarantined += next.quarantined
+            change.repaired += next.repaired
+            change.aliases += next.aliases
+            change.files += next.files
+        }
     }
 
     /// What the space knows of a record besides its place in the view.
@@ -110,10 +120,13 @@ public struct RecordSpace: Sendable {
         let left = Compaction(of: sets.values, model: model, stable: stable).changes
         noteForgotten(through: stable)
         sets = SortedMap(left.enumerated().map { ($0.offset, $0.element) })
+        saves = [:]
         for id in Array(traces.keys) { traces.update(id) { $0.forgetWrites() } }
         for (number, set) in sets {
             note(set, as: number)
-            for file in set.files where file.content != nil { savers[file.path] = number }
+            for (place, file) in set.files.enumerated() where file.content != nil {
+                noteSave(of: file.path, at: BaseSaves.Place(number, place))
+            }
         }
         traces.removeAll { _, trace in trace.writes.isEmpty && trace.ties.isEmpty }
     }
@@ -142,7 +155,9 @@ public struct RecordSpace: Sendable {
             tie(operation.record, toTargetsOf: operation.action)
             news.isPlain[operation.record] = news.isPlain[operation.record] != false && isPlain(operation)
         }
-        for file in set.files { take(file, of: number, &news) }
+        for (place, file) in set.files.enumerated() where file.content != nil {
+            take(file.path, at: BaseSaves.Place(number, place), &news)
+        }
     }
 
     private mutating func note(_ set: ChangeSet, as number: Int) {
@@ -152,11 +167,14 @@ public struct RecordSpace: Sendable {
         }
     }
 
-    private mutating func take(_ file: ChangeSet.SavedFile, of number: Int, _ news: inout News) {
-        guard let content = file.content, let set = sets[number] else { return }
-        if let rival = savers[file.path].flatMap({ sets[$0] }), !rival.precedes(set) { return }
-        savers[file.path] = number
-        if view.bases.updateValue(content, forKey: file.path) != content { news.files[file.path] = true }
+    @discardableResult
+    private mutating func noteSave(of path: Path, at place: BaseSaves.Place) -> Bool {
+        saves[path, default: BaseSaves()].note(place) { [sets] in sets[$0] }
+    }
+
+    private mutating func take(_ path: Path, at place: BaseSaves.Place, _ news: inout News) {
+        guard noteSave(of: path, at: place), let base = saves[path]?.base(model, among: { sets[$0] }) else { return }
+        if view.bases.updateValue(base, forKey: path) != base { news.files[path] = true }
     }
 
     private func isPlain(_ operation: Operation) -> Bool {

@@ -24,9 +24,14 @@ struct ViewMaker {
         for number in fold.records.indices.sorted(by: { fold.records[$0] < fold.records[$1] }) {
             place(number, in: &view)
         }
-        for file in fold.history.changes.flatMap(\.files) {
-            if let content = file.content { view.bases[file.path] = content }
+        let sets = fold.history.changes
+        var saves: SortedMap<Path, BaseSaves> = [:]
+        for (number, set) in sets.enumerated() {
+            for (place, file) in set.files.enumerated() where file.content != nil {
+                _ = saves[file.path, default: BaseSaves()].note(BaseSaves.Place(number, place)) { sets[$0] }
+            }
         }
+        for (path, saves) in saves { view.bases[path] = saves.base(graph.model.model) { sets[$0] } }
         return view
     }
 

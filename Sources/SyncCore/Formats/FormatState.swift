@@ -31,6 +31,8 @@ struct FormatState: Sendable {
     var served = SortedMap<ContentID, Bool>()
     /// Conflict copies to be compared with their originals.
     var copies = SortedMap<Path, Bool>()
+    /// Documents of records that have some.
+    var copied = SortedMap<Path, Bool>()
     var isJudging = false
     /// Copies that lost by their format, and the alert each belongs to.
     var downgrades = SortedMap<Path, AlertKey>()

@@ -47,7 +47,7 @@ extension Node {
         var batch = Batch()
         for old in rows {
             var row = old
-            let rule = formats.rules.reader(of: row.path)
+            let rule = headerRule(of: row.path)
             // (The rule it was read by may have a fault by now.)
             if row.format?.rule != rule?.fingerprint, !isHeldBack(row.path) { row.format = nil }
             if formats.isFirstReview, row.format?.reading == .corrupt, row.condition == .normal {
@@ -93,7 +93,11 @@ extension Node {
     // MARK: Alerts
 
     mutating func watchFormat(_ row: Row, before: Row?, into effects: inout Effects) {
+        watchUnread(row, before: before, into: &effects)
         if hasUnreadHeader(row) { watch.toHash[row.path] = true }
+        if formats.copied.contains(key: row.path), row.disk?.entry.content != before?.disk?.entry.content {
+            noteCopies(of: row.path)
+        }
         guard row.format != nil || before?.format != nil else { return }
         if row.disk == nil { setAlarm(.itemPoisoned, subject: row.path.bytes, if: false, into: &effects) }
         if ConflictName.isConflictCopy(row.path) {
@@ -154,7 +158,7 @@ extension Node {
     // MARK: Conflict copies
 
     /// A copy may be a downgrade of its original now, or no more.
-    private mutating func noteCopies(of path: Path) {
+    mutating func noteCopies(of path: Path) {
         let contested = alarms.raised.compactMap { $0.key.code == .conflictFile ? Path($0.key.subject) : nil }
         for copy in contested + formats.downgrades.keys where ConflictName.parts(of: copy)?.original == path {
             formats.copies[copy] = true
@@ -175,8 +179,12 @@ extension Node {
             formats.copies[copy] = nil
             let row = rows[copy]
             // (A copy of a copy lost to what nobody guards.)
-            let original = ConflictName.parts(of: copy).flatMap { parts in
+            var original = ConflictName.parts(of: copy).flatMap { parts in
                 ConflictName.isConflictCopy(parts.original) ? nil : originals[parts.original]
+            }
+            if let row = original, book(of: row.path) != nil {
+                formats.copied[row.path] = true
+                original?.format = recordMark(row)
             }
             let isThere = row?.disk != nil
             if let row, row.format == nil, row.condition == .normal, row.disk?.entry.content.kind == .file {

@@ -6,7 +6,7 @@ import SyncModel
 extension Node {
     /// A staged file of a guarded path is not ready before its header has been read.
     mutating func readStagedHeader(of path: Path, into effects: inout Effects) {
-        guard let rule = formats.rules.reader(of: path), let stage = plan.tasks[path]?.stage,
+        guard let rule = headerRule(of: path), let stage = plan.tasks[path]?.stage,
             case .file(_, let size) = stage.entry.content
         else { return }
         let request = ParseRequest(
@@ -24,7 +24,7 @@ extension Node {
         else { return }
         notePoison(outcome, at: path, into: &effects)
         if case .failed(let error) = outcome { return fail(path, error, into: &effects) }
-        let read = formats.rules.reader(of: path)?.mark(of: content, header: outcome)
+        let read = headerRule(of: path)?.mark(of: content, header: outcome)
         if case .parsed = outcome {
             formats.faults[path] = read?.fault.map { FormatState.Fault(content: content, text: $0) }
         }

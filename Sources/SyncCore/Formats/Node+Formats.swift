@@ -15,14 +15,22 @@ extension Node {
     func isGuarded(_ path: Path) -> Bool { formats.rules.rule(for: path) != nil }
 
     /// A rule tells how the version of the file, or of the original of a conflict copy, is found.
-    func hasHeader(_ path: Path) -> Bool { formats.rules.reader(of: path) != nil }
+    func hasHeader(_ path: Path) -> Bool { headerRule(of: path) != nil }
+
+    /// Of a document of records its model reads the version with all the rest, but for what lies beside it as a conflict copy.
+    func headerRule(of path: Path) -> FormatRule? {
+        if let original = ConflictName.parts(of: path)?.original, let number = book(of: original) {
+            return records.books[number].formatRule
+        }
+        return formats.rules.reader(of: path)
+    }
 
     // MARK: Headers
 
     /// True if what was read of a file is put off until its header has been read as well.
     mutating func waitsForHeader(_ result: HashedPath, _ row: Row?, into effects: inout Effects) -> Bool {
         guard case .content(.file(let content, let size), _, let stat) = result.outcome,
-            let rule = formats.rules.reader(of: result.path),
+            let rule = headerRule(of: result.path),
             formats.toRead.contains(key: result.path) || !isRead(content, at: result.path, row, by: rule)
         else { return false }
         if size == 0 {
@@ -61,7 +69,7 @@ extension Node {
         guard let result = formats.unread.removeValue(forKey: path) else { return }
         notePoison(outcome, at: path, into: &effects)
         guard case .content(.file(let content, _), _, _) = result.outcome,
-            let (mark, fault) = formats.rules.reader(of: path)?.mark(of: content, header: outcome)
+            let (mark, fault) = headerRule(of: path)?.mark(of: content, header: outcome)
         else {
             // It is not what was read any more, or cannot be read now.
             watch.hashing[path] = nil
@@ -80,7 +88,7 @@ extension Node {
         formats.missingSince[row.path] = nil
         if isHeldBack(row.path) { return }
         let header = formats.headers.removeValue(forKey: row.path)
-        guard let rule = formats.rules.reader(of: row.path) else {
+        guard let rule = headerRule(of: row.path) else {
             row.format = nil
             return
         }

@@ -1,7 +1,7 @@
 import RecordMerge
 import SyncModel
 
-/// Of every guarded file that this node's programs do not understand, and of every document of records that its model does not read, a
+/// Of every guarded file that this node's programs do not understand, and of every document of records in no version that makes sense, a
 /// copy is kept among the versions: what one of them writes over it can be put right also while the other node is away.
 extension Node {
     mutating func pumpPrivateCopies() {
@@ -60,7 +60,7 @@ extension Node {
         return (kept(row, disk, .formatNewer), list)
     }
 
-    /// A document of records that the model here does not read: no row and no set tells of it, and an older program may save over it.
+    /// A document of records that nobody can read: no row and no set tells of it, and a program may save over it.
     private mutating func savedToKeep(_ path: Path, _ content: ContentID) -> (KeptVersion, ChunkList)? {
         guard let finding = records.found[path], case .file(content, _) = finding.entry.content,
             let stat = finding.stat, let saved = finding.saved

@@ -160,8 +160,10 @@ extension Node {
         let allWait = plan.tasks.allSatisfy { $0.value.state == .claiming }
         let waitsForPeer = !session.isLive || session.peerIsPaused || session.peerHeld > 0
         let isAnyLeft = counts.unsettled > 0 || !lockedSaves.isEmpty || !watch.unreadable.isEmpty
-        // With other models there nobody can say that both show the same: that waits for a person.
-        let waitsForModels = !isAnyLeft && keepsRecords && session.peerSets != nil && !session.sharesRecords
+        // With other models there nobody can say that both show the same, and what no model here reads the other node does not show: that
+        // waits for a person.
+        let lacksModels = session.peerSets != nil && !session.sharesRecords || !records.held.unread.isEmpty
+        let waitsForModels = !isAnyLeft && keepsRecords && lacksModels
         return isAnyLeft && allWait || waitsForPeer || waitsForModels ? .waiting : .syncing
     }
 
@@ -180,7 +182,9 @@ extension Node {
                 since[path] = Int64(clamping: entry.time.wallMilliseconds)
             }
         }
-        return since.map { Status.Pending(path: $0.key, reason: outgoingReason, sinceMilliseconds: $0.value) }
+        return since.map {
+            Status.Pending(path: $0.key, reason: outgoingReason(of: $0.key), sinceMilliseconds: $0.value)
+        }
     }
 
     /// Saves of records that are told of when the lock ends that they were made under.
@@ -196,7 +200,12 @@ extension Node {
     public func reasonNotInSync(_ row: Row) -> MessageCode? {
         if row.isUnsettled { return reason(for: row) }
         if lockedSaves.contains(key: row.path) { return .lockHeld }
-        return record.peer != nil && row.version.own > record.applied ? outgoingReason : nil
+        return record.peer != nil && row.version.own > record.applied ? outgoingReason(of: row.path) : nil
+    }
+
+    /// What no model here reads the other node does not show either, whoever has it.
+    private func outgoingReason(of path: Path) -> MessageCode {
+        records.held.hasUnread(path) && outgoingReason == .waitingPeer ? .formatNewer : outgoingReason
     }
 
     private var outgoingReason: MessageCode {
@@ -339,7 +348,7 @@ extension Node {
         }
         // What stands there now is as old as the version, but a person put it there: no power cut did.
         noteHandled(target)
-        if hasHeader(target) { formats.insisted[target] = true }
+        if hasHeader(target) || book(of: target) != nil { formats.insisted[target] = true }
         effects.add(.report(.note(Note(code: .versionRestored, subject: target.bytes))))
         enqueue(.settleRestore(id, kept, target, old, result.inspected.first ?? old?.stat, answer))
     }

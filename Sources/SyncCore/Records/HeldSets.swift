@@ -16,6 +16,10 @@ struct HeldSets: Sendable {
     private var writers = SortedMap<RecordID, First>()
     /// The same of the files that they save.
     private var files = SortedMap<Path, First>()
+    /// Those of a model that this node has, in a version that it has not, whose authors could not read them either.
+    private(set) var unread: [ChangeSet] = []
+    /// Their places in `unread`, by what they save.
+    private var unreadPlaces = SortedMap<Path, [Int]>()
     /// The last set of the peer that is in the view.
     private var lastRead = LogPosition.none
 
@@ -35,9 +39,22 @@ struct HeldSets: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// It cannot be read here; `isRead` tells of which models it can.
-    mutating func hold(_ stored: StoredChangeSet, _ isRead: (Needs) -> Bool) {
+    /// Saved by somebody whose model does not read it, and here nobody reads it either.
+    struct UnreadSave {
+        let author: Party
+        let version: Int
+        let file: ChangeSet.SavedFile
+    }
+
+    /// It cannot be read here; `isRead` tells of which models it can. Of an unread one its files are told of, one by one.
+    mutating func hold(_ stored: StoredChangeSet, unread set: ChangeSet?, _ isRead: (Needs) -> Bool) {
         note(stored)
+        if let set {
+            for file in set.files { unreadPlaces[file.path, default: []].append(unread.count) }
+            unread.append(set)
+            note(set.operations.map(\.record), set.files.map(\.path), set.author, set.position)
+            return
+        }
         let isBeyondUs = ChangeSetCodec.isBeyondUs(stored.bytes)
         areNewer = areNewer || isBeyondUs
         guard let prologue = ChangeSetCodec.prologue(of: stored.bytes) else { return }
@@ -65,6 +82,21 @@ struct HeldSets: Sendable {
     private mutating func note(_ records: [RecordID], _ paths: [Path], _ author: Party, _ position: LogPosition) {
         for record in records { writers[record, default: First()].note(position, by: author) }
         for path in paths { files[path, default: First()].note(position, by: author) }
+    }
+
+    /// Paths of which an unread state is known.
+    var unreadPaths: [Path] { Array(unreadPlaces.keys) }
+
+    func hasUnread(_ path: Path) -> Bool { unreadPlaces.contains(key: path) }
+
+    func unreadSave(of content: Content, at path: Path) -> UnreadSave? {
+        guard case .file(let id, _) = content, let places = unreadPlaces[path] else { return nil }
+        return places.lazy.reversed().compactMap { [unread] place in
+            let set = unread[place]
+            return set.files.first { $0.path == path && $0.content == id }.map {
+                UnreadSave(author: set.author, version: set.needs.modelVersion, file: $0)
+            }
+        }.first
     }
 
     /// What was saved there is told by nothing that this node can read.

@@ -33,7 +33,8 @@ extension Node {
         let model = records.books[number].model
         let isUnshown = records.held.concern(operations, model, by: ownParty.other)
         let seen = isUnshown ? records.readable : records.known.peer
-        let set = changeSet(operations, [], of: number, at: time, seeing: seen)
+        let set = changeSet(
+            operations, [], of: number, at: time, seeing: seen, needs: records.books[number].needs)
         guard !operations.isEmpty, let bytes = encoded(set, of: number) else {
             return effects.add(.answer(id, .refused(.requestRefused)))
         }

@@ -140,11 +140,11 @@ extension Node {
         guard let coming = session.baseComing, coming.isWhole else { return }
         session.baseComing = nil
         session.peerForgot = SetHeads()
-        let (old, shown) = (records.books, records.known.peer)
+        let (old, held, shown) = (records.books, records.held, records.known.peer)
         let wasSetBack = records.lacks(coming.ends.own)
         let isUnknown = { (position: LogPosition) in position.seq > coming.ownEnds[position.epoch] ?? 0 }
         let unknown = stored.filter { isUnknown($0.position) }
-        let written = wasSetBack ? ownSets(in: old).filter { isUnknown($0.set.position) } : []
+        let written = wasSetBack ? ownSets(in: old, held).filter { isUnknown($0.set.position) } : []
         let isWritten = SortedMap(written.map { ($0.set.position, true) })
         var batch = Batch()
         for author in [Author.own, .peer] { batch.add(.dropChangeSets(author, through: records.known[author])) }

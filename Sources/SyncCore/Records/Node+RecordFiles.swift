@@ -35,15 +35,16 @@ extension Node {
     }
 
     func recordFile(_ content: ContentID, at path: Path) -> RecordBook.File? {
-        guard let number = book(of: path), let file = records.books[number].files[path], file.content == content
-        else { return nil }
-        return file
+        guard let number = book(of: path) else { return nil }
+        if let file = records.books[number].files[path], file.content == content { return file }
+        return unreadFile(content, at: path)
     }
 
     /// A row of a file that a model claims may be brought to what it resolves to if that is what came of the change sets.
     mutating func isMatched(_ row: Row) -> Bool {
         guard let number = book(of: row.path) else { return true }
         guard !records.found.contains(key: row.path) else { return false }
+        if isOwnUnread(row) { return true }
         let wanted = recordEntry(at: row.path, number)
         if agrees(row, wanted) { return true }
         records.toMatch[row.path] = true
@@ -77,7 +78,9 @@ extension Node {
         let resolved = resolution(of: row).entry
         switch resolved.content {
         case .directory, .symlink: return true
-        case .absent, .file: return resolved.content == wanted.content && !reconciler.losesUnseen(row)
+        case .absent, .file:
+            // (What is to make room is in an earlier version, and goes beside.)
+            return resolved.content == wanted.content && (row.owesCopy || !reconciler.losesUnseen(row))
         }
     }
 
@@ -143,6 +146,16 @@ extension Node {
         let old = rows[path]
         var row = old ?? Row(path: path)
         guard row.condition == .normal || row.condition == .damaged else { return false }
+        if unreadSave(of: row) != nil {
+            watchUnread(row, before: nil, into: &effects)
+            if isOwnUnread(row) {
+                if row.needsApply { plan.want(path) }
+                return row.needsApply
+            }
+            wait(&row, .formatNewer)
+            put(row, replacing: old, in: &batch, into: &effects)
+            return false
+        }
         if agrees(row, wanted), row.needsApply || isShown(row) {
             if row.needsApply { plan.want(path) } else { records.noteShown(path, at: now.monotonicMilliseconds) }
             return row.needsApply
@@ -203,7 +216,10 @@ extension Node {
         let knowsAll = session.sharesRecords && records.held.isEmpty
         guard !knowsAll, let number = book(of: row.path), let head = row.head(by: .peer) else { return true }
         if isAnswer(head, row), hasLesserModel(records.books[number].model) { return false }
-        guard case .file(let content, _) = head.entry.content else { return true }
+        // (Who deletes a file that cannot be read here says so in a set that is held as well.)
+        guard case .file(let content, _) = head.entry.content else {
+            return !records.held.hasSave(of: row.path, by: ownParty.other)
+        }
         return records.books[number].hasSaved(content, at: row.path)
     }
 
@@ -225,7 +241,9 @@ extension Node {
         // It has got another number.
         if stored.bytes.isEmpty { return nil }
         guard let (number, set) = decoded(stored) else {
-            records.held.hold(stored) { [books = records.books] needs in books.contains { $0.reads(needs) } }
+            records.held.hold(stored, unread: unread(stored)) { [books = records.books] needs in
+                books.contains { $0.reads(needs) }
+            }
             return nil
         }
         guard let admitted = records.held.admit(stored, set, records.books[number].model, by: ownParty) else {
@@ -262,19 +280,22 @@ extension Node {
         records.before = records.known.own
         records.beginHearing()
         refreshRecords(showing: nil, into: &effects)
+        for path in records.held.unreadPaths { records.toMatch[path] = true }
         records.isLoaded = true
         for number in records.books.indices { enqueue(.adoptRecords(number, after: nil)) }
     }
 
     /// The sets in their order, and all of them: what a node had lost has come back.
     mutating func reloadRecords(_ answers: inout Answers, into effects: inout Effects) {
-        let old = records.books
+        let (old, held) = (records.books, records.held)
         let lastLost = session.lastLost
         session.lastLost = nil
         let unknown =
             lastLost == nil
             ? []
-            : ownSets(in: old).filter { $0.set.position > knownToBoth && session.givenBack[$0.set.position] != true }
+            : ownSets(in: old, held).filter {
+                $0.set.position > knownToBoth && session.givenBack[$0.set.position] != true
+            }
         let isUnknown = SortedMap(unknown.map { ($0.set.position, true) })
         emptyBooks()
         for stored in answers.changeSets() + [lastLost].compactMap(\.self)
@@ -307,9 +328,10 @@ extension Node {
         watchContests(into: &effects)
     }
 
-    func ownSets(in books: [RecordBook]) -> [(number: Int, set: ChangeSet)] {
-        books.indices.flatMap { number in
-            books[number].space.history.filter { $0.author == ownParty }.map { (number, $0) }
+    func ownSets(in books: [RecordBook], _ held: HeldSets) -> [(number: Int, set: ChangeSet)] {
+        books.indices.flatMap { number -> [(number: Int, set: ChangeSet)] in
+            let unread = held.unread.filter { $0.needs.model == books[number].model.name }
+            return (books[number].space.history + unread).filter { $0.author == ownParty }.map { (number, $0) }
         }.sorted { $0.set.position < $1.set.position }
     }
 

@@ -236,14 +236,17 @@ extension Node {
     /// The peer has what there is to have.
     var recordsAreShared: Bool {
         guard keepsRecords else { return true }
-        return session.sharesRecords && session.setsTaken.map { $0 >= records.known.own } ?? false
+        return session.sharesRecords && records.held.unread.isEmpty
+            && session.setsTaken.map { $0 >= records.known.own } ?? false
     }
 
     // MARK: Bytes
 
     /// Nil for what no set may be: beyond what a reader takes.
     func encoded(_ set: ChangeSet, of number: Int) -> [UInt8]? {
-        ChangeSetCodec.encode(set, base: base(of: set.author, set.position.epoch, number))
+        let base = base(of: set.author, set.position.epoch, number)
+        // What was saved there in between is not in this book, and who reads it has another base.
+        return ChangeSetCodec.encode(set) { records.held.hasSave(of: $0, by: set.author) ? nil : base($0) }
     }
 
     /// Nil for a set of a model that this node does not have, or of a newer program: it is kept until it can be read.
@@ -254,12 +257,23 @@ extension Node {
             let number = records.books.firstIndex(where: { $0.reads(prologue.needs) })
         else { return nil }
         let decoded = ChangeSetCodec.decode(
-            stored.bytes, base: base(of: prologue.author, prologue.position.epoch, number)
-        ) { bytes in
-            ContentHasher.chunks(of: bytes, limits.chunking).contentID
-        }
-        if case .set(let set) = decoded { return (number, set) }
+            stored.bytes, base: base(of: prologue.author, prologue.position.epoch, number),
+            hash: { contentDigest(of: $0) })
+        if case .set(let set) = decoded, set.isReadable(by: records.books[number].model) { return (number, set) }
         return nil
+    }
+
+    /// A set of a model that is here, in a version that is not, which its author could not read either. (Its files are whole.)
+    func unread(_ stored: StoredChangeSet) -> ChangeSet? {
+        guard let prologue = ChangeSetCodec.prologue(of: stored.bytes),
+            records.books.contains(where: { $0.model.name == prologue.needs.model }),
+            case .set(let set) = ChangeSetCodec.decode(stored.bytes, hash: { contentDigest(of: $0) })
+        else { return nil }
+        return set.isUnread ? set : nil
+    }
+
+    private func contentDigest(of bytes: [UInt8]) -> Digest {
+        ContentHasher.chunks(of: bytes, limits.chunking).contentID
     }
 
     private func base(of author: Party, _ epoch: Epoch, _ number: Int) -> ChangeSetCodec.Base {

@@ -224,18 +224,28 @@ extension Node {
         _ paths: [Path], of number: Int, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
     ) {
         var group = SaveGroup(records.books[number], awaitsFirstImport: records.awaitsFirstImport)
+        var unread = SortedMap<Int, SaveGroup>()
         for path in paths {
             guard let finding = records.found[path] else { continue }
             if isKnownState(finding, at: path, number) {
                 settleKnown(finding, rows[path], at: path, in: &batch, into: &effects)
                 continue
             }
-            if let refusal = group.add(path, finding, over: rows[path]?.disk?.entry.content) {
+            let isInsisting = formats.insisted.removeValue(forKey: path) != nil
+            let shown = shownBytes(rows[path], number)
+            switch group.add(path, finding, over: shown, insisting: isInsisting) {
+            case .taken: break
+            case .newer(let version):
+                let more = SaveGroup(records.books[number], awaitsFirstImport: false, unreadVersion: version)
+                _ = unread[version, default: more].add(path, finding, over: shown, insisting: isInsisting)
+            case .downgrade: putBeside(finding, rows[path], at: path, in: &batch, into: &effects)
+            case .refused(let refusal):
                 let key = AlertKey(code: refusal.code, subject: path.bytes, format: refusal.format)
                 let facts = AlertFacts(writer: refusal.format.map { _ in .own }, detail: refusal.detail)
                 hold(path, key, rows, facts, in: &batch, into: &effects)
             }
         }
+        for (_, saves) in unread { tellUnread(saves, of: number, rows, in: &batch, into: &effects) }
         guard !group.isEmpty else { return }
         var ahead = clock
         let made = changeSet(of: group, number, at: ahead.tick(wallMilliseconds: now.wallMilliseconds))
@@ -261,6 +271,14 @@ extension Node {
             return
         }
         records.invalidSince = nil
+        clock = ahead
+        log(set, of: group, number, rows, in: &batch, into: &effects)
+    }
+
+    mutating func log(
+        _ set: ChangeSet, of group: SaveGroup, _ number: Int, _ rows: RowMap, in batch: inout Batch,
+        into effects: inout Effects
+    ) {
         guard let bytes = encoded(set, of: number) else {
             let facts = AlertFacts(detail: "It is one save with too much in it for a change set.")
             for path in group.findings.map(\.path) {
@@ -269,7 +287,6 @@ extension Node {
             }
             return
         }
-        clock = ahead
         logSet(set, bytes, of: number, in: &batch)
         settle(group, seeing: set.seen[ownParty.other], rows, in: &batch, into: &effects)
     }
@@ -382,17 +399,22 @@ extension Node {
 
     /// Nothing is noted of a set that nobody could read.
     mutating func logSet(_ set: ChangeSet, _ bytes: [UInt8], of number: Int, in batch: inout Batch) {
-        batch.add(.putChangeSet(StoredChangeSet(.own, set.position, bytes)))
+        let stored = StoredChangeSet(.own, set.position, bytes)
+        batch.add(.putChangeSet(stored))
         records.epochHasBegun = true
         records.known.own = set.position
         records.noteOwn(set.position)
-        records.books[number].note(AdmittedSet(made: set))
+        if set.isUnread {
+            noteStored(stored)
+        } else {
+            records.books[number].note(AdmittedSet(made: set))
+        }
     }
 
     /// By somebody who had the folder before him: what of the peer's sets it did not show yet he has not seen. It has shown what
     /// was promised, and was gone through before that. It shows nothing of what is held: of that only who writes to other records
     /// may be said to have seen it.
-    private func changeSet(of group: SaveGroup, _ number: Int, at time: HybridTime) -> ChangeSet {
+    func changeSet(of group: SaveGroup, _ number: Int, at time: HybridTime) -> ChangeSet {
         let shown = group.findings.map { min($0.finding.seen, records.unshown[$0.path] ?? $0.finding.seen) }
         // What would go with what he has deleted and was not there to be seen, he has not seen.
         let seen = (shown + group.unseenGoing).min()
@@ -404,9 +426,9 @@ extension Node {
         if peer > records.readable, records.held.concern(operations, records.books[number].model, by: ownParty.other) {
             let readable = max(records.readable, record.setMarks.promised)
             let own = group.operations(of: ownParty.other, seenThrough: readable)
-            return changeSet(own, files, of: number, at: time, seeing: readable)
+            return changeSet(own, files, of: number, at: time, seeing: readable, needs: group.needs)
         }
-        return changeSet(operations, files, of: number, at: time, seeing: peer)
+        return changeSet(operations, files, of: number, at: time, seeing: peer, needs: group.needs)
     }
 
     /// Written by a node that did not know that it was set back: the peer would never take it, because it has later ones. By
@@ -416,21 +438,23 @@ extension Node {
         for (number, old) in sets {
             batch.add(.putChangeSet(StoredChangeSet(.own, old.position, [])))
             let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
-            let set = changeSet(old.operations, old.files, of: number, at: time, seeing: old.seen[ownParty.other])
+            let set = changeSet(
+                old.operations, old.files, of: number, at: time, seeing: old.seen[ownParty.other],
+                needs: old.isUnread ? old.needs : records.books[number].needs)
             if let bytes = encoded(set, of: number) { logSet(set, bytes, of: number, in: &batch) }
         }
     }
 
     func changeSet(
         _ operations: [Operation], _ files: [ChangeSet.SavedFile], of number: Int, at time: HybridTime,
-        seeing peer: LogPosition
+        seeing peer: LogPosition, needs: Needs
     ) -> ChangeSet {
         var seen = Applied.none
         seen[ownParty] = records.known.own
         seen[ownParty.other] = peer
         return ChangeSet(
             author: ownParty, position: nextSetPosition, time: time, seen: seen, operations: operations, files: files,
-            needs: records.books[number].needs)
+            needs: needs)
     }
 
     private var nextSetPosition: LogPosition {

@@ -7,6 +7,8 @@ struct RecordBook: Sendable {
     let model: Model
     /// Of the file that the model was read from.
     let digest: Digest
+    /// By which the version of a file is read that the model is not about any more: a conflict copy.
+    let formatRule: FormatRule
     private let chunking: ChunkerParameters
     private(set) var space: RecordSpace
     /// Sets that the view does not know yet.
@@ -74,6 +76,7 @@ struct RecordBook: Sendable {
     init(_ installed: InstalledModel, chunking: ChunkerParameters) {
         model = installed.model
         digest = installed.digest
+        formatRule = FormatRule(of: installed.model)
         self.chunking = chunking
         space = RecordSpace(model: installed.model)
     }
@@ -263,20 +266,30 @@ struct RecordBook: Sendable {
             let isLatest = saves[file.path]?[set.author].map { $0.position < saved.position } ?? true
             if isLatest { saves[file.path, default: Saves()][set.author] = saved }
         }
+        if !set.isUnread { noteWrites(of: set) }
+        news.append(set)
+        weight += set.weight
+    }
+
+    private mutating func noteWrites(of set: ChangeSet) {
         for operation in set.operations {
             let last = writers[operation.record]?[set.author] ?? .none
             writers[operation.record, default: .none][set.author] = max(last, set.position)
             let write = Write(time: set.time, author: set.author)
             latest[operation.record] = latest[operation.record].map { $0.time < write.time ? write : $0 } ?? write
         }
-        news.append(set)
-        weight += set.weight
     }
 
     /// The paths at which something else is to stand since the last time.
     mutating func refresh() -> [Path] {
         guard !news.isEmpty else { return [] }
-        let change = space.add(news)
+        var change = space.add(news.filter { !$0.isUnread })
+        // What they mean follows from what their authors had seen, and that is there by now.
+        for set in news.filter(\.isUnread).sorted(by: { $0.precedes($1) }) {
+            let read = set.reading(by: model, after: space.history, forgotten: space.forgotten)
+            noteWrites(of: read)
+            change += space.add([read])
+        }
         news = []
         repairs.quarantined += change.quarantined.count
         repairs.repaired += change.repaired.count
@@ -294,8 +307,8 @@ struct RecordBook: Sendable {
     /// A clone is written into what its original was saved as.
     private func base(of path: Path, _ renderer: RecordRenderer) -> ChangeSet.SavedFile? {
         guard let content = renderer.base(of: path) else { return nil }
-        if let own = saves[path]?.latest?.file { return own }
-        return saves.lazy.compactMap(\.value.latest?.file).first { $0.content == content }
+        if let own = saves[path] { return own.latestFirst.first { $0.file.content == content }?.file }
+        return saves.lazy.flatMap(\.value.latestFirst).first { $0.file.content == content }?.file
     }
 
     private func file(at path: Path, _ renderer: RecordRenderer) -> File? {

@@ -5,12 +5,22 @@ import SyncModel
 struct SaveGroup {
     private let book: RecordBook
     private let awaitsFirstImport: Bool
+    /// That of all its files, if the model does not read it: what they say is for somebody whose model does.
+    private let unreadVersion: Int?
+    private var overwritten = SortedMap<Path, Overwritten>()
     private(set) var findings: [(path: Path, finding: RecordState.Finding)] = []
     private var saves = SortedMap<Path, Differ.Save>()
 
-    init(_ book: RecordBook, awaitsFirstImport: Bool) {
+    init(_ book: RecordBook, awaitsFirstImport: Bool, unreadVersion: Int? = nil) {
         self.book = book
         self.awaitsFirstImport = awaitsFirstImport
+        self.unreadVersion = unreadVersion
+    }
+
+    /// What a reader of its set must have.
+    var needs: Needs {
+        guard let unreadVersion else { return book.needs }
+        return Needs(model: book.model.name, modelVersion: unreadVersion, features: [Needs.unreadSaves])
     }
 
     var isEmpty: Bool { findings.isEmpty }
@@ -30,32 +40,51 @@ struct SaveGroup {
         }
     }
 
-    /// Why the file cannot be taken for what its model says; nil if it can.
-    mutating func add(_ path: Path, _ finding: RecordState.Finding, over shown: Content?) -> Refusal? {
+    enum Judgement {
+        case taken
+        /// The file cannot be taken for what its model says.
+        case refused(Refusal)
+        /// It is in this version, which the model does not read.
+        case newer(Int)
+        /// What it took the place of is in a later version.
+        case downgrade
+    }
+
+    /// `shown` is what the folder showed before the save; what was there before anybody told of it counts as new. Whoever insists puts
+    /// an earlier version in the place of a later one on purpose.
+    mutating func add(
+        _ path: Path, _ finding: RecordState.Finding, over shown: [UInt8]?, insisting: Bool
+    ) -> Judgement {
+        let before = shown.flatMap { book.document($0, at: path) }
         var after: RecordDocument?
         if let saved = finding.saved {
-            if saved.bytes.isEmpty { return Refusal(.formatZeroLength) }
+            if saved.bytes.isEmpty { return .refused(Refusal(.formatZeroLength)) }
             let document: RecordDocument
             do throws(DocumentFault) {
                 document = try saved.document.get()
             } catch {
-                return Refusal(.formatCorrupt, error.sentence)
+                return .refused(Refusal(.formatCorrupt, error.sentence))
             }
-            if let refusal = book.model.refusal(of: document) { return refusal }
             if awaitsFirstImport, document.ids.contains(where: book.model.isSingleton) {
-                return Refusal(.waitingFirstImport)
+                return .refused(Refusal(.waitingFirstImport))
+            }
+            switch document.version(at: book.model.versionAt) {
+            case .unknown(let text):
+                let detail = "Instead of a version there is: \(Path.escape(text))."
+                return .refused(Refusal(.formatUnknown, detail, book.formatRule.finding(nil)))
+            case .absent, .number:
+                let version = book.model.version(of: document)
+                if !insisting, let before, version < book.model.version(of: before) { return .downgrade }
+                if version > Int(book.formatRule.supports.upperBound), version != unreadVersion {
+                    return .newer(version)
+                }
             }
             after = document
         }
         findings.append((path, finding))
-        saves[path] = Differ.Save(before: document(shown, at: path), after: after)
-        return nil
-    }
-
-    /// What the folder showed before the save. What was there before anybody told of it counts as new.
-    private func document(_ shown: Content?, at path: Path) -> RecordDocument? {
-        guard case .file(let content, _)? = shown, let bytes = book.bytes(of: content, at: path) else { return nil }
-        return book.document(bytes, at: path)
+        saves[path] = Differ.Save(before: before, after: after)
+        if unreadVersion != nil { overwritten[path] = Overwritten(bytes: before == nil ? nil : shown) }
+        return .taken
     }
 
     /// Of somebody who had seen the sets of `peer` up to there, but for what his folder did not show.
@@ -83,7 +112,10 @@ struct SaveGroup {
     }
 
     func files(under lock: (Path, Stat?) -> SaveLock?) -> [ChangeSet.SavedFile] {
-        findings.map { path, finding in file(at: path, finding).saved(under: lock(path, finding.stat)) }
+        findings.map { path, finding in
+            let file = file(at: path, finding).saved(under: lock(path, finding.stat))
+            return overwritten[path].map(file.unread) ?? file
+        }
     }
 
     private func file(at path: Path, _ finding: RecordState.Finding) -> ChangeSet.SavedFile {
@@ -183,22 +215,12 @@ extension ChangeSet {
 
 extension Model {
     fileprivate func isSingleton(_ id: RecordID) -> Bool { entity(id.entity)?.isSingleton == true }
+}
 
-    /// Why a document is in no version that this model reads; nil if it is. One that does not say its version is as old as the first
-    /// there was.
-    fileprivate func refusal(of document: RecordDocument) -> SaveGroup.Refusal? {
-        let newest = reads.max() ?? version
-        let range = UInt32(clamping: reads.min() ?? newest)...UInt32(clamping: newest)
-        switch document.version(at: versionAt) {
-        case .absent: return nil
-        case .number(let number):
-            guard number > newest else { return nil }
-            let finding = FormatFinding(found: UInt32(clamping: number), reads: range, node: .own)
-            return SaveGroup.Refusal(.formatNewer, "", finding)
-        case .unknown(let text):
-            let finding = FormatFinding(found: nil, reads: range, node: .own)
-            return SaveGroup.Refusal(.formatUnknown, "Instead of a version there is: \(Path.escape(text)).", finding)
-        }
+extension FormatRule {
+    /// A document is in a version that its model does not read, or in none that makes sense.
+    func finding(_ version: Int?) -> FormatFinding {
+        FormatFinding(found: version.map { UInt32(clamping: $0) }, reads: supports, node: .own)
     }
 }
 
