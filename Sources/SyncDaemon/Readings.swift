@@ -137,9 +137,8 @@ enum AlertReading {
             )
         }
         return (
-            "This file of records is in version \(found); the model on \(node) reads \(words(reads)). The file stays as it is where it "
-                + "was saved, both nodes have it, and nothing is merged into it; what the other node shows stays as it was. Other "
-                + "files go on.",
+            "This file of records is in version \(found); the model on \(node) reads \(words(reads)). It stands on both nodes "
+                + "as it was saved, and nothing is merged into it. Other files go on.",
             "Install a model on \(node) that reads version \(found), and restart syncd: what was saved on both nodes is merged then, and the "
                 + "message goes by itself."
         )

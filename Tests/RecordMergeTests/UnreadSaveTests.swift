@@ -50,6 +50,12 @@ struct UnreadSaveTests {
             forgetful.forget(.none)
             #expect(forgetful.view.bases == space.view.bases)
         }
+        // It stays in that version, whichever was written last.
+        let other = try story.meanwhile(["p/a.json": #"{"v": 1, "t": "a", "y": 2}"#])
+        let merged = RecordSpace(of: story.history + [later, other], model: story.model)
+        let base = try RecordDocument(parsing: later.files[0].bytes ?? [], at: path, model: story.model)
+        let text = merged.renderer.rendered(path, base: base).map { String(decoding: $0, as: UTF8.self) }
+        #expect(text == #"{"v": 2, "t": "later", "x": 1, "y": 2}"#)
         // To a model of one version all files are in that: the last counts.
         let space = RecordSpace(of: story.history + [later, earlier], model: story.old)
         #expect(space.view.bases[path] == earlier.files[0].content)

@@ -94,12 +94,19 @@ public struct RecordRenderer {
         _ record: RecordView.Record, over content: RecordDocument.Content, _ json: JSONDocument,
         _ editor: inout JSONEditor
     ) {
-        for (name, value) in record.values where name != .location && content.values[name] != value {
+        for (name, value) in record.values
+        where name != .location && content.values[name] != value && !isVersion(name, at: content.place) {
             put(value, name, at: content.place, json, &editor)
         }
-        for (name, _) in content.values where name != .location && record.values[name] == nil {
+        for (name, _) in content.values
+        where name != .location && record.values[name] == nil && !isVersion(name, at: content.place) {
             if let member = json.member(name.bytes, of: content.place) { editor.remove(member) }
         }
+    }
+
+    /// A document is in the version of its base, whoever has written which into others.
+    private func isVersion(_ name: PropertyName, at place: JSONDocument.Place) -> Bool {
+        place == .root && model.versionAt.tokens.count == 1 && model.versionAt.tokens.first == name.bytes
     }
 
     private func writeLinks(

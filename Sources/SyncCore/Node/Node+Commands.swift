@@ -160,10 +160,8 @@ extension Node {
         let allWait = plan.tasks.allSatisfy { $0.value.state == .claiming }
         let waitsForPeer = !session.isLive || session.peerIsPaused || session.peerHeld > 0
         let isAnyLeft = counts.unsettled > 0 || !lockedSaves.isEmpty || !watch.unreadable.isEmpty
-        // With other models there nobody can say that both show the same, and what no model here reads the other node does not show: that
-        // waits for a person.
-        let lacksModels = session.peerSets != nil && !session.sharesRecords || !records.held.unread.isEmpty
-        let waitsForModels = !isAnyLeft && keepsRecords && lacksModels
+        // With other models there nobody can say that both show the same: that waits for a person.
+        let waitsForModels = !isAnyLeft && keepsRecords && session.peerSets != nil && !session.sharesRecords
         return isAnyLeft && allWait || waitsForPeer || waitsForModels ? .waiting : .syncing
     }
 
@@ -182,9 +180,7 @@ extension Node {
                 since[path] = Int64(clamping: entry.time.wallMilliseconds)
             }
         }
-        return since.map {
-            Status.Pending(path: $0.key, reason: outgoingReason(of: $0.key), sinceMilliseconds: $0.value)
-        }
+        return since.map { Status.Pending(path: $0.key, reason: outgoingReason, sinceMilliseconds: $0.value) }
     }
 
     /// Saves of records that are told of when the lock ends that they were made under.
@@ -200,12 +196,7 @@ extension Node {
     public func reasonNotInSync(_ row: Row) -> MessageCode? {
         if row.isUnsettled { return reason(for: row) }
         if lockedSaves.contains(key: row.path) { return .lockHeld }
-        return record.peer != nil && row.version.own > record.applied ? outgoingReason(of: row.path) : nil
-    }
-
-    /// What no model here reads the other node does not show either, whoever has it.
-    private func outgoingReason(of path: Path) -> MessageCode {
-        records.held.hasUnread(path) && outgoingReason == .waitingPeer ? .formatNewer : outgoingReason
+        return record.peer != nil && row.version.own > record.applied ? outgoingReason : nil
     }
 
     private var outgoingReason: MessageCode {

@@ -20,6 +20,8 @@ struct HeldSets: Sendable {
     private(set) var unread: [ChangeSet] = []
     /// Their places in `unread`, by what they save.
     private var unreadPlaces = SortedMap<Path, [Int]>()
+    /// What the peer has saved by one of them, and nobody has looked for in the folder yet.
+    private var unreadNews: [Path] = []
     /// The last set of the peer that is in the view.
     private var lastRead = LogPosition.none
 
@@ -41,9 +43,15 @@ struct HeldSets: Sendable {
 
     /// Saved by somebody whose model does not read it, and here nobody reads it either.
     struct UnreadSave {
-        let author: Party
-        let version: Int
+        let set: ChangeSet
         let file: ChangeSet.SavedFile
+
+        var version: Int { self.set.needs.modelVersion }
+
+        /// It stays where both have been saved.
+        func precedes(_ other: UnreadSave) -> Bool {
+            version == other.version ? set.precedes(other.set) : version < other.version
+        }
     }
 
     /// It cannot be read here; `isRead` tells of which models it can. Of an unread one its files are told of, one by one.
@@ -51,6 +59,7 @@ struct HeldSets: Sendable {
         note(stored)
         if let set {
             for file in set.files { unreadPlaces[file.path, default: []].append(unread.count) }
+            if stored.author == .peer { unreadNews += set.files.map(\.path) }
             unread.append(set)
             note(set.operations.map(\.record), set.files.map(\.path), set.author, set.position)
             return
@@ -87,15 +96,19 @@ struct HeldSets: Sendable {
     /// Paths of which an unread state is known.
     var unreadPaths: [Path] { Array(unreadPlaces.keys) }
 
-    func hasUnread(_ path: Path) -> Bool { unreadPlaces.contains(key: path) }
+    mutating func takeUnreadNews() -> [Path] {
+        defer { unreadNews = [] }
+        return unreadNews
+    }
+
+    /// Nothing is held but what the folders show: whoever goes on with it has seen it.
+    var areShown: Bool { count == unread.count }
 
     func unreadSave(of content: Content, at path: Path) -> UnreadSave? {
         guard case .file(let id, _) = content, let places = unreadPlaces[path] else { return nil }
         return places.lazy.reversed().compactMap { [unread] place in
             let set = unread[place]
-            return set.files.first { $0.path == path && $0.content == id }.map {
-                UnreadSave(author: set.author, version: set.needs.modelVersion, file: $0)
-            }
+            return set.files.first { $0.path == path && $0.content == id }.map { UnreadSave(set: set, file: $0) }
         }.first
     }
 
@@ -106,6 +119,8 @@ struct HeldSets: Sendable {
     /// Somebody who had seen a held set goes on with what that did.
     func areNeeded(by set: ChangeSet, _ model: Model) -> Bool {
         guard !writers.isEmpty else { return false }
+        // What is gone is gone, whatever it was.
+        if areShown, set.operations.allSatisfy({ $0.action == .delete }) { return false }
         return set.touched(model).contains { record in
             guard let first = writers[record] else { return false }
             return [Party.first, .second].contains { author in

@@ -31,7 +31,7 @@ extension Node {
         var ahead = clock
         let time = ahead.tick(wallMilliseconds: now.wallMilliseconds)
         let model = records.books[number].model
-        let isUnshown = records.held.concern(operations, model, by: ownParty.other)
+        let isUnshown = !records.held.areShown && records.held.concern(operations, model, by: ownParty.other)
         let seen = isUnshown ? records.readable : records.known.peer
         let set = changeSet(
             operations, [], of: number, at: time, seeing: seen, needs: records.books[number].needs)

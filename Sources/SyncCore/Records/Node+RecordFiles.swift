@@ -15,6 +15,10 @@ extension Node {
                 if let seen, !records.unshown.contains(key: path) { records.unshown[path] = seen }
             }
         }
+        for path in records.held.takeUnreadNews() {
+            records.toMatch[path] = true
+            if let seen, !records.unshown.contains(key: path) { records.unshown[path] = seen }
+        }
         for number in records.books.indices { records.shelf.note(records.books[number].takeReshelved()) }
         if isChanged { reconsiderSaves() }
         watchContests(into: &effects)
@@ -29,7 +33,14 @@ extension Node {
         records.dueAt = records.dueAt ?? now.monotonicMilliseconds + limits.saveQuietMilliseconds
     }
 
-    /// What is to stand at the path.
+    /// What is to stand at the path: what comes of the change sets, unless somebody has saved there what no model here reads.
+    func recordEntry(of row: Row, _ number: Int) -> Entry {
+        if let save = unreadSave(of: row), let content = save.file.content {
+            return unreadFile(content, at: row.path)?.entry ?? .absent
+        }
+        return recordEntry(at: row.path, number)
+    }
+
     func recordEntry(at path: Path, _ number: Int) -> Entry {
         records.books[number].files[path]?.entry ?? .absent
     }
@@ -44,8 +55,7 @@ extension Node {
     mutating func isMatched(_ row: Row) -> Bool {
         guard let number = book(of: row.path) else { return true }
         guard !records.found.contains(key: row.path) else { return false }
-        if isOwnUnread(row) { return true }
-        let wanted = recordEntry(at: row.path, number)
+        let wanted = recordEntry(of: row, number)
         if agrees(row, wanted) { return true }
         records.toMatch[row.path] = true
         return false
@@ -101,7 +111,7 @@ extension Node {
     mutating func noteShown(_ row: Row) {
         guard records.unshown.contains(key: row.path), let number = book(of: row.path) else { return }
         let shown = row.disk?.entry.content ?? .absent
-        guard shown == recordEntry(at: row.path, number).content else { return }
+        guard shown == recordEntry(of: row, number).content else { return }
         records.noteShown(row.path, at: now.monotonicMilliseconds)
         records.books[number].forgetOlder(at: row.path)
     }
@@ -131,7 +141,7 @@ extension Node {
                 records.awaited[path] = now.monotonicMilliseconds + limits.saveQuietMilliseconds
                 continue
             }
-            if match(path, to: recordEntry(at: path, number), &rows, in: &batch, into: &effects) {
+            if match(path, number, &rows, in: &batch, into: &effects) {
                 matched.append(path)
             }
         }
@@ -141,21 +151,13 @@ extension Node {
 
     /// True if the row says now what is wanted, and it is to be put there. (Who plans any other is told to match it once more.)
     private mutating func match(
-        _ path: Path, to wanted: Entry, _ rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
+        _ path: Path, _ number: Int, _ rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
     ) -> Bool {
         let old = rows[path]
         var row = old ?? Row(path: path)
+        let wanted = recordEntry(of: row, number)
+        watchUnread(row, before: nil, into: &effects)
         guard row.condition == .normal || row.condition == .damaged else { return false }
-        if unreadSave(of: row) != nil {
-            watchUnread(row, before: nil, into: &effects)
-            if isOwnUnread(row) {
-                if row.needsApply { plan.want(path) }
-                return row.needsApply
-            }
-            wait(&row, .formatNewer)
-            put(row, replacing: old, in: &batch, into: &effects)
-            return false
-        }
         if agrees(row, wanted), row.needsApply || isShown(row) {
             if row.needsApply { plan.want(path) } else { records.noteShown(path, at: now.monotonicMilliseconds) }
             return row.needsApply
@@ -167,7 +169,10 @@ extension Node {
             return false
         }
         if !wanted.isAbsent { reviveParents(of: path, &rows, in: &batch, into: &effects) }
+        let owesCopy = row.owesCopy && row.disk?.entry.content != wanted.content
         decree(wanted, &row, in: &batch)
+        // What is in an earlier version goes beside all the same.
+        row.owesCopy = owesCopy
         put(row, replacing: old, in: &batch, into: &effects)
         rows[path] = row
         return true
@@ -206,6 +211,7 @@ extension Node {
     /// The peer tells of a save in a change set before it does in its log, unless it does not know the model. Who cannot read every
     /// set does not overrule what it does not know: two nodes of different views would do so in turn, without end.
     private func isExplained(_ row: Row) -> Bool {
+        if unreadSave(of: row) != nil { return true }
         if records.held.hasSave(of: row.path, by: ownParty), let number = book(of: row.path),
             case .file(let content, _)? = row.head(by: .own)?.entry.content,
             !records.books[number].hasSaved(content, at: row.path)
@@ -365,7 +371,7 @@ extension Node {
             }
             if records.books[number].hasSaved(row.path) || records.held.hasSave(of: row.path) || isHeldDelete(row) {
                 // How much of the peer's it shows beyond what was promised, nobody knows any more.
-                let isShown = recordEntry(at: row.path, number).content == disk.entry.content
+                let isShown = recordEntry(of: row, number).content == disk.entry.content
                 if !isShown { records.unshown[row.path] = record.setMarks.promised }
                 continue
             }

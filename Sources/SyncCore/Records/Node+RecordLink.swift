@@ -236,8 +236,7 @@ extension Node {
     /// The peer has what there is to have.
     var recordsAreShared: Bool {
         guard keepsRecords else { return true }
-        return session.sharesRecords && records.held.unread.isEmpty
-            && session.setsTaken.map { $0 >= records.known.own } ?? false
+        return session.sharesRecords && session.setsTaken.map { $0 >= records.known.own } ?? false
     }
 
     // MARK: Bytes

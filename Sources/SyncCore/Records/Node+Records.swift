@@ -423,7 +423,9 @@ extension Node {
         let files = group.files { path, stat in
             claims.lock(over: path, written: stat?.changed.milliseconds, at: now.wallMilliseconds)
         }
-        if peer > records.readable, records.held.concern(operations, records.books[number].model, by: ownParty.other) {
+        if peer > records.readable, !records.held.areShown,
+            records.held.concern(operations, records.books[number].model, by: ownParty.other)
+        {
             let readable = max(records.readable, record.setMarks.promised)
             let own = group.operations(of: ownParty.other, seenThrough: readable)
             return changeSet(own, files, of: number, at: time, seeing: readable, needs: group.needs)

@@ -1,25 +1,16 @@
 import RecordMerge
 import SyncModel
 
-/// Documents of records in a later version than the model here reads: what a program that knows more has saved in this folder. They go to
-/// the other node whole, as a change set of that version (`ChangeSet.isUnread`), which is held wherever nobody reads it, and stay as they are: no
-/// program of an earlier version takes their place, and nothing is merged into them.
+/// Documents of records in a later version than the model here reads: what a program that knows more has saved. They go to the other node
+/// whole, as a change set of that version (`ChangeSet.isUnread`), which is held wherever nobody reads it, and stand in both folders as they were
+/// saved: nothing is merged into them, and no program of an earlier version takes their place. What else was saved there is told by its sets, and
+/// comes of them once somebody reads all.
 extension Node {
-    /// Of what the row says about the file, the first that a held set has saved and nobody here reads.
+    /// Of what the logs say of the file, what a held set has saved and nobody here reads; of two such states the one that stays.
     func unreadSave(of row: Row) -> HeldSets.UnreadSave? {
         guard !records.held.unread.isEmpty, book(of: row.path) != nil else { return nil }
-        let contents = [resolution(of: row).entry.content] + row.heads.map(\.entry.content)
-        let shown = row.owesCopy ? nil : row.disk?.entry.content
-        return (contents + [shown].compactMap(\.self)).lazy.compactMap { [held = records.held] content in
-            held.unreadSave(of: content, at: row.path)
-        }.first
-    }
-
-    /// It was saved in this folder, and both nodes say that it stands.
-    func isOwnUnread(_ row: Row) -> Bool {
-        guard book(of: row.path) != nil else { return false }
-        let save = records.held.unreadSave(of: resolution(of: row).entry.content, at: row.path)
-        return save?.author == ownParty
+        let saves = row.heads.compactMap { records.held.unreadSave(of: $0.entry.content, at: row.path) }
+        return saves.max { $0.precedes($1) }
     }
 
     func unreadFile(_ content: ContentID, at path: Path) -> RecordBook.File? {
@@ -34,7 +25,7 @@ extension Node {
     /// What the folder showed at the path, or is to show again once what took its place has made room.
     func shownBytes(_ row: Row?, _ number: Int) -> [UInt8]? {
         guard let row, let disk = row.disk else { return nil }
-        let shown = row.owesCopy ? resolution(of: row).entry.content : disk.entry.content
+        let shown = row.owesCopy ? recordEntry(of: row, number).content : disk.entry.content
         guard case .file(let content, _) = shown else { return nil }
         return records.books[number].bytes(of: content, at: row.path)
             ?? records.held.unreadSave(of: shown, at: row.path)?.file.bytes
@@ -92,7 +83,7 @@ extension Node {
         let finding = records.books[number].formatRule.finding(save.version)
         return (
             AlertKey(code: .formatNewer, subject: row.path.bytes, format: finding),
-            AlertFacts(writer: save.author == ownParty ? .own : .peer)
+            AlertFacts(writer: save.set.author == ownParty ? .own : .peer)
         )
     }
 }
