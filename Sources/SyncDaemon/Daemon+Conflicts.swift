@@ -53,8 +53,9 @@ extension Daemon {
         }
     }
 
-    /// Of a copy that is not in the folder any more the alert tells, as long as it is remembered.
+    /// Of a copy that is not in the folder any more the alert tells, as long as it is remembered. Of a document of records no row tells the version.
     private func isDowngrade(_ conflict: NodeHost.Conflict) -> Bool {
+        if host.hasLostByFormat(conflict.copy) { return true }
         if let isDowngrade = conflict.isDowngrade { return isDowngrade }
         guard let path = conflict.path, let parts = ConflictName.parts(of: conflict.copy) else { return false }
         let author: Author = parts.node == ConflictName.safeName(of: record.name) ? .own : .peer

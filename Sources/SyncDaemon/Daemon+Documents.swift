@@ -139,7 +139,8 @@ extension Daemon {
     ) {
         let isDirectory = if case .found(let stat)? = found { stat.kind == .directory } else { false }
         let reading = PathReading(
-            path: path, row: row, original: original, copies: copies, found: found,
+            path: path, row: row, original: original, copies: copies, hasLostByFormat: host.hasLostByFormat(path),
+            found: found,
             rule: host.ruleLeavingOut(path, isDirectory: isDirectory), format: models.formats.reader(of: path),
             peerFormats: record.peerFormats,
             alerts: alerts.open.filter { $0.key.subject == path.bytes }.map { ($0.key.code, alertDocument($0)) },

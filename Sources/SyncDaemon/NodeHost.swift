@@ -109,6 +109,8 @@ final class NodeHost {
     /// What the node knows now; no question to it.
     func reasonNotInSync(_ row: Row) -> MessageCode? { driver.node.reasonNotInSync(row) }
 
+    func hasLostByFormat(_ copy: Path) -> Bool { driver.node.hasLostByFormat(copy) }
+
     func ruleLeavingOut(_ path: Path, isDirectory: Bool) -> IgnoreReason? {
         driver.node.ruleLeavingOut(path, isDirectory: isDirectory)
     }

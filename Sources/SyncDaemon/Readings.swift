@@ -186,6 +186,8 @@ struct PathReading {
     let original: Row?
     /// Its conflict copies that nobody has settled.
     var copies: [Path] = []
+    /// A conflict copy of a document of records, in an earlier version than that.
+    var hasLostByFormat = false
     /// Nil if the folder cannot be looked at.
     let found: Inspection.Result?
     let rule: IgnoreReason?
@@ -292,7 +294,8 @@ struct PathReading {
     /// Why a conflict copy has not got the name.
     private func loss(of row: Row) -> String? {
         guard let parts = ConflictName.parts(of: path), row.disk != nil else { return nil }
-        let reason = row.isDowngrade(of: original) ? "it is older in its format" : "it is the earlier one"
+        let isOlder = hasLostByFormat || row.isDowngrade(of: original)
+        let reason = isOlder ? "it is older in its format" : "it is the earlier one"
         let loser = "the version of \(Path.escape(parts.node)) lost because \(reason)"
         return
             "a copy of \"\(original?.path ?? parts.original)\": \(original?.disk == nil ? "that is gone by now" : loser)"

@@ -18,7 +18,7 @@ stamp() { (cd "$world/$1/folder/notes" && stat -c '%i %.9Y' n.json && sha256sum 
 
 # A program that knows more saves on alpha. Both nodes have it and say so, and both say that it cannot be read here.
 note alpha 2 second ', "due": [1, 2]'
-shows() { grep -q "\"title\": \"$2\"" "$world/$1/folder/notes/$3"; }
+shows() { grep -qs "\"title\": \"$2\"" "$world/$1/folder/notes/$3"; }
 soon "beta does not show what nobody reads" shows beta second n.json
 for node in alpha beta; do
     warned() { warns_of "$node" format.newer; }
@@ -45,6 +45,29 @@ settle
 shows alpha second n.json || fail "alpha has lost the newer state: $(cat "$alpha/notes/n.json")"
 same_trees || fail "the trees differ"
 warns_of alpha format.downgrade-held && warns_of beta format.downgrade-held || fail "nobody is told of the downgrades"
+
+# Whoever insists puts the older one there, on both nodes; and whoever deletes deletes.
+for turn in take delete; do
+    case $turn in
+    take)
+        id=$(ctl beta --json conflicts | grep -o '"id":"[^"]*","code":"[a-z.-]*","kind":"downgrade","path":"notes/n.json"' | head -n 1 | cut -d'"' -f4)
+        ctl beta conflicts take "$id" copy >"$world/taken" 2>&1 || fail "the older one cannot be taken: $(cat "$world/taken")"
+        settle
+        grep -q '"version": 1, "title": "blind' "$alpha/notes/n.json" || fail "alpha does not show what was taken: $(cat "$alpha/notes/n.json")"
+        ;;
+    delete)
+        rm "$alpha/notes/n.json"
+        settle
+        [ ! -e "$beta/notes/n.json" ] || fail "what nobody reads cannot be deleted"
+        ;;
+    esac
+    same_trees || fail "the trees differ after the $turn"
+    settled() { ! warns_of alpha format.newer && ! warns_of beta format.newer; }
+    soon "there is a warning of what is gone after the $turn" settled
+    note alpha 2 second ', "due": [1, 2]'
+    soon "beta does not show the next one" shows beta second n.json
+    settle
+done
 
 # After a restart it is as it was.
 stamp beta >"$world/newest"

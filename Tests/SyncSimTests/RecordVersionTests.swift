@@ -53,7 +53,7 @@ struct RecordVersionTests {
 
         private mutating func step() {
             let machine = below(2)
-            switch below(12) {
+            switch below(13) {
             case 0..<6: overwrite(machine)
             case 6:
                 isApart.toggle()
@@ -70,6 +70,7 @@ struct RecordVersionTests {
                 install(version: models[machine] + below(4 - models[machine]), on: machine)
                 tell("\(Self.machines[machine]) kill")
                 tell("\(Self.machines[machine]) start")
+            case 10: delete(machine)
             default: calm(1 + below(9))
             }
         }
@@ -89,6 +90,17 @@ struct RecordVersionTests {
             }
             calm(8)
             if let before, version < before, isAlone, !isWaiting { displaced.append(text) }
+        }
+
+        /// Who has seen a document may delete it, and put anything in its place.
+        private mutating func delete(_ machine: Int) {
+            calm(6)
+            let path = String(1 + below(2))
+            guard shown[machine][path] != nil else { return }
+            tell("\(Self.machines[machine]) rm d/n/\(path)")
+            shown[0][path] = nil
+            shown[1][path] = nil
+            tell("run 5s")
         }
 
         @discardableResult

@@ -37,6 +37,18 @@ public struct Differ {
         return inserts + restores(from: before, to: after) + values + Differ.settled(links, without: deletes) + deletes
     }
 
+    /// Of saves over states that one reader may know and the other not: what makes of either what was saved, each told once.
+    public func operations(for saves: [Save], over others: [Save]) -> [Operation] {
+        let first = operations(for: saves)
+        let more = operations(for: others).filter { operation in
+            !first.contains {
+                $0.record == operation.record
+                    && ($0.action == operation.action || $0.action.isAboutSame(as: operation.action))
+            }
+        }
+        return first + more
+    }
+
     /// A document can outlive its own members: one node deleted it, the other put a record in. Whoever changes them
     /// then makes them anew. So does whoever changes a clone, or what was one when he did.
     private func standing(

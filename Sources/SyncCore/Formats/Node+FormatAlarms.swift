@@ -157,6 +157,9 @@ extension Node {
 
     // MARK: Conflict copies
 
+    /// The conflict copy is in an earlier version than what it is a copy of, or broken.
+    public func hasLostByFormat(_ copy: Path) -> Bool { formats.downgrades.contains(key: copy) }
+
     /// A copy may be a downgrade of its original now, or no more.
     mutating func noteCopies(of path: Path) {
         let contested = alarms.raised.compactMap { $0.key.code == .conflictFile ? Path($0.key.subject) : nil }

@@ -118,9 +118,8 @@ struct HeldSets: Sendable {
 
     /// Somebody who had seen a held set goes on with what that did.
     func areNeeded(by set: ChangeSet, _ model: Model) -> Bool {
-        guard !writers.isEmpty else { return false }
-        // What is gone is gone, whatever it was.
-        if areShown, set.operations.allSatisfy({ $0.action == .delete }) { return false }
+        // What was made on a state that nobody here reads is told so that it can be read without it.
+        guard !writers.isEmpty, !areShown else { return false }
         return set.touched(model).contains { record in
             guard let first = writers[record] else { return false }
             return [Party.first, .second].contains { author in

@@ -233,11 +233,13 @@ extension Node {
             }
             let isInsisting = formats.insisted.removeValue(forKey: path) != nil
             let shown = shownBytes(rows[path], number)
-            switch group.add(path, finding, over: shown, insisting: isInsisting) {
+            let isUnread = rows[path].flatMap { unreadSave(of: $0) } != nil
+            switch group.add(path, finding, over: shown, isUnread: isUnread, insisting: isInsisting) {
             case .taken: break
             case .newer(let version):
                 let more = SaveGroup(records.books[number], awaitsFirstImport: false, unreadVersion: version)
-                _ = unread[version, default: more].add(path, finding, over: shown, insisting: isInsisting)
+                _ = unread[version, default: more].add(
+                    path, finding, over: shown, isUnread: isUnread, insisting: isInsisting)
             case .downgrade: putBeside(finding, rows[path], at: path, in: &batch, into: &effects)
             case .refused(let refusal):
                 let key = AlertKey(code: refusal.code, subject: path.bytes, format: refusal.format)

@@ -8,6 +8,8 @@ struct SaveGroup {
     /// That of all its files, if the model does not read it: what they say is for somebody whose model does.
     private let unreadVersion: Int?
     private var overwritten = SortedMap<Path, Overwritten>()
+    /// Saves over a state that the model does not read: `saves` has them over what the view knows instead.
+    private var overUnread = SortedMap<Path, Differ.Save>()
     private(set) var findings: [(path: Path, finding: RecordState.Finding)] = []
     private var saves = SortedMap<Path, Differ.Save>()
 
@@ -50,10 +52,10 @@ struct SaveGroup {
         case downgrade
     }
 
-    /// `shown` is what the folder showed before the save; what was there before anybody told of it counts as new. Whoever insists puts
-    /// an earlier version in the place of a later one on purpose.
+    /// `shown` is what the folder showed before the save; what was there before anybody told of it counts as new. Of what no model here
+    /// reads (`isUnread`) the view knows nothing. Whoever insists puts an earlier version in the place of a later one on purpose.
     mutating func add(
-        _ path: Path, _ finding: RecordState.Finding, over shown: [UInt8]?, insisting: Bool
+        _ path: Path, _ finding: RecordState.Finding, over shown: [UInt8]?, isUnread: Bool, insisting: Bool
     ) -> Judgement {
         let before = shown.flatMap { book.document($0, at: path) }
         var after: RecordDocument?
@@ -83,6 +85,11 @@ struct SaveGroup {
         }
         findings.append((path, finding))
         saves[path] = Differ.Save(before: before, after: after)
+        if isUnread, unreadVersion == nil {
+            overUnread[path] = saves[path]
+            let known = book.files[path].flatMap { book.document($0.bytes, at: path) }
+            saves[path] = Differ.Save(before: known, after: after)
+        }
         if unreadVersion != nil { overwritten[path] = Overwritten(bytes: before == nil ? nil : shown) }
         return .taken
     }
@@ -97,7 +104,7 @@ struct SaveGroup {
                 unshown[path].map { book.isWritten(record, by: peer, after: $0) } ?? false
             }
         }
-        return differ.operations(for: Array(saves.values))
+        return differ.operations(for: Array(saves.values), over: Array(overUnread.values))
     }
 
     /// Up to where its author has seen the sets of the peer, by what would go with what he has deleted and was not in his folder.
