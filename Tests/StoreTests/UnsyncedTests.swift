@@ -1,4 +1,5 @@
 /// Commits that are not synced: a power cut leaves the state as it was after one of them, and never less than was synced.
+import Dispatch
 import Glibc
 import Store
 import SyncModel
@@ -122,13 +123,14 @@ struct UnsyncedTests {
         try store.commit(StoreBatch([.putRow(Row(path: try place("a")))]))
         try store.commit(StoreBatch([.putRow(Row(path: try place("b")))]))
         disk.hold()
-        let thread = try Helper { _ = Result { try store.sync() } }
+        let syncing = DispatchGroup()
+        DispatchQueue(label: "sync").async(group: syncing) { _ = Result { try store.sync() } }
         disk.waitUntilHeld()
         #expect(store.durable == 0)
         try store.commit(StoreBatch([.putRow(Row(path: try place("c")))]))
         #expect(try store.answer(.rows([try place("c")])) == .rows([Row(path: try place("c"))]))
         disk.release()
-        thread.join()
+        syncing.wait()
         #expect(store.durable == 2 && store.commits == 3)
         let before = disk.syncs
         try store.perform(StoreBatch())
@@ -177,31 +179,6 @@ struct UnsyncedTests {
         store.close()
         #expect(scratch.names.contains("state.db-wal"), "it is brought in unchecked")
     }
-}
-
-/// A thread beside the test.
-private final class Helper {
-    private final class Work {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-
-    private var thread = pthread_t()
-
-    init(_ body: @escaping @Sendable () -> Void) throws {
-        let work = unsafe Unmanaged.passRetained(Work(body))
-        let result = unsafe pthread_create(
-            &thread, nil,
-            { argument in
-                if let argument = unsafe argument {
-                    unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
-                }
-                return nil
-            }, work.toOpaque())
-        try #require(result == 0)
-    }
-
-    func join() { pthread_join(thread, nil) }
 }
 
 /// A disk whose syncs wait for leave.

@@ -74,20 +74,9 @@ private final class Bench {
             })
     }
 
-    /// False if it does not come to that within twenty seconds.
     func run(until holds: @escaping () -> Bool) -> Bool {
-        let limit = Timer(loop: loop)
-        limit.start(afterMilliseconds: 20_000) { [loop] in loop.stop() }
-        let look = Timer(loop: loop)
-        func lookAgain() {
-            look.start(afterMilliseconds: 5) { [loop] in if holds() { loop.stop() } else { lookAgain() } }
-        }
-        lookAgain()
         loop.onTurn = { [host] in host.turn() }
-        loop.run()
-        limit.close()
-        look.close()
-        return holds()
+        return loop.run(until: holds)
     }
 
     func end() throws {

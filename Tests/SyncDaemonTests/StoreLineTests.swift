@@ -65,23 +65,12 @@ private final class Bench {
         return unsafe stat("\(path)/state.db", &found) == 0 ? Int(found.st_size) : 0
     }
 
-    /// False if it does not come to that within ten seconds.
     func run(until holds: @escaping () -> Bool) -> Bool {
-        let limit = Timer(loop: loop)
-        limit.start(afterMilliseconds: 10_000) { [loop] in loop.stop() }
-        let look = Timer(loop: loop)
-        func lookAgain() {
-            look.start(afterMilliseconds: 10) { [loop] in if holds() { loop.stop() } else { lookAgain() } }
-        }
-        lookAgain()
         loop.onTurn = { [unowned self] in
             line.sendOff(isAwaited: false)
             return false
         }
-        loop.run()
-        limit.close()
-        look.close()
-        return holds()
+        return loop.run(until: holds)
     }
 
     /// Without a sync.
