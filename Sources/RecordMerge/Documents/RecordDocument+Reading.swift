@@ -34,3 +34,13 @@ extension RecordDocument {
     /// Members of a document around its records are nobody's.
     public var recordIDs: [RecordID] { ids.filter { !$0.isSurroundings } }
 }
+
+extension Model {
+    /// 0 for a document that does not say it: it is as old as the first there was.
+    public func version(of document: RecordDocument) -> Int {
+        switch document.version(at: versionAt) {
+        case .absent, .unknown: 0
+        case .number(let number): number
+        }
+    }
+}

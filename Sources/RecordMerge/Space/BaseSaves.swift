@@ -61,12 +61,4 @@ extension Model {
         else { return 0 }
         return version(of: document)
     }
-
-    /// 0 for a document that does not say it: it is as old as the first there was.
-    public func version(of document: RecordDocument) -> Int {
-        switch document.version(at: versionAt) {
-        case .absent, .unknown: 0
-        case .number(let number): number
-        }
-    }
 }
