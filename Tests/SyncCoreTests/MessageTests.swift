@@ -293,7 +293,8 @@ struct MessageTests {
         #expect((driver.shelf.record?.isForked == true) == (reason == .logForked))
     }
 
-    @Test("log.forked: a fork stays one, whoever greets or acknowledges") func forkStays() {
+    @Test("log.forked: a fork stays one, whoever greets or acknowledges, until the pair is forgotten")
+    func forkStays() throws {
         var driver = Driver.running()
         driver.greet()
         driver.receive(.halt(.logForked))
@@ -303,6 +304,11 @@ struct MessageTests {
         driver.greet()
         driver.settle()
         #expect(driver.alerts == [.logForked] && driver.shelf.record?.isForked == true)
+        // Neither does another start: only that the pair is forgotten ends it, as the cure says.
+        var record = try #require(driver.shelf.record)
+        #expect(Driver.running(record).alerts == [.logForked])
+        record.forgetPeer()
+        #expect(Driver.running(record).alerts.isEmpty)
     }
 
     @Test("node.halted: what needs the folder is refused while it is away") func haltedNode() {

@@ -13,11 +13,6 @@ enum MessageEvidence {
     /// What the registry says that nothing raises.
     static let reserved = MessageRegistry.all.filter(\.isReserved).map(\.code)
 
-    /// Alerts that no test sees going.
-    static let notSeenGoing: [MessageCode: String] = [
-        .logForked: "it goes with the pair, by unpair --forget; no test runs two copies of one machine"
-    ]
-
     /// Of the codes that no transcript prints.
     static let raised: [MessageCode: Place] = [
         .configInvalid: .story("refusals.story"),
@@ -81,6 +76,7 @@ enum MessageEvidence {
         .contentStalled: .test("SyncCoreTests/MessageTests.swift", "I24, content.stalled: a file"),
         .itemPoisoned: .story("poisoned.story"),
         .logCorrupt: .test("SyncCoreTests/MessageTests.swift", "log.corrupt"),
+        .logForked: .test("SyncCoreTests/MessageTests.swift", "log.forked: a fork stays one"),
         .logNewer: .test("SyncCoreTests/MessageTests.swift", "log.newer"),
         .nodeHalted: .test("SyncCoreTests/MessageTests.swift", "node.halted: a peer"),
         .pathPermission: .test("SyncCoreTests/MessageTests.swift", "path.permission"),
@@ -105,7 +101,7 @@ enum MessageEvidence {
             .formatNewer, .formatUnknown, .formatZeroLength, .fuseDeletes, .ignoreInvalid, .peerAway, .rootEmptied,
             .rootReplaced,
         ]
-        return (printed + gone.keys + notSeenGoing.keys).sorted()
+        return (printed + gone.keys).sorted()
     }
 
     // MARK: Transcripts

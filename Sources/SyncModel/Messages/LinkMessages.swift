@@ -43,12 +43,12 @@ extension MessageRegistry {
         MessageKind(
             .logForked, .serious, healsItself: false,
             meaning: """
-                One number in a change log stands for two different changes, which happens when two copies of one \
-                machine run at the same time. Syncing is halted on both nodes; all files and both logs are kept.
+                One number in a change log stands for two different changes, which happens when a running machine is \
+                cloned with its memory and both go on. Syncing is halted on both nodes; all files and both logs are kept.
                 """,
             cure: """
-                Stop the copy that should not run. Then pair the other again with syncctl unpair, syncctl invite and \
-                syncctl join.
+                Stop the copy that should not run. Then run syncctl unpair --forget on both nodes, and pair them again with \
+                syncctl invite and syncctl join. All files stay; where the two differ, both versions are kept.
                 """),
         MessageKind(
             .logMissing, .info, healsItself: true,

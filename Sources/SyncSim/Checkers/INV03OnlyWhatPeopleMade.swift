@@ -34,6 +34,12 @@ package final class OnlyWhatPeopleMade: Invariant {
             next = ConflictFamily.base(of: base)
         }
         return !ledger.rescued(value, to: path).isEmpty || isCopyOfLongName(value, path, ledger)
+            || isRemainOfVersion(value, path, ledger)
+    }
+
+    /// What is left of a version whose sync had failed comes back like a late write: it may be one.
+    private func isRemainOfVersion(_ value: Value, _ path: Path, _ ledger: Ledger) -> Bool {
+        ConflictFamily.base(of: path) != nil && ledger.remainsOfVersions.contains(value)
     }
 
     /// A conflict copy of a name so long that it was cut: the base cannot be read from its name.

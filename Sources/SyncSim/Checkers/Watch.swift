@@ -71,6 +71,8 @@ package final class Watch: Checker {
         let onItsWay: [(path: Path, value: Value)]
         /// What stood at the paths that the base knew, as the base would name it.
         let contents: SortedMap<Path, Content>
+        /// Where kept versions lie that have not reached the disk: their sync failed, or a late writer did not sync.
+        let unsyncedVersions: [Path]
     }
 
     /// `except` names invariants that are not asked: to see what lies behind a known violation.
@@ -390,7 +392,8 @@ package final class Watch: Checker {
             onItsWay: world.machines[machine].store.intents.map { name, intent in
                 (intent.path, disk.value(at: VirtualDisk.path(of: .stage(name))))
             },
-            contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }))
+            contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }),
+            unsyncedVersions: disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }.map(\.path))
     }
 
     package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
@@ -480,6 +483,7 @@ package final class Watch: Checker {
         world.ledger.strandLateWrites(
             on: machine, isInTree: { value in now.contains { $0.value == value } },
             isGone: { before.all.contains($0) && !left.contains($0) })
+        world.ledger.remainsOfVersions += before.unsyncedVersions.map { disk.value(at: $0) }
         doubtAbsent(machine, now, world)
     }
 

@@ -107,6 +107,8 @@ package struct Ledger: Sendable {
     package var displacements: [SortedMap<FileIdentity, Int64>] = [[:], [:]]
     /// What people did so far, whether or not it changed anything.
     package internal(set) var doings = 0
+    /// What power cuts have left of kept versions that had not reached the disk. Nobody can tell that from what a late writer wrote.
+    package var remainsOfVersions: [Value] = []
     /// When each machine was last struck by a disaster.
     package var strikes: [Int64] = [0, 0]
     /// The operator did something after which the daemons cannot know what they knew: conflicts may then be more than needed,
