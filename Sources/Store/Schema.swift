@@ -21,6 +21,9 @@ enum Schema {
         Migration(version: 3, name: "formats of guarded files") { connection throws(StoreError) in
             try connection.execute(Schema.version3, "mark the rows of guarded files")
         },
+        Migration(version: 4, name: "change sets beside their positions") { connection throws(StoreError) in
+            try connection.execute(Schema.version4, "look up change sets by their positions")
+        },
     ]
 
     static let version = StateFormat.version
@@ -85,5 +88,16 @@ enum Schema {
     private static let version3 = """
         ALTER TABLE base ADD COLUMN guarded INTEGER;
         CREATE INDEX base_guarded ON base (path) WHERE guarded IS NOT NULL;
+        """
+
+    /// Without a rowid the key and the bytes are one record of a tree, and SQLite reads the whole of each that it compares a key with: a
+    /// first set of many megabytes would be read with every set that comes after it. Of this table it compares what lies in the index.
+    private static let version4 = """
+        ALTER TABLE change_set RENAME TO change_set_before;
+        CREATE TABLE change_set (
+            author INTEGER NOT NULL, position BLOB NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (author, position)
+        ) STRICT;
+        INSERT INTO change_set SELECT author, position, bytes FROM change_set_before ORDER BY author, position;
+        DROP TABLE change_set_before;
         """
 }

@@ -2,7 +2,7 @@
 /// a big-endian number at byte 60 and the program that it belongs to at byte 68. What of it lies in the journal only is not seen here.
 public enum StateFormat {
     /// The version that this program writes: the number of the last step of `Schema`.
-    public static let version = 3
+    public static let version = 4
     /// "sycd" in ASCII.
     public static let applicationID: Int32 = 0x7379_6364
     public static let headerBytes = 100

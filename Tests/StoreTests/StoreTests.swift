@@ -1,4 +1,5 @@
 /// What the store promises beside the answers of the simulated one: values, sums, children, the shape of relocations.
+import Foundation
 import SyncModel
 import Testing
 
@@ -69,6 +70,45 @@ struct SumsTests {
         }
         #expect(try !opened.database.isStale(.root))
     }
+}
+
+@Suite("Change sets of any length")
+struct ChangeSetTests {
+    /// In bytes: some hundred times what the pages of a small commit come to.
+    private static let long = 32 << 20
+
+    @Test("a long set is not read with those that come after it", .enabled(if: bytesRead() != nil))
+    func reads() throws {
+        let scratch = try Scratch()
+        let store = try scratch.open()
+        let epoch = Epoch(number: 1, nonce: 1)
+        let filler = [UInt8](repeating: 7, count: ChangeSetTests.long)
+        func put(_ author: Author, _ seq: UInt64, _ bytes: [UInt8]) throws {
+            let set = StoredChangeSet(author, LogPosition(epoch: epoch, seq: seq), bytes)
+            try store.perform(StoreBatch([.putChangeSet(set)]))
+        }
+        try put(.own, 1, filler)
+        try put(.peer, 1, filler)
+        let before = try #require(bytesRead())
+        for seq in 2...20 as ClosedRange<UInt64> {
+            try put(.own, seq, [1])
+            try put(.peer, seq, [2])
+            let query = StoreQuery.changeSets(.own, after: LogPosition(epoch: epoch, seq: seq - 1), limit: 1)
+            guard case .changeSets(let sets) = try store.answer(query) else { throw Failure() }
+            #expect(sets.map(\.bytes) == [[1]])
+        }
+        let read = try #require(bytesRead()) - before
+        #expect(read < ChangeSetTests.long / 4)
+    }
+
+    private struct Failure: Error {}
+}
+
+/// What this thread has read of files so far. Nil where the kernel does not count it.
+private func bytesRead() -> Int? {
+    let lines = (try? String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8))?.split(separator: "\n")
+    let count = lines?.lazy.compactMap { $0.hasPrefix("rchar: ") ? Int($0.dropFirst("rchar: ".count)) : nil }
+    return count?.first
 }
 
 extension Database {

@@ -224,8 +224,10 @@ struct VectorTests {
     func schema() throws {
         let scratch = try Scratch()
         try scratch.open().close()
-        #expect(Schema.version == 3)
+        #expect(Schema.version == 4)
         try scratch.withDatabase { connection in
+            try expectSchema(4, connection)
+            try putSetsBackToVersion3(connection)
             try expectSchema(3, connection)
             try connection.execute(
                 "DROP INDEX base_guarded; ALTER TABLE base DROP COLUMN guarded; PRAGMA user_version = 2", "test")
@@ -234,7 +236,39 @@ struct VectorTests {
             try expectSchema(1, connection)
         }
         try scratch.open().close()
-        try scratch.withDatabase { try expectSchema(3, $0) }
+        try scratch.withDatabase { try expectSchema(4, $0) }
+    }
+
+    @Test("change sets of version 3 are all there in version 4") func setsOfVersion3() throws {
+        let scratch = try Scratch()
+        let store = try scratch.open()
+        let sets = [Author.own, .peer].flatMap { author in
+            (1...40).map { seq in
+                let bytes = [UInt8](repeating: UInt8(seq), count: seq == 7 ? 300_000 : seq)
+                return StoredChangeSet(author, VectorTests.own(UInt64(seq)), bytes)
+            }
+        }
+        try store.perform(StoreBatch(sets.map { .putChangeSet($0) }))
+        store.close()
+        try scratch.withDatabase { try putSetsBackToVersion3($0) }
+        let migrated = try scratch.open()
+        let answer = try migrated.answer(.changeSets(nil, after: .none, limit: 1_000))
+        #expect(answer == .changeSets(sets))
+        migrated.close()
+        try scratch.withDatabase { try expectSchema(4, $0) }
+    }
+
+    private func putSetsBackToVersion3(_ connection: Connection) throws {
+        try connection.execute(
+            """
+            ALTER TABLE change_set RENAME TO change_set_after;
+            CREATE TABLE change_set (
+                author INTEGER NOT NULL, position BLOB NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (author, position)
+            ) STRICT, WITHOUT ROWID;
+            INSERT INTO change_set SELECT * FROM change_set_after;
+            DROP TABLE change_set_after;
+            PRAGMA user_version = 3
+            """, "test")
     }
 
     private func expectSchema(_ version: Int, _ connection: Connection) throws {
