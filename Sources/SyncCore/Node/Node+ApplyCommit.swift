@@ -43,7 +43,9 @@ extension Node {
         release()
         noteRetimed(items)
         for item in items { if let stat = item.adjusted { lookAtNamesakes(of: item.task.path, stat, namesakes) } }
-        for item in items where item.step.isRemoval && item.outcome.isDone { lookAtKept(above: item.task.path) }
+        for item in items where item.step.isRemoval && item.outcome.isDone {
+            if let parent = item.task.path.parent, rows[parent].map(isKept) == true { enqueue(.letGo(parent)) }
+        }
         store(&batch, into: &effects)
     }
 

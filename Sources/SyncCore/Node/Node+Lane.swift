@@ -102,7 +102,9 @@ extension Node {
             return prepareQueries(paths)
         case .commit(let items, let parents):
             let retimed = items.compactMap { $0.retimed?.identity }
-            return [.rows(items.flatMap(\.paths)), .rows(parents.map(\.key)), .identities(retimed)]
+            let emptied = items.filter(\.step.isRemoval).compactMap(\.task.path.parent)
+            let above = SortedMap((emptied + parents.map(\.key)).map { ($0, true) })
+            return [.rows(items.flatMap(\.paths)), .rows(Array(above.keys)), .identities(retimed)]
         case .explainNotEmpty(let path, let after, _):
             return [.rows([path]), .below(path, after: after, limit: limits.batchPathsMax), .ignoreFiles]
         case .reassertBeside(let path, let copy):

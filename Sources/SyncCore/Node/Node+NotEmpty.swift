@@ -99,32 +99,27 @@ extension Node {
         revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, in: &batch)
         put(row, replacing: old, in: &batch, into: &effects)
         store(&batch, into: &effects)
-        if old.condition == .normal, plan.kept.count < limits.notedPathsMax {
-            plan.kept[row.path] = row.head(by: .own)?.origin.position
-        }
     }
 
-    /// The peer has taken something out of a directory that was kept here against his delete. Word of that comes before word of what was in
-    /// it: if nothing is left that anybody wants, he had seen it all, and the directory goes after all.
-    mutating func lookAtKept(above path: Path) {
-        if plan.kept.isEmpty { return }
-        if let parent = path.parent, plan.kept.contains(key: parent) { enqueue(.letGo(parent)) }
+    /// A directory that stands here against the peer's delete for what was in it, and for nothing else: it was told anew as it was. Who makes or
+    /// changes one gives it a mode or a time of his own.
+    func isKept(_ row: Row) -> Bool {
+        guard row.condition == .normal, row.heads.count == 2, row.head(by: .peer)?.entry.isAbsent == true,
+            let own = row.head(by: .own), own.entry.content.isDirectory
+        else { return false }
+        let (told, origins) = (own.origin.position, own.origins)
+        return origins.content.position == told && origins.mode.position != told && origins.time.position != told
     }
 
+    /// The peer has taken something out of a directory that may have been kept here against his delete. Word of that comes before word of what
+    /// was in it: if nothing is left that anybody wants, he had seen it all, and the directory goes after all.
     mutating func letGo(_ path: Path, _ answers: inout Answers, into effects: inout Effects) {
         let old = answers.rows().first
         let below = answers.rows()
-        guard let kept = plan.kept[path] else { return }
-        guard let old, let disk = old.disk, disk.entry.content.isDirectory, old.condition == .normal,
-            old.head(by: .own)?.origin.position == kept, old.head(by: .peer)?.entry.isAbsent == true
-        else {
-            plan.kept[path] = nil
-            return
-        }
-        guard !apply.touches(path), below.count < limits.batchPathsMax,
+        guard let old, let disk = old.disk, disk.entry.content.isDirectory, isKept(old), !apply.touches(path),
+            below.count < limits.batchPathsMax,
             below.allSatisfy({ $0.disk == nil && resolution(of: $0).entry.isAbsent })
         else { return }
-        plan.kept[path] = nil
         var batch = Batch()
         var row = old
         var gone = disk.entry

@@ -64,8 +64,6 @@ struct PlanState: Sendable {
     var afterLook = SortedMap<Path, Bool>()
     /// Paths that failed a moment ago.
     var resting = SortedMap<Path, Bool>()
-    /// Directories that were kept against the peer's delete for what is in them, with our entry that says so.
-    var kept = SortedMap<Path, LogPosition>()
     /// Paths to be planned once the batch that touches them is done.
     var afterBatch = SortedMap<Path, Bool>()
     /// There were more paths than tasks may be; to be planned when there are fewer tasks than this.

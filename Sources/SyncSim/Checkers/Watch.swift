@@ -393,7 +393,8 @@ package final class Watch: Checker {
                 (intent.path, disk.value(at: VirtualDisk.path(of: .stage(name))))
             },
             contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }),
-            unsyncedVersions: disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }.map(\.path))
+            unsyncedVersions: disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }.map(\.path)
+        )
     }
 
     package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
