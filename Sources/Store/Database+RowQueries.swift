@@ -84,20 +84,30 @@ extension Database {
     func rows(holding contents: [ContentID]) throws(StoreError) -> [Row] {
         var found: [Row] = []
         for content in contents {
-            if let row = try holder(content.searchKey, where: { $0 == content }) { found.append(row) }
+            if let row = try holder(content.searchKey, orLeftOut: true, where: { $0 == content }) {
+                found.append(row)
+            }
         }
         return Database.inOrder(found)
     }
 
-    /// The first row, in path order, whose disk holds a content with this search key that `isWanted`.
-    func holder(_ searchKey: Int64, where isWanted: (ContentID) -> Bool) throws(StoreError) -> Row? {
+    /// The first row, in path order, whose disk holds a content with this search key that `isWanted`; if there is none, the first that the
+    /// rules leave out.
+    func holder(
+        _ searchKey: Int64, orLeftOut takesLeftOut: Bool = false, where isWanted: (ContentID) -> Bool
+    ) throws(StoreError) -> Row? {
         var found: Row?
+        var leftOut: Row?
         try connection.each(.rowsOfContent, [.integer(searchKey)]) { statement throws(StoreError) in
             let row = try Database.row(in: statement)
-            if let held = row.heldContent, isWanted(held) { found = row }
+            if let held = row.heldContent {
+                if isWanted(held) { found = row }
+            } else if takesLeftOut, leftOut == nil, let shown = row.shownContent, isWanted(shown) {
+                leftOut = row
+            }
             return found == nil
         }
-        return found
+        return found ?? leftOut
     }
 
     /// All rows that a statement answers with.

@@ -127,7 +127,7 @@ private struct Marks: Equatable {
     init(of row: Row) {
         let disk = row.disk
         inode = disk.map { Int64(bitPattern: $0.stat.identity.inode) }
-        content = row.heldContent?.searchKey
+        content = row.shownContent?.searchKey
         isUnsettled = row.isUnsettled
         isIgnoreFile = disk != nil && row.path.name?.bytes == IgnoreRules.fileName
         isConflictCopy = disk != nil && ConflictName.isConflictCopy(row.path)
@@ -137,8 +137,13 @@ private struct Marks: Equatable {
 
 extension Row {
     /// The content that can be read at this path; what is missing, damaged or ignored is not looked after any more.
-    var heldContent: ContentID? {
-        guard condition == .normal, case .file(let id, _) = disk?.entry.content else { return nil }
+    var heldContent: ContentID? { condition == .normal ? shownContent : nil }
+
+    /// The content that stands at this path, be it that the rules leave it out.
+    var shownContent: ContentID? {
+        guard condition == .normal || condition == .ignored, case .file(let id, _) = disk?.entry.content else {
+            return nil
+        }
         return id
     }
 }

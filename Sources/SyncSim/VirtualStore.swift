@@ -18,6 +18,7 @@ package struct VirtualStore: Sendable {
     private var guarded: SortedMap<Path, Void> = [:]
     private var identities: SortedMap<IdentityKey, Void> = [:]
     private var contents: SortedMap<ContentKey, Void> = [:]
+    private var leftOut: SortedMap<ContentKey, Void> = [:]
 
     // Chunk lists, and where each chunk lies in the contents that have one.
     private var chunkLists: SortedMap<ContentID, ChunkList> = [:]
@@ -145,6 +146,8 @@ extension VirtualStore {
             if let before { identities[IdentityKey(identity: before.stat.identity, path: path)] = nil }
             if let after { identities[IdentityKey(identity: after.stat.identity, path: path)] = () }
         }
+        if let content = old?.leftOutContent { leftOut[ContentKey(content: content, path: path)] = nil }
+        if let content = row?.leftOutContent { leftOut[ContentKey(content: content, path: path)] = () }
         let (left, held) = (old?.heldContent, row?.heldContent)
         guard left != held else { return }
         if let held {
@@ -199,7 +202,11 @@ extension VirtualStore {
 
     /// The first path, in path order, whose disk holds the content.
     private func holder(of content: ContentID) -> Path? {
-        guard let (key, _) = contents.first(from: ContentKey(content: content, path: .root)), key.content == content
+        VirtualStore.first(of: content, in: contents)
+    }
+
+    private static func first(of content: ContentID, in paths: SortedMap<ContentKey, Void>) -> Path? {
+        guard let (key, _) = paths.first(from: ContentKey(content: content, path: .root)), key.content == content
         else { return nil }
         return key.path
     }
@@ -274,7 +281,7 @@ extension VirtualStore {
     }
 
     private func rows(holding wanted: [ContentID]) -> [Row] {
-        rows(at: wanted.compactMap(holder))
+        rows(at: wanted.compactMap { holder(of: $0) ?? VirtualStore.first(of: $0, in: leftOut) })
     }
 
     private func summary(of directory: Path) -> SubtreeSummary {
@@ -367,8 +374,12 @@ extension VirtualStore {
 
 extension Row {
     /// The content that can be read at this path; what is missing, damaged or ignored is not looked after any more.
-    fileprivate var heldContent: ContentID? {
-        guard condition == .normal, case .file(let id, _) = disk?.entry.content else { return nil }
-        return id
+    fileprivate var heldContent: ContentID? { condition == .normal ? shownContent : nil }
+
+    /// What stands there, and the rules leave out.
+    fileprivate var leftOutContent: ContentID? { condition == .ignored ? shownContent : nil }
+
+    private var shownContent: ContentID? {
+        if case .file(let id, _) = disk?.entry.content { id } else { nil }
     }
 }

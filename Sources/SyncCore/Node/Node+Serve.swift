@@ -78,7 +78,8 @@ extension Node {
                 continue
             }
             guard let list = lists[index], holder.condition == .normal else {
-                watch.toHash[holder.path] = true
+                // What the rules leave out is not looked at, but it is not gone: once they let go of it, it is sent.
+                if holder.condition != .ignored { watch.toHash[holder.path] = true }
                 send(.later(request.content), into: &effects)
                 continue
             }
