@@ -402,8 +402,24 @@ struct LedgerTests {
             ledger.wrote("1", at: "a", on: 0)
             ledger.setBack(
                 0, to: 0, was: holding(hasCopy ? "a=2 a.conflict-beta-20250615-150640-cd3e27=1" : "a=2"),
-                is: holding("a=1"), other: holding("a=2"), isToldGone: { _ in false })
+                is: holding("a=1"), other: holding("a=2"), isToldGone: { _ in false }, isTold: { _ in false })
             #expect(ledger.demand(of: .text("1"), at: at("a")) == (hasCopy ? .kept : .atPath))
+        }
+    }
+
+    @Test("An image takes back what was put over a value: it is history where that was told, though the same had stood there before")
+    func imageTakesWhatWasTold() {
+        for isTold in [true, false] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 0, time: 1)
+            ledger.wrote("2", over: "1", at: "a", on: 0, time: 2)
+            ledger.wrote("1", over: "2", at: "a", on: 0, time: 3)
+            ledger.struck(
+                0, was: holding("a=1"), is: holding("a=2"), other: holding("a=1"), isSafe: { _, _ in false })
+            ledger.setBack(
+                0, to: 2, was: holding("a=1"), is: holding("a=2"), other: holding("a=1"), isToldGone: { _ in false },
+                isTold: { _ in isTold })
+            #expect(ledger.demand(of: .text("2"), at: at("a")) == (isTold ? .kept : .atPath))
         }
     }
 

@@ -17,8 +17,18 @@ package final class PlansWork: Invariant {
     /// Directories that a failing disk did not make, by machine: what was to go into them comes later in the same job, when the disk may
     /// have been mended.
     private var unmade: [SortedMap<Path, Bool>] = [[:], [:]]
+    /// What the process has set out to do, by machine. An earlier one did not know what people have removed since.
+    private var begun: [SortedMap<StageName, Bool>] = [[:], [:]]
 
     package init() {}
+
+    package func see(_ turn: ProcessTurn, _ court: inout Court) {
+        begun[turn.machine] = [:]
+    }
+
+    package func see(_ act: StoreAct, _ court: inout Court) {
+        for case .putIntent(let intent) in act.batch.operations { begun[act.machine][intent.stage] = true }
+    }
 
     package func see(_ act: DiskAct, _ court: inout Court) {
         noteDirectory(act)
@@ -37,13 +47,21 @@ package final class PlansWork: Invariant {
     }
 
     /// A batch makes directories and what goes into them in one job. Where the disk failed to make the directory, which no
-    /// row says is there, nothing could tell the rest of the job.
+    /// row says is there, nothing could tell the rest of the job. Nor could anything tell an earlier process, whose intents alone say what
+    /// it had staged, what people have done to the directory since.
     private func lacksParent(_ act: DiskAct, _ error: DiskError) -> Bool {
-        guard error == .notFound else { return false }
+        guard error == .notFound || error == .notDirectory else { return false }
         return act.operation.places.contains { place in
             guard case .tree(let path) = place, let parent = path.parent, !parent.isRoot else { return false }
-            return act.store.rows[parent]?.disk == nil && (act.mayFail || unmade[act.machine].contains(key: parent))
+            let found = act.store.rows[parent]?.disk
+            if isLeft(act) { return found?.entry.content.isDirectory != true }
+            return error == .notFound && found == nil && (act.mayFail || unmade[act.machine].contains(key: parent))
         }
+    }
+
+    private func isLeft(_ act: DiskAct) -> Bool {
+        guard case .move(.stage(let name), to: .tree) = act.operation else { return false }
+        return act.store.intents[name] != nil && !begun[act.machine].contains(key: name)
     }
 
     /// (Who makes a directory for itself expects nothing there before, so only this is told by `exists`.)

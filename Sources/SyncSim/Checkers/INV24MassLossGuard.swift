@@ -43,10 +43,20 @@ package final class MassLossGuard: Invariant {
                 guard burst.paths.contains(key: change.path), isTooMuch(burst) else { continue }
                 if approvals.contains(where: { $0 >= burst.time }) { continue }
                 if court.ledger.wentAgain(change.path, since: burst) { continue }
+                if isOfEarlier(change.path, burst, on: act.machine, court) { continue }
                 if court.ledger.wasRemoved(change.path, on: act.machine, at: court.now) { continue }
                 if act.places(change.before).contains(where: { !burst.paths.contains(key: $0) }) { continue }
                 note(change.path, number, burst, on: act.machine, &court)
             }
+        }
+    }
+
+    /// What goes had gone before, somebody had approved of that, and the other machine had heard of neither, nor of what was there again meanwhile.
+    private func isOfEarlier(_ path: Path, _ burst: Ledger.Burst, on machine: Int, _ court: Court) -> Bool {
+        court.ledger.bursts.contains { earlier in
+            earlier.machine == burst.machine && earlier.time < burst.time && earlier.paths.contains(key: path)
+                && approvals.contains { $0 >= earlier.time && $0 < burst.time }
+                && !arrivals[machine].contains { $0.path == path && $0.time >= earlier.time }
         }
     }
 

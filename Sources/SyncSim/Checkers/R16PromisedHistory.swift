@@ -10,6 +10,9 @@ package final class PromisedHistory: Invariant {
     private var now: [Int64] = [0, 0]
     /// The state is younger than what was set aside: of that it knows nothing.
     private var hasForgotten = [false, false]
+    /// What has gone from among the versions into the folder, and no sync has made that last: a power cut may bring it back, or has done so.
+    private var mayReturn = [0, 0]
+    private var mayBeBack = [0, 0]
 
     package init(settings: [Settings] = [Settings(), Settings()]) {
         self.settings = settings
@@ -26,13 +29,21 @@ package final class PromisedHistory: Invariant {
     }
 
     package func see(_ act: DiskAct, _ court: inout Court) {
-        guard act.error == nil, case .discard(let place) = act.operation else { return }
+        guard act.error == nil else { return }
+        if case .move(let place, to: .tree) = act.operation, place.isAside { mayReturn[act.machine] += 1 }
+        if case .syncParent(let place) = act.operation, place.isAside { mayReturn[act.machine] = 0 }
+        guard case .discard(let place) = act.operation else { return }
         switch place {
         case .version(let id), .quarantine(let id):
             // The record goes first, or a crash leaves one that leads nowhere; what has none was judged when it was dropped.
             if act.store.versions[id] != nil { judge(id, act.store, on: act.machine, &court) }
         case .tree, .stage: break
         }
+    }
+
+    package func see(_ cut: PowerCut, _ court: inout Court) {
+        mayBeBack[cut.machine] += mayReturn[cut.machine]
+        mayReturn[cut.machine] = 0
     }
 
     package func see(_ act: OperatorAct, _ court: inout Court) {
@@ -45,7 +56,7 @@ package final class PromisedHistory: Invariant {
     package func see(_ sight: Sight, _ court: inout Court) {
         for (index, machine) in sight.machines.enumerated() where !hasForgotten[index] {
             let unknown = machine.aside.count - machine.store.versions.count
-            guard unknown > 0 else { continue }
+            guard unknown > mayBeBack[index] else { continue }
             let aside = machine.aside.map { "\($0)" }.joined(separator: ", ")
             court.find(self, on: index, "\(unknown) of the files set aside are in no history: of \(aside)")
         }
@@ -60,5 +71,14 @@ package final class PromisedHistory: Invariant {
         let age = now[machine] - version.keptMilliseconds
         if age >= settings[machine].keepVersionsMilliseconds { return }
         court.find(self, on: machine, "version \(id.raw) of \(version.path) was removed after \(age) ms")
+    }
+}
+
+extension Place {
+    fileprivate var isAside: Bool {
+        switch self {
+        case .version, .quarantine: true
+        case .tree, .stage: false
+        }
     }
 }

@@ -437,6 +437,14 @@ package final class Watch: Checker {
             let step: Int64 = changed.nanoseconds == 0 ? 999 : changed.nanoseconds % 10_000_000 == 0 ? 9 : 0
             return changed.milliseconds + step >= boot && changed.milliseconds <= moment.wallMilliseconds
         }
+        // Changed at a time to come: only the time of the writing says which is older.
+        world.ledger.foundOlder(on: machine) { path in
+            guard let known = world.machines[machine].store.rows[path]?.disk, known.origins.time.author == .own,
+                let found = disk.peekStat(path), found.identity == known.stat.identity,
+                found.modified < known.stat.modified, found.changed.milliseconds > moment.wallMilliseconds
+            else { return nil }
+            return disk.value(at: path)
+        }
     }
 
     /// For the operator: what he did by hand.
@@ -494,11 +502,14 @@ package final class Watch: Checker {
         beforeDisaster = nil
         let now = world.machines[machine].disk.atHome.treeValues
         settleLedger(machine, before, now, world) { _, _ in false }
+        let heads = { world.machines[1 - machine].store.rows[$0]?.head(by: .peer) }
+        let end = world.machines[machine].store.node.ownHead.position
         world.ledger.setBack(
             machine, to: world.machines[machine].image?.time ?? world.now, was: Ledger.Holdings(tree: before.tree),
             is: Ledger.Holdings(tree: now),
             other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues),
-            isToldGone: { world.machines[1 - machine].store.rows[$0]?.head(by: .peer)?.entry.isAbsent == true })
+            isToldGone: { heads($0)?.entry.isAbsent == true },
+            isTold: { heads($0).map { $0.origin.position > end } == true })
         doubtAbsent(machine, now, world)
         excuseLost(before.all, world)
         announce(.restoredImage, machine, world)

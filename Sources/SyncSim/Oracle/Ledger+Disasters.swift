@@ -117,10 +117,11 @@ extension Ledger {
 
     /// The folder of `machine` and all that its daemon knew are as they were at `time`. What had been put since where the same had
     /// stood before shows as if it were that: whoever had seen the earlier may have replaced it, and it is history then. What had come
-    /// and gone again since is known to the other node as having come, unless that has been told of its going (`isToldGone`).
+    /// and gone again since is known to the other node as having come, unless that has been told of its going (`isToldGone`). What was put in
+    /// the place of something since is known to the other as that, though the same had stood there before, where it has been told (`isTold`).
     package mutating func setBack(
         _ machine: Int, to time: Int64, was: Holdings, is now: Holdings, other: Holdings,
-        isToldGone: (Path) -> Bool
+        isToldGone: (Path) -> Bool, isTold: (Path) -> Bool
     ) {
         for path in pages.keys {
             let value = now.value(at: path)
@@ -135,6 +136,16 @@ extension Ledger {
                 !other.holds(value, near: path)
             {
                 pages.update(path) { $0.returnOvertaken(value) }
+            }
+            let told = other.value(at: path)
+            if value.isContent, told.isContent, told != value, isTold(path) {
+                pages.update(path) { page in
+                    let put = page.acts.last { $0.machine == machine && $0.after == told && $0.time > time }
+                    let isSeen = put.map { put in
+                        page.acts.contains { $0.after == value && put.seen.contains($0.number) }
+                    }
+                    if isSeen == true { page.returnOvertaken(value) }
+                }
             }
             guard value.isContent, was.value(at: path) == value, !other.holds(value, near: path) else { continue }
             pages.update(path) { page in
@@ -267,6 +278,14 @@ extension Ledger {
                     page.returnOvertaken(remains.value)
                 }
             }
+        }
+    }
+
+    /// The clock of a machine was set back before it came up again after a power cut, and what stands there bears the time of an earlier
+    /// writing than what is on record (`older`: by all that can be seen). It may be set aside as damage, but not thrown away.
+    package mutating func foundOlder(on machine: Int, older: (Path) -> Value?) {
+        for path in pages.keys {
+            if let value = older(path) { pages.update(path) { $0.returnOvertaken(value) } }
         }
     }
 
