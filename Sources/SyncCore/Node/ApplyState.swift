@@ -92,7 +92,7 @@ struct AppliedItem: Sendable {
     var rescuedTo: Path?
     /// Something is still in the stage that only the next restart can sort out.
     var keepsIntent = false
-    /// What we have put there stands there and cannot be taken back; what made room is in the stage.
+    /// What we have put there stands there and cannot be taken back; what made room is in the stage, or beside it.
     var isInPlace = false
     /// A directory that was to be made and then, because that could not be finished, to be removed; neither could be done.
     var standing: Stat?
@@ -136,6 +136,9 @@ struct AppliedItem: Sendable {
         else { return nil }
         return stat.kind == .file ? stat : nil
     }
+
+    /// The path that holds nothing any more once it is done.
+    var emptied: Path? { step.isRemoval ? task.path : task.adoptedFrom?.path }
 
     /// All rows this item reads or writes.
     var paths: [Path] {

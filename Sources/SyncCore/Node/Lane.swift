@@ -73,7 +73,7 @@ enum Transaction: Sendable {
     case commit([AppliedItem], parents: SortedMap<Path, Stat>)
     case explainNotEmpty(Path, after: Path?, sawLive: Bool)
     case reassertBeside(Path, copy: Path)
-    case letGo(Path)
+    case letGo(Path, after: Path?)
     case lateWriters([KeptVersion])
 
     // Session
@@ -195,17 +195,17 @@ struct StoreLine: Sendable {
         let sets: SetHeads
         let setsPromised: LogPosition
         let after: AfterStored
-        /// Something seen missing is marked so by it.
+        /// Something seen missing is marked so by it, or a directory is at its new place from it on.
         let isMarking: Bool
     }
 
     var line = Deque<Entry>()
     var durableOwnHead = LogHead.none
     var durableImportedHead = LogHead.none
-    /// The batch that is being made marks something missing.
+    /// The batch that is being made marks something missing, or moves a directory.
     var marksNext = false
 
-    /// What is seen missing is not marked so in the store yet: whoever reads rows there now finds it as it was.
+    /// What is seen missing is not marked so in the store yet, or what was moved not moved: whoever reads rows there now finds it as it was.
     var isMarking: Bool { line.contains(where: \.isMarking) }
 
     /// Nothing is under way that anybody waits for.

@@ -43,8 +43,9 @@ extension Node {
         release()
         noteRetimed(items)
         for item in items { if let stat = item.adjusted { lookAtNamesakes(of: item.task.path, stat, namesakes) } }
-        for item in items where item.step.isRemoval && item.outcome.isDone {
-            if let parent = item.task.path.parent, rows[parent].map(isKept) == true { enqueue(.letGo(parent)) }
+        let left = items.compactMap { item in item.outcome.isDone ? item.emptied?.parent.map { ($0, true) } : nil }
+        for parent in SortedMap(left).keys where rows[parent].map(isKept) == true {
+            enqueue(.letGo(parent, after: nil))
         }
         store(&batch, into: &effects)
     }
@@ -313,6 +314,7 @@ extension Node {
         row.reflected = row.reflected.joined(with: item.wanted.version)
         row.waiting = nil
         row.owesCopy = false
+        if item.makesCopy { settleConflict(&row, in: &batch) }
         guard stage.stat.kind == .directory else { return }
         rescan(row.path)
         noteYoung(row.path)

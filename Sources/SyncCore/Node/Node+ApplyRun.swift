@@ -140,6 +140,8 @@ extension Node {
             }
             // Where ours was taken away in that moment the name is free, and what was there goes back to it.
             let isFree = result.failure?.error == .notFound
+            // Where the exchange could not be undone, ours stands there, and a look would take it for a person's.
+            batch.items[index].isInPlace = result.failure.map { $0.index <= 1 } == true && !isFree
             guard let refuge = isFree ? item.task.path : refuge(for: item.task.path) else { continue }
             batch.items[index].rescuedTo = refuge
             batch.rescuing.append(index)

@@ -355,6 +355,7 @@ extension Node {
             return
         }
         batch.add(.relocate(move))
+        stores.marksNext = true
         noteMoved(move.from, to: move.to, into: &effects)
         echoes.forgetAll()
         renameConflicts(from: move.from, to: move.to, into: &effects)
@@ -437,6 +438,8 @@ extension Node {
                     gone.content = .absent
                     revise(&row, to: gone, stat: nil, isReasserted: true, in: &batch)
                 }
+                // (What the rules leave out is not looked at, and goes on being left out.)
+                if old.condition == .ignored { row.condition = .ignored }
                 cancel(row.path)
                 put(row, replacing: old, in: &batch, into: &effects)
                 // What the records say is to be there is not said by the row any more.

@@ -93,7 +93,7 @@ extension Node {
             return [.unsettled(cursor: cursor, ascending: ascending, limit: limits.batchPathsMax)]
         case .locate(let wanted):
             return [.contents(wanted.map(\.content))] + wanted.map { .chunkList($0.content) }
-                + wanted.filter { hasHeader($0.path) }.map { .versions($0.path, limit: limits.batchPathsMax) }
+                + wanted.filter(\.mayBeKept).map { .versions($0.path, limit: limits.batchPathsMax) }
         case .rebuildList(let list):
             return [.chunkList(list.base)]
         case .findChunks(let content):
@@ -102,15 +102,15 @@ extension Node {
             return prepareQueries(paths)
         case .commit(let items, let parents):
             let retimed = items.compactMap { $0.retimed?.identity }
-            let emptied = items.filter(\.step.isRemoval).compactMap(\.task.path.parent)
+            let emptied = items.compactMap { $0.emptied?.parent }
             let above = SortedMap((emptied + parents.map(\.key)).map { ($0, true) })
             return [.rows(items.flatMap(\.paths)), .rows(Array(above.keys)), .identities(retimed)]
         case .explainNotEmpty(let path, let after, _):
             return [.rows([path]), .below(path, after: after, limit: limits.batchPathsMax), .ignoreFiles]
         case .reassertBeside(let path, let copy):
             return [.rows([path]), .rows([copy])]
-        case .letGo(let path):
-            return [.rows([path]), .below(path, after: nil, limit: limits.batchPathsMax)]
+        case .letGo(let path, let after):
+            return [.rows([path]), .below(path, after: after, limit: limits.batchPathsMax)]
         case .lateWriters(let versions):
             let contents = versions.compactMap(\.contentID)
             return [.identities(versions.map(\.stat.identity))] + contents.map { .chunkList($0) }
@@ -231,7 +231,7 @@ extension Node {
         case .explainNotEmpty(let path, _, let sawLive):
             explainNotEmpty(path, sawLive: sawLive, &answers, into: &effects)
         case .reassertBeside(let path, let copy): reassert(path, beside: copy, &answers, into: &effects)
-        case .letGo(let path): letGo(path, &answers, into: &effects)
+        case .letGo(let path, _): letGo(path, &answers, into: &effects)
         case .lateWriters(let versions): rescueLateWrites(versions, &answers, into: &effects)
         case .greet(let hello, let link): greet(hello, on: link, &answers, into: &effects)
         case .sendLog: sendLog(&answers, into: &effects)
@@ -329,9 +329,10 @@ extension Node {
         if row.path.name?.bytes == IgnoreRules.fileName, isNewRule(row, old) { readRules([row.path], into: &effects) }
     }
 
-    /// One that was missing for a while may have been so when the rules were read.
+    /// One that was missing for a while may have been so when the rules were read. And what was read may not be what the row says: it was
+    /// changed, or away, and is as before by the time anybody looks.
     private func isNewRule(_ row: Row, _ old: Row?) -> Bool {
         let isBack = old?.condition == .missing && row.condition != .missing
-        return isBack || row.disk?.entry.content != old?.disk?.entry.content
+        return isBack || row.disk?.entry.content != old?.disk?.entry.content || row.disk?.stat != old?.disk?.stat
     }
 }

@@ -133,6 +133,7 @@ extension Node {
             seenPeer: record.importedHead.position, summary: source.contents)
         append(.relocate(move), at: position, time, in: &batch)
         batch.add(.relocate(move))
+        stores.marksNext = true
         noteMoved(move.from, to: move.to, into: &effects)
         echoes.forgetAll()
         renameConflicts(from: move.from, to: move.to, into: &effects)

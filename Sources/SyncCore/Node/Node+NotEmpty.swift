@@ -117,9 +117,11 @@ extension Node {
         let old = answers.rows().first
         let below = answers.rows()
         guard let old, let disk = old.disk, disk.entry.content.isDirectory, isKept(old), !apply.touches(path),
-            below.count < limits.batchPathsMax,
             below.allSatisfy({ $0.disk == nil && resolution(of: $0).entry.isAbsent })
         else { return }
+        if below.count == limits.batchPathsMax, let last = below.last {
+            return enqueue(.letGo(path, after: last.path))
+        }
         var batch = Batch()
         var row = old
         var gone = disk.entry

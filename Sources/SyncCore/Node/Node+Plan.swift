@@ -110,6 +110,8 @@ struct PlanState: Sendable {
 struct WantedContent: Hashable, Sendable {
     let path: Path
     let content: ContentID
+    /// It may be among the versions of its path: a private copy of a guarded file, or the peer has said that it has it no more.
+    let mayBeKept: Bool
 }
 
 extension Node {
@@ -399,7 +401,8 @@ extension Node {
             task.content = id
             task.base = row.heldFile
             task.state = .locating
-            plan.toLocate.append(WantedContent(path: row.path, content: id))
+            let mayBeKept = hasHeader(row.path) || row.waiting?.reason == .contentUnavailable
+            plan.toLocate.append(WantedContent(path: row.path, content: id, mayBeKept: mayBeKept))
         case (.place, .symlink), (.replace, .symlink), (.replaceDirectory, .symlink), (.replaceByDirectory, _):
             task.state = .fetching
             plan.tasks[row.path] = task
@@ -419,7 +422,7 @@ extension Node {
         plan.isLocating = false
         let holders = Holders(answers.rows())
         let lists = wanted.map { _ in answers.chunkList() }
-        let versions = wanted.map { hasHeader($0.path) ? answers.versions() : [] }
+        let versions = wanted.map { $0.mayBeKept ? answers.versions() : [] }
         for (index, item) in wanted.enumerated() {
             let (path, content) = (item.path, item.content)
             guard var task = plan.tasks[path], task.content == content, task.state == .locating else { continue }

@@ -285,7 +285,7 @@ extension Node {
             rows[row.path] = row
         }
         for taken in findings.taken {
-            if let parent = taken.path.parent { enqueue(.letGo(parent)) }
+            if let parent = taken.path.parent { enqueue(.letGo(parent, after: nil)) }
             guard let old = rows[taken.path], let row = settled(old, taken) else { continue }
             put(row, replacing: old, in: &batch, into: &effects)
             rows[row.path] = row
