@@ -21,8 +21,10 @@ extension VirtualDisk {
     }
 
     /// Reads the queue, and sets watches on the directories that it tells of. After an overflow all of the tree is watched
-    /// anew.
+    /// anew. (In the folder that the daemon has open, be it out of sight.)
     package mutating func takeNotices() -> (notices: [Notice], overflowed: Bool) {
+        let there = enterOpenFolder()
+        defer { leaveOpenFolder(to: there) }
         let taken = (notices: notices, overflowed: noticesOverflowed)
         notices = []
         noticesOverflowed = false
