@@ -196,6 +196,9 @@ extension Node {
     /// leaves it with an earlier time.
     private func isMovedSinceKnown(_ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
         guard stat.kind == .directory, watch.clockStretches.count < 2 else { return false }
+        if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content.isDirectory {
+            return stray.changed < stat.changed
+        }
         return namesakes[stat.identity].contains { other in
             guard other.path != row.path, let known = other.disk?.stat, known.kind == .directory else { return false }
             return known.changed < stat.changed
@@ -209,8 +212,7 @@ extension Node {
     }
 
     mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path) {
-        guard record.distrustSince != nil, stat.kind != .directory, watch.strays.count < limits.notedPathsMax
-        else { return }
+        guard record.distrustSince != nil, watch.strays.count < limits.notedPathsMax else { return }
         watch.strays[stat.identity] = WatchState.Stray(path: path, content: content, changed: stat.changed)
     }
 }

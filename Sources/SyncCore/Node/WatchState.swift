@@ -16,7 +16,7 @@ struct WatchState: Sendable {
     /// After a power cut: what was seen being written or taken away since, and so is nobody's damage. Once the distrust has ended only
     /// that still counts which the rules left out (`distrustOfIgnored`).
     var handled = SortedMap<Path, Bool>()
-    /// After a power cut: whole files that went from where they were known, without a row that still says so. Who gives
+    /// After a power cut: whole files, and directories, that went from where they were known, without a row that still says so. Who gives
     /// one of them another name is no cut.
     var strays = SortedMap<FileIdentity, Stray>()
 
