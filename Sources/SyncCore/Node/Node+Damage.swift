@@ -52,6 +52,7 @@ extension Node {
             return stat.changed <= disk.stat.changed || isEmptied
                 || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk)
         }
+        if !isEmptied, isUnknown(stat, namesakes), isMovedAway(disk.stat, from: row) { return false }
         let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
         // Made after what is known had been put here, whatever times it was given: no cut brings that back.
         let isLater = stat.identity != disk.stat.identity && stat.identity.birth > disk.stat.changed
@@ -162,6 +163,24 @@ extension Node {
             else { return false }
             return isPutHere || isHandled(other.path)
         }
+    }
+
+    /// No row says what it was before.
+    private func isUnknown(_ stat: Stat, _ namesakes: Namesakes) -> Bool {
+        watch.strays[stat.identity] == nil && namesakes[stat.identity].isEmpty
+    }
+
+    /// The file that is known here has been given another name since the machine is up: no cut has put another in its place after that.
+    private func isMovedAway(_ known: Stat, from row: Row) -> Bool {
+        watch.renamed[known.identity].map { $0 != row.path } ?? false
+    }
+
+    mutating func noteRenamed(_ stat: Stat, to path: Path, _ namesakes: Namesakes) {
+        guard record.distrustSince != nil, stat.kind == .file, watch.isChangedSinceBoot(stat),
+            watch.renamed.count < limits.notedPathsMax
+        else { return }
+        let isKnownElsewhere = namesakes[stat.identity].contains { $0.path != path && isSuspect($0) }
+        if isKnownElsewhere { watch.renamed[stat.identity] = path }
     }
 
     /// (The very file that is known here was not put here since: what the cut has left of it has all its names.)

@@ -155,7 +155,10 @@ extension Node {
         // What has come back with it nobody tells.
         if watch.goneMeanwhile.removeValue(forKey: row.path) != nil, stat.kind == .directory { rescan(row.path) }
         if stat.kind == .directory { lookAtMissed(in: row.path) }
-        if stat.kind != .directory { lookAtNamesakes(of: row.path, stat, namesakes) }
+        if stat.kind != .directory {
+            noteRenamed(stat, to: row.path, namesakes)
+            lookAtNamesakes(of: row.path, stat, namesakes)
+        }
         if let disk = row.disk, disk.isStill(stat) {
             records.forgetTouch(row.path)
             watch.emptied[row.path] = nil

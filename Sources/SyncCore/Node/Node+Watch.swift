@@ -94,6 +94,7 @@ extension Node {
         record.distrustSince = nil
         watch.handled.removeAll { path, _ in !watch.rules.isIgnored(path.bytes, isDirectory: false) }
         watch.strays.removeAll()
+        watch.renamed.removeAll()
         watch.arrived.removeAll()
         watch.swept.removeAll()
         var batch = Batch()

@@ -20,6 +20,10 @@ struct WatchState: Sendable {
     /// one of them another name is no cut.
     var strays = SortedMap<FileIdentity, Stray>()
 
+    /// After a power cut: files that are known here and were found to have been given another name since the machine is up. What stands in
+    /// their place by now came later than they went.
+    var renamed = SortedMap<FileIdentity, Path>()
+
     /// After a power cut: directories that somebody has put in their place since the machine is up, or since they were known elsewhere.
     /// What is in them has come along, and nothing of that shows in its own times.
     var arrived = SortedMap<Path, Bool>()
