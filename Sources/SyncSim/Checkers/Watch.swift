@@ -535,7 +535,8 @@ package final class Watch: Checker {
             isBackdated: { self.isBackdated($0, world.machines[machine]) },
             isDeleted: { self.isDeleted($0, machine, world) },
             isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
-            looksReplaced: { self.looksReplaced($1, at: $0, world.machines[machine]) })
+            looksReplaced: { self.looksReplaced($1, at: $0, world.machines[machine]) },
+            isOnItsWay: { self.isStaged($1, for: $0, world.machines[1 - machine]) })
         let disk = world.machines[machine].disk.atHome
         world.ledger.forgotMetadata(of: machine) { disk.peekStat($0).map { ($0.mode, $0.modified) } }
         excuseGone(besides: duties, machine, world)
@@ -599,8 +600,19 @@ package final class Watch: Checker {
 
     /// The base says that this stands there.
     private func isKnown(_ value: Value, at path: Path, _ machine: Machine) -> Bool {
-        guard let content = machine.store.rows[path]?.disk?.entry.content else { return false }
-        return switch value {
+        machine.store.rows[path]?.disk.map { isKnown(value, as: $0.entry.content) } ?? false
+    }
+
+    /// The peer has told of it, and all of it has come.
+    private func isStaged(_ value: Value, for path: Path, _ machine: Machine) -> Bool {
+        guard let told = machine.store.rows[path]?.head(by: .peer), isKnown(value, as: told.entry.content) else {
+            return false
+        }
+        return machine.disk.atHome.allContents().contains { $0.area == .stage && Value($0.entry) == value }
+    }
+
+    private func isKnown(_ value: Value, as content: Content) -> Bool {
+        switch value {
         case .file(let print): if case .file(let id, _) = content { contents[print] == id } else { false }
         case .symlink(let print):
             if case .symlink(let target) = content { Fingerprint(of: target) == print } else { false }

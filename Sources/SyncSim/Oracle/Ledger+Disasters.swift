@@ -29,12 +29,14 @@ extension Ledger {
     /// and so had to stay, `isRecorded` where the base still says what stood there before, `isBehind` where the daemon
     /// remembers another state than the folder shows now, `isBackdated` where it would have to take what it finds for older
     /// than that by the times alone, `isDeleted` where it has on record that nothing is there any more, `isKnown` which value the
-    /// base shows, `looksReplaced` where another file, which is newer by its times, stands in the place of that value.
+    /// base shows, `looksReplaced` where another file, which is newer by its times, stands in the place of that value, `isOnItsWay` what the
+    /// daemon of the other machine has ready to put there.
     package mutating func struck(
         _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool,
         isRecorded: (Path) -> Bool = { _ in false }, isBehind: (Path) -> Bool = { _ in false },
         isBackdated: (Path) -> Bool = { _ in false }, isDeleted: (Path) -> Bool = { _ in false },
-        isKnown: (Path, Value) -> Bool = { _, _ in false }, looksReplaced: (Path, Value) -> Bool = { _, _ in false }
+        isKnown: (Path, Value) -> Bool = { _, _ in false }, looksReplaced: (Path, Value) -> Bool = { _, _ in false },
+        isOnItsWay: (Path, Value) -> Bool = { _, _ in false }
     ) {
         // What a taken-back rename has put to its old place again is where it was; nobody can tell that from a rename back.
         var returned: SortedMap<Value, Bool> = [:]
@@ -86,6 +88,10 @@ extension Ledger {
                 let isMovedAway = { (value: Value) in
                     value.isContent && value != after
                         && now.tree.contains { $0.key != path && $0.value == value && was.value(at: $0.key) == value }
+                }
+                // It will come to stand on the other machine, and what it replaces there is history.
+                for act in acts where act.machine == machine && isOnItsWay(path, act.after) {
+                    page.returnOvertaken(act.before)
                 }
                 page.revert(
                     machine, to: after, other: other.value(at: path), isRecorded: isRecorded(path) || isWritten,
