@@ -427,9 +427,9 @@ package final class Watch: Checker {
             guard let stat = disk.peekStat(path), stat.changed.milliseconds < boot else { return false }
             let rows = world.machines[machine].store.rows
             return rows[path]?.disk.map { $0.stat.identity != stat.identity } == true
-                && path.parents.allSatisfy {
+                && (path.parents.allSatisfy {
                     $0.isRoot || rows[$0]?.disk?.stat.identity == disk.peekStat($0)?.identity
-                }
+                } || !rows.contains { $0.value.disk?.stat.identity == stat.identity })
         }
         world.ledger.remainsLookWritten(on: machine) { path, found in
             guard let changed = disk.peekStat(path)?.changed, disk.value(at: path) == found else { return false }

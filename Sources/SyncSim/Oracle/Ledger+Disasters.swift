@@ -264,12 +264,12 @@ extension Ledger {
     }
 
     /// After a power cut somebody has moved a directory, and the process that had seen it ended before it had read what is in it (`looksOld`:
-    /// the rows know the directory there, but another file in it, and the file is older than the boot). For all that can be seen the cut
-    /// has given that back: it may be set aside, but not thrown away.
+    /// the rows know another file there, the file is older than the boot, and the rows know the directory, or the file nowhere any more). For all
+    /// that can be seen the cut has given that back: it may be set aside, but not thrown away.
     package mutating func broughtUnseen(on machine: Int, looksOld: (Path) -> Bool) {
         for (path, page) in pages {
-            guard let act = page.acts.last, act.machine == machine, act.time >= strikes[machine], act.before == .absent,
-                act.after.isContent, looksOld(path)
+            guard let act = page.acts.last(where: { $0.machine == machine }), act.time >= strikes[machine],
+                act.before == .absent, act.after.isContent, looksOld(path)
             else { continue }
             pages.update(path) { $0.acts[act.number].demand = min(act.demand, .kept) }
         }
