@@ -13,8 +13,8 @@ extension Folder {
         while !waiting.isEmpty {
             for index in waiting { advance(&runs[index]) }
             waiting.removeAll { runs[$0].isOver }
-            let areNames = waiting.allSatisfy { if case .syncParent? = runs[$0].next { true } else { false } }
-            let least = areNames ? Folder.namesTogetherMin : Folder.syncsTogetherMin
+            let areSettled = waiting.allSatisfy { runs[$0].next?.syncsWhatIsThere == true }
+            let least = areSettled ? Folder.settledTogetherMin : Folder.syncsTogetherMin
             let areSynced = waiting.count >= least && syncTogether()
             for index in waiting { passSync(&runs[index], isSynced: areSynced) }
         }
@@ -23,9 +23,9 @@ extension Folder {
 
     /// For fewer, the rest of what waits on the file system would cost more than it saves.
     private static let syncsTogetherMin = 4
-    /// A journaling file system that syncs one directory has synced the names in all others with it: asking for each costs next to nothing,
-    /// and nobody else's data is waited for.
-    private static let namesTogetherMin = 16
+    /// A journaling file system that syncs one directory has synced the names in all others with it, and a file that was there before is on
+    /// the disk already, as a rule: asking for each costs next to nothing, and nobody else's data is waited for.
+    private static let settledTogetherMin = 16
 
     /// Up to where it has to wait for a sync, or to its end.
     private func advance(_ run: inout ProgramRun) {
@@ -159,6 +159,12 @@ extension DiskOperation {
         if case .syncFile = self { return true }
         if case .syncParent = self { return true }
         return false
+    }
+
+    /// A name, a directory, or a file that was not written here a moment ago.
+    fileprivate var syncsWhatIsThere: Bool {
+        if case .syncFile(.stage) = self { return false }
+        return isSync
     }
 
     fileprivate var isLook: Bool { if case .inspect = self { true } else { false } }
