@@ -34,6 +34,26 @@ struct DocumentPropertyTests {
         #expect(waiting > 0)
     }
 
+    @Test("a document of many that says what the view says is told by looking at it") func looked() throws {
+        let model = try Model(
+            entities: #"{"P": {"files": "p-*", "at": "/all/people", "id": "/id", "#
+                + #""relations": {"likes": {"to": "P", "kind": "many"}}}}"#)
+        var looks: [Office.Look: Int] = [:]
+        for seed in 0..<UInt64(Effort.times(50)) {
+            var random = SeededRandom(seed: seed, stream: "people")
+            var office = Office(model)
+            for _ in 0..<random.range(1...10) {
+                let party: Party = random.chance(percent: 50) ? .first : .second
+                try office.save(party, ["p-\(random.below(2))": Self.people(&random)])
+                if random.chance(percent: 30) { try office.heal() }
+            }
+            try office.heal()
+            looks.merge(office.looks, uniquingKeysWith: +)
+        }
+        #expect(looks[.unknown, default: 0] == 0)
+        #expect(looks[.same, default: 0] > 0 && looks[.other, default: 0] > 0)
+    }
+
     private static func judge(_ office: Office, _ seed: UInt64) throws {
         #expect(office.folders[0] == office.folders[1], "seed \(seed)")
         let complaints = try complaints(office) + Judge.complaints(office.pair)

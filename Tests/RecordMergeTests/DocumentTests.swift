@@ -9,6 +9,10 @@ struct Office {
     private(set) var pair: Pair
     private(set) var folders: [[Path: [UInt8]]] = [[:], [:]]
     private var contents: [ContentID: [UInt8]] = [:]
+    /// How often a look at a save told that it is what the view says, could not tell it, or was right not to.
+    private(set) var looks: [Look: Int] = [:]
+
+    enum Look { case same, unknown, other }
 
     init(_ model: Model) {
         self.model = model
@@ -49,8 +53,16 @@ struct Office {
         for path in renderer.paths {
             let base = try #require(renderer.base(of: path).flatMap { contents[$0] })
             folder[path] = renderer.rendered(path, base: try RecordDocument(parsing: base, at: path, model: model))
+            try note(path, base, folder[path], renderer)
         }
         folders[party.number] = folder
+    }
+
+    /// What is told by looking is what is written.
+    private mutating func note(_ path: Path, _ base: [UInt8], _ rendered: [UInt8]?, _ renderer: RecordRenderer) throws {
+        let isWritten = renderer.isWritten(path, in: try JSONDocument(parsing: base))
+        if isWritten { #expect(rendered == base, "\(path)") }
+        looks[base != rendered ? .other : isWritten ? .same : .unknown, default: 0] += 1
     }
 
     func text(_ party: Party, _ name: String) -> String? {

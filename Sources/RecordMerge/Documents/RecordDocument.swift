@@ -18,11 +18,17 @@ public struct RecordDocument: Sendable {
     public var ids: [RecordID] { Array(records.keys) }
 
     public init(parsing bytes: [UInt8], at path: Path, model: Model) throws(DocumentFault) {
+        let json: JSONDocument
         do {
             json = try JSONDocument(parsing: bytes)
         } catch {
             throw DocumentFault(path: path, pointer: .root, reason: error.description, offset: error.offset)
         }
+        try self.init(json, at: path, model: model)
+    }
+
+    public init(_ json: JSONDocument, at path: Path, model: Model) throws(DocumentFault) {
+        self.json = json
         var reader = DocumentReader(json: json, path: path, model: model)
         records = try reader.read()
     }
@@ -95,16 +101,11 @@ private struct DocumentReader {
         for (number, place) in json.children(of: container).enumerated() {
             let pointer = json.key(of: place).map { at.appending($0) } ?? at.appending(number)
             guard json.kind(of: place) == .object else { throw fault(pointer, "a record is expected") }
-            guard let key = key(of: place, entity) else { throw fault(pointer, "this \(entity.name) has no id") }
+            guard let key = json.id(of: place, entity) else { throw fault(pointer, "this \(entity.name) has no id") }
             let id = RecordID(entity.name, key)
             guard records[id] == nil else { throw fault(pointer, "this id stands here twice") }
             try read(id, entity, at: place, pointer)
         }
-    }
-
-    private func key(of place: JSONDocument.Place, _ entity: Entity) -> [UInt8]? {
-        guard case .pointer(let pointer) = entity.id else { return json.key(of: place) }
-        return json.place(at: pointer, from: place).flatMap(json.string)
     }
 
     private mutating func read(
@@ -116,7 +117,7 @@ private struct DocumentReader {
             let name = PropertyName(json.key(of: member) ?? [])
             if reserved.contains(name) { continue }
             if let side = entity.side(name) {
-                guard let keys = keys(at: member, side) else {
+                guard let keys = json.references(at: member, side) else {
                     let expected = side.kind == .one ? "an id or null" : "a list of ids"
                     throw fault(pointer.appending(name.bytes), "\(expected) is expected")
                 }
@@ -127,24 +128,6 @@ private struct DocumentReader {
         }
         if Layout.needsLocation(entity) { content.values[.location] = .string(path.bytes) ?? .null }
         records[id] = content
-    }
-
-    /// Nil for what is no reference.
-    private func keys(at place: JSONDocument.Place, _ side: Side) -> [[UInt8]]? {
-        switch side.kind {
-        case .one: json.kind(of: place) == .null ? [] : json.string(of: place).map { [$0] }
-        case .many: manyKeys(at: place)
-        }
-    }
-
-    private func manyKeys(at place: JSONDocument.Place) -> [[UInt8]]? {
-        guard json.kind(of: place) == .array else { return nil }
-        var keys: [[UInt8]] = []
-        for element in json.children(of: place) {
-            guard let key = json.string(of: element) else { return nil }
-            keys.append(key)
-        }
-        return keys
     }
 
     /// Members on the way to the records are not told: they hold the records themselves.
@@ -160,6 +143,32 @@ private struct DocumentReader {
 
     private func fault(_ pointer: JSONPointer, _ reason: String) -> DocumentFault {
         DocumentFault(path: path, pointer: pointer, reason: reason, offset: nil)
+    }
+}
+
+extension JSONDocument {
+    /// Of a record in a document of many.
+    func id(of place: Place, _ entity: Entity) -> [UInt8]? {
+        guard case .pointer(let pointer) = entity.id else { return key(of: place) }
+        return self.place(at: pointer, from: place).flatMap(string)
+    }
+
+    /// Nil for what is no reference.
+    func references(at place: Place, _ side: Side) -> [[UInt8]]? {
+        switch side.kind {
+        case .one: kind(of: place) == .null ? [] : string(of: place).map { [$0] }
+        case .many: manyReferences(at: place)
+        }
+    }
+
+    private func manyReferences(at place: Place) -> [[UInt8]]? {
+        guard kind(of: place) == .array else { return nil }
+        var keys: [[UInt8]] = []
+        for element in children(of: place) {
+            guard let key = string(of: element) else { return nil }
+            keys.append(key)
+        }
+        return keys
     }
 }
 

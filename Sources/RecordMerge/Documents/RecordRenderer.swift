@@ -3,10 +3,10 @@
 public import SyncModel
 
 public struct RecordRenderer {
-    private let model: Model
-    private let view: RecordView
+    let model: Model
+    let view: RecordView
     /// By path: the records that stand there.
-    private let files: SortedMap<Path, SortedMap<RecordID, Bool>>
+    let files: SortedMap<Path, SortedMap<RecordID, Bool>>
 
     /// Walks all records of the view; `RecordSpace.renderer` has done so already.
     public init(model: Model, view: RecordView) {
@@ -105,7 +105,7 @@ public struct RecordRenderer {
     }
 
     /// A document is in the version of its base, whoever has written which into others.
-    private func isVersion(_ name: PropertyName, at place: JSONDocument.Place) -> Bool {
+    func isVersion(_ name: PropertyName, at place: JSONDocument.Place) -> Bool {
         place == .root && model.versionAt.tokens.count == 1 && model.versionAt.tokens.first == name.bytes
     }
 
@@ -132,7 +132,7 @@ public struct RecordRenderer {
     }
 
     /// A side that the file has is kept up; one that it has not is added where it is the owner's. Nil if it may stay.
-    private func text(_ side: Side, _ keys: [[UInt8]], over old: [[UInt8]]?, of id: RecordID) -> JSONText? {
+    func text(_ side: Side, _ keys: [[UInt8]], over old: [[UInt8]]?, of id: RecordID) -> JSONText? {
         guard let old else { return keys.isEmpty || !isOwner(id, side) ? nil : RecordRenderer.text(side, keys) }
         if side.isOrdered || side.kind == .one { return old == keys ? nil : RecordRenderer.text(side, keys) }
         let isWanted = SortedMap(keys.map { (RecordID(side.to, $0), true) })

@@ -39,12 +39,13 @@ public struct JSONDocument: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    public static func isReadable(_ bytes: [UInt8]) -> Bool {
+    public static func isReadable(_ bytes: [UInt8]) -> Bool { readable(bytes) != nil }
+
+    public static func readable(_ bytes: [UInt8]) -> JSONDocument? {
         do throws(JSONFault) {
-            _ = try JSONDocument(parsing: bytes)
-            return true
+            return try JSONDocument(parsing: bytes)
         } catch {
-            return false
+            return nil
         }
     }
 

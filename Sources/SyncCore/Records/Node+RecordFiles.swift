@@ -246,7 +246,7 @@ extension Node {
     @discardableResult mutating func noteStored(_ stored: StoredChangeSet) -> (number: Int, set: ChangeSet)? {
         // It has got another number.
         if stored.bytes.isEmpty { return nil }
-        guard let (number, set) = decoded(stored) else {
+        guard let (number, set, chunks) = decoded(stored) else {
             records.held.hold(stored, unread: unread(stored)) { [books = records.books] needs in
                 books.contains { $0.reads(needs) }
             }
@@ -256,6 +256,7 @@ extension Node {
             return nil
         }
         clock.witness(set.time)
+        records.books[number].note(hashed: chunks)
         records.books[number].note(admitted)
         awaitRows(of: set)
         return (number, set)

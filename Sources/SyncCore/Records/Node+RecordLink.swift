@@ -248,18 +248,24 @@ extension Node {
         return ChangeSetCodec.encode(set) { records.held.hasSave(of: $0, by: set.author) ? nil : base($0) }
     }
 
-    /// Nil for a set of a model that this node does not have, or of a newer program: it is kept until it can be read.
-    func decoded(_ stored: StoredChangeSet) -> (Int, ChangeSet)? {
+    /// Nil for a set of a model that this node does not have, or of a newer program: it is kept until it can be read. `chunks`: of the
+    /// contents that are in it.
+    func decoded(_ stored: StoredChangeSet) -> (number: Int, set: ChangeSet, chunks: [ChunkList])? {
         guard let prologue = ChangeSetCodec.prologue(of: stored.bytes),
             prologue.author == (stored.author == .own ? ownParty : ownParty.other),
             prologue.position == stored.position,
             let number = records.books.firstIndex(where: { $0.reads(prologue.needs) })
         else { return nil }
+        var chunks: [ChunkList] = []
         let decoded = ChangeSetCodec.decode(
             stored.bytes, base: base(of: prologue.author, prologue.position.epoch, number),
-            hash: { contentDigest(of: $0) })
-        if case .set(let set) = decoded, set.isReadable(by: records.books[number].model) { return (number, set) }
-        return nil
+            hash: {
+                let list = ContentHasher.chunks(of: $0, limits.chunking)
+                chunks.append(list)
+                return list.contentID
+            })
+        guard case .set(let set) = decoded, set.isReadable(by: records.books[number].model) else { return nil }
+        return (number, set, chunks)
     }
 
     /// A set of a model that is here, in a version that is not, which its author could not read either. (Its files are whole.)

@@ -13,6 +13,8 @@ struct RecordBook: Sendable {
     private(set) var space: RecordSpace
     /// Sets that the view does not know yet.
     private var news: [ChangeSet] = []
+    /// Of contents of the news.
+    private var hashed = SortedMap<ContentID, ChunkList>()
     /// The last save of each path by each author; a set in the log is told as what it changes in them.
     private var saves = SortedMap<Path, Saves>()
     /// Every content that was ever saved at a path.
@@ -177,8 +179,12 @@ struct RecordBook: Sendable {
     }
 
     func document(_ bytes: [UInt8], at path: Path) -> RecordDocument? {
+        JSONDocument.readable(bytes).flatMap { document($0, at: path) }
+    }
+
+    private func document(_ json: JSONDocument, at path: Path) -> RecordDocument? {
         do {
-            return try RecordDocument(parsing: bytes, at: path, model: model)
+            return try RecordDocument(json, at: path, model: model)
         } catch {
             return nil
         }
@@ -255,6 +261,11 @@ struct RecordBook: Sendable {
 
     // MARK: Taking change sets in
 
+    /// Contents that were hashed to read a set that is noted next.
+    mutating func note(hashed lists: [ChunkList]) {
+        for list in lists { hashed[ContentID(list.contentID)] = list }
+    }
+
     /// What follows from it is known after the next `refresh`.
     mutating func note(_ admitted: AdmittedSet) {
         let set = admitted.set
@@ -283,6 +294,7 @@ struct RecordBook: Sendable {
     /// The paths at which something else is to stand since the last time.
     mutating func refresh() -> [Path] {
         guard !news.isEmpty else { return [] }
+        defer { hashed = [:] }
         var change = space.add(news.filter { !$0.isUnread })
         // What they mean follows from what their authors had seen, and that is there by now.
         for set in news.filter(\.isUnread).sorted(by: { $0.precedes($1) }) {
@@ -312,10 +324,16 @@ struct RecordBook: Sendable {
     }
 
     private func file(at path: Path, _ renderer: RecordRenderer) -> File? {
-        guard let base = base(of: path, renderer), let bytes = base.bytes,
-            let document = document(bytes, at: path),
-            let rendered = renderer.rendered(path, base: document)
+        guard let base = base(of: path, renderer), let bytes = base.bytes, let json = JSONDocument.readable(bytes)
         else { return nil }
+        if renderer.isWritten(path, in: json), let content = base.content {
+            let chunks = hashed[content] ?? ContentHasher.chunks(of: bytes, chunking)
+            let entry = Entry(content: .file(content, size: chunks.size), mode: base.mode, modified: base.modified)
+            return File(entry: entry, chunks: chunks, bytes: bytes)
+        }
+        guard let document = document(json, at: path), let rendered = renderer.rendered(path, base: document) else {
+            return nil
+        }
         let chunks = ContentHasher.chunks(of: rendered, chunking)
         let isBase = ContentID(chunks.contentID) == base.content
         let modified = isBase ? base.modified : time(ofMerged: path, document, renderer, after: base.modified)
