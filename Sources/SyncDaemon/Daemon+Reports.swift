@@ -139,8 +139,13 @@ extension Daemon {
         if imports.note(batch, atMilliseconds: Clock.monotonicMilliseconds()) { waitForImport() }
     }
 
-    /// Until what came can be seen in the folder: asked again soon at first, and the less often the longer it takes.
-    private func waitForImport() {
+    /// Until what came can be seen in the folder: asked soon at first, but not before a small change may be there, as every question is
+    /// work on its way; and the less often the longer it takes.
+    private func waitForImport(afterMilliseconds pause: UInt64 = importPauseMilliseconds.lowerBound) {
+        importTimer.start(afterMilliseconds: pause) { [unowned self] in lookAtImport() }
+    }
+
+    private func lookAtImport() {
         host.ask(.status) { [unowned self] answer in
             guard case .status(let status) = answer, let begun = imports.running?.sinceMilliseconds else {
                 return imports.abandon()
@@ -148,8 +153,7 @@ extension Daemon {
             let now = Clock.monotonicMilliseconds()
             if let done = imports.finish(status, atMilliseconds: now) { return tell(done) }
             let pauses = Daemon.importPauseMilliseconds
-            let pause = min(max((now - begun) / 4, pauses.lowerBound), pauses.upperBound)
-            importTimer.start(afterMilliseconds: pause) { [unowned self] in waitForImport() }
+            waitForImport(afterMilliseconds: min(max((now - begun) / 4, pauses.lowerBound), pauses.upperBound))
         }
     }
 
