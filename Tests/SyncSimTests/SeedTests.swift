@@ -307,6 +307,8 @@ struct SeedTests {
             5408,
             // What was saved over a newer version, and was held back, counted as what there is once the peer had been set back.
             3965,
+            // A content whose author had lost his state, and did not know any more that he ever wrote it, was waited for for ever.
+            6941,
             // (The judge was wrong.) Who puts an old folder back has taken away what is not in it.
             5123,
             // What was missing when the peer's row of it came, or when that was taken back, was not looked at any more.

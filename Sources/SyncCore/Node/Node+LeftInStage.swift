@@ -63,9 +63,10 @@ extension Node {
         guard item.task.stage?.isLeft == true, failure.index < item.turningPoint, failure.error != .notFound else {
             return false
         }
-        if failure.error != .inputOutput { return true }
-        if case .syncFile = item.program.operations[failure.index] { return false }
-        return true
+        return switch item.program.operations[failure.index] {
+        case .setMode, .setModified, .syncFile: failure.error != .inputOutput
+        default: true
+        }
     }
 
     /// Its exchange was undone.
