@@ -104,7 +104,7 @@ struct AppliedItem: Sendable {
     var isAsExpected = false
     /// A file that stood in the tree before could not be synced.
     var isUnwritten = false
-    /// What was to take its place is in the stage as before, and can take it later.
+    /// What the last process had left in the stage is there as before.
     var isLeftAgain = false
 
     enum Outcome: Sendable {

@@ -246,7 +246,7 @@ extension Node {
         let path = item.task.path
         if let refuge = item.rescuedTo { look(afterBatch: refuge) }
         if let stage = item.task.stage, !item.keepsIntent {
-            if item.isLeftAgain { leave(stage, of: path) } else { plan.abandoned.append(stage.name) }
+            if item.isLeftAgain { abandon(stage, of: path) } else { plan.abandoned.append(stage.name) }
         }
         for touched in item.paths { look(afterBatch: touched) }
         if let parent = path.parent { look(afterBatch: parent) }

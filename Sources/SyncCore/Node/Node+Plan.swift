@@ -45,7 +45,7 @@ struct PlanState: Sendable {
         let chunks: ChunkList?
         /// The state it was finished with; mode and time may have changed since.
         let entry: Entry
-        /// It was to take its place before, and its intent is still there.
+        /// The last process has left it, and its intent.
         var isLeft = false
     }
 
