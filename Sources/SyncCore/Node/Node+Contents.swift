@@ -14,7 +14,7 @@ extension Node {
             if let seen = watch.seenWhileHashing.removeValue(forKey: result.path), !result.shows(seen) {
                 watch.toHash[result.path] = true
             }
-            if watch.readDuringLoss.removeValue(forKey: result.path) != nil { look(at: result.path) }
+            if watch.afterReading.removeValue(forKey: result.path) != nil { look(at: result.path) }
             if apply.touches(result.path) {
                 watch.deferred[result.path] = true
                 continue

@@ -212,8 +212,9 @@ extension Node {
             && now.wallMilliseconds - stat.changed.milliseconds < Int64(clamping: limits.writebackMilliseconds)
     }
 
-    /// A write through one name of a hard link, ours or a user's, is told of for that name only. A name that is being read
-    /// already is not asked again: two that are both out of date would send looks to each other without end.
+    /// A write through one name of a hard link, ours or a user's, is told of for that name only. A name that is still to be
+    /// read is not asked again: two that are both out of date would send looks to each other without end. What is being read
+    /// may be from before the write.
     mutating func lookAtNamesakes(of path: Path, _ stat: Stat, _ namesakes: Namesakes) {
         let others = namesakes[stat.identity].filter { other in
             guard let known = other.disk?.stat, other.path != path else { return false }
@@ -223,8 +224,11 @@ extension Node {
         if watch.askedNamesakes.count >= WatchState.youngMax { watch.askedNamesakes.removeAll() }
         watch.askedNamesakes[path] = stat
         for other in others where !apply.touches(other.path) {
-            let isRead = watch.toHash.contains(key: other.path) || watch.hashing.contains(key: other.path)
-            if !isRead { look(at: other.path) }
+            if watch.hashing.contains(key: other.path) {
+                watch.afterReading[other.path] = true
+            } else if !watch.toHash.contains(key: other.path) {
+                look(at: other.path)
+            }
         }
     }
 

@@ -109,7 +109,7 @@ extension Node {
             for path in paths { look(at: path) }
         }
         watch.isInspectionLost = watch.isInspecting
-        for (path, _) in watch.hashing { watch.readDuringLoss[path] = true }
+        for (path, _) in watch.hashing { watch.afterReading[path] = true }
         // So it is with what is being put in its place, and is in no row yet.
         for (path, _) in apply.writing { look(afterBatch: path) }
         rescanAll()

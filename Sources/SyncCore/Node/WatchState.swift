@@ -64,8 +64,9 @@ struct WatchState: Sendable {
     var hashing = SortedMap<Path, Bool>()
     /// What looks have found since where a file was being read. If that is what was read, it is not read again.
     var seenWhileHashing = SortedMap<Path, Stat>()
-    /// Files that were being read when notices were lost: each is looked at once more when it has been read.
-    var readDuringLoss = SortedMap<Path, Bool>()
+    /// Files that were being read when notices were lost, or were written by another name: each is looked at once more when it
+    /// has been read.
+    var afterReading = SortedMap<Path, Bool>()
     /// Paths whose look must wait until the batch that is writing them is done; true if somebody else wrote meanwhile.
     var deferred = SortedMap<Path, Bool>()
     /// Files that changed while they were read, and when to try again.
