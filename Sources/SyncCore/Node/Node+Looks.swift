@@ -253,9 +253,9 @@ extension Node {
         return asked
     }
 
-    /// Somebody writes by this name, but nothing stands there, or something that has not been changed for a while: he has
-    /// another file open, which may have gone from the name before this process began. If it has another name it is found
-    /// beside this one.
+    /// Somebody writes by this name, but nothing stands there, or something that has not been changed for a while, or was made
+    /// only after that was told: he has another file open, which may have gone from the name before it was looked at, or before
+    /// this process began. If it has another name it is found beside this one.
     private mutating func searchForWritten(at look: Look, _ noticed: Int64) {
         guard let parent = look.path.parent else { return }
         let earliest = noticed - Int64(clamping: limits.changingRetryMilliseconds)
@@ -263,9 +263,12 @@ extension Node {
         let latest = max(earliest, now.wallMilliseconds + Int64(clamping: limits.clockSkewMilliseconds))
         // (A name that was given since changes only the one time.)
         if let stat = look.stat {
-            let isWritten = [stat.modified, stat.identity.birth].contains {
-                (earliest...latest).contains($0.milliseconds)
-            }
+            let isMadeSince = stat.identity.birth.milliseconds > noticed
+            let isWritten =
+                !isMadeSince
+                && [stat.modified, stat.identity.birth].contains {
+                    (earliest...latest).contains($0.milliseconds)
+                }
             if stat.kind != .file || isWritten && (earliest...latest).contains(stat.changed.milliseconds) { return }
         }
         watch.toSearch[parent] = true
