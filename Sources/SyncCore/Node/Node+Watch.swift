@@ -194,7 +194,8 @@ extension Node {
         // One chunk at a time, and not faster than what it found is looked at. (It meets the rows as they are stored: what is back
         // and not yet marked as missing there, or gone from a directory that is not yet moved there, would be no difference.)
         guard let scan = watch.scan, scan.job == nil, watch.observing == 0, apply.moving.isEmpty,
-            watch.toHash.count + watch.hashing.count < limits.batchPathsMax * 4, !stores.isMarking
+            watch.toHash.count + watch.hashing.count < limits.batchPathsMax * 4, !stores.isMarking,
+            watch.toInspect.count < limits.notedPathsMax + limits.batchPathsMax * 4
         else { return }
         let job = newJob(.scan)
         watch.scan?.job = job
