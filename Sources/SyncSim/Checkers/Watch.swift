@@ -192,7 +192,10 @@ package final class Watch: Checker {
         for (path, value) in belowSource {
             guard let moved = path.rebased(from: source, to: target) else { continue }
             world.ledger.carriedBack(value, from: path, to: moved, on: machine)
-            if world.ledger.everStood(value, at: moved) { continue }
+            // (What stood there once and was taken away did not come back by itself.)
+            let isUnseen = world.machines[machine].store.rows[path]?.disk == nil
+            let isBack = isUnseen && world.ledger.isRemoved(moved)
+            if world.ledger.everStood(value, at: moved), !isBack { continue }
             world.rare.hit("ledger: a daemon's directory move took an unseen file along")
             world.ledger.carried(value, from: path, to: moved, on: machine, at: world.now)
         }

@@ -323,6 +323,9 @@ package struct Ledger: Sendable {
         return page.acts.contains { $0.after == value } || page.carried.contains(value)
     }
 
+    /// Whoever was here last has taken it away.
+    package func isRemoved(_ path: Path) -> Bool { pages[path]?.acts.last?.after == .absent }
+
     /// What a late writer put into a file that had been displaced goes to the top of the folder if its directory is gone by
     /// then, under the name of a conflict copy: nobody ever put it there. So does what was written by another name of such a file,
     /// if that has gone since, and the loser of a conflict, if a person has taken its directory away or put something else in its place. The
