@@ -488,6 +488,7 @@ package final class Watch: Checker {
         let files = SortedMap(now.keys.compactMap { path in disk.peekStat(path).map { (path, $0.identity) } })
         let cut = PowerCut(machine: machine, was: before.tree, now: now, safe: before.safe, files: files)
         judge(world) { $0.see(cut, &$1) }
+        noteSharedNames(of: files, world)
         let duties = world.ledger.duties
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
         excuseUnsynced(of: duties, on: machine, before, world)
@@ -497,6 +498,13 @@ package final class Watch: Checker {
             isGone: { before.all.contains($0) && !left.contains($0) })
         world.ledger.remainsOfVersions += before.unsyncedVersions.map { disk.value(at: $0) }
         doubtAbsent(machine, now, world)
+    }
+
+    /// A rename of which the cut has left both names: they share mode and time from here on.
+    private func noteSharedNames(of files: SortedMap<Path, FileIdentity>, _ world: World) {
+        var names: SortedMap<FileIdentity, [Path]> = [:]
+        for (path, identity) in files { names[identity, default: []].append(path) }
+        for (_, paths) in names where paths.count > 1 { for path in paths { world.ledger.linked(path) } }
     }
 
     private func struckByImage(_ machine: Int, _ world: World) {
