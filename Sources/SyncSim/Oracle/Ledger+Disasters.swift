@@ -179,13 +179,16 @@ extension Ledger {
         }
     }
 
-    /// A person has removed a directory before its daemon had been through the folder after a power cut: what the cut had taken from it
+    /// A person has removed or moved a directory before its daemon had been through the folder after a power cut: what the cut had taken from it
     /// he cannot have seen there, and for whoever finds the directory gone it went with that.
     package mutating func removedDirectory(_ directory: Path, on machine: Int) {
         for (path, page) in pages.range(from: directory) where path != directory {
             guard path.isBelow(directory) else { return }
             let taken = page.remains.filter { $0.machine == machine && $0.found == .absent }
-            if taken.isEmpty { continue }
+            let isTakenDirectory =
+                page.shownValue[machine] == .absent
+                && page.acts.contains { $0.machine == machine && $0.isUndone && $0.after == .directory }
+            if taken.isEmpty, !isTakenDirectory { continue }
             pages.update(path) { page in
                 for remains in taken { page.returnOvertaken(remains.value) }
                 page.wentWithDirectory = true

@@ -87,6 +87,7 @@ package struct Hands {
             paths.append(moved)
             if path != source { below.append((path, moved)) }
         }
+        let isDirectory = kind(source) == .directory
         let isSame = kind(source) == .file && source != target && value(at: source) == value(at: target)
         let error = change(paths) { disk, now in disk.rename(source, to: target, now: now) }
         guard error == nil else { return error }
@@ -97,6 +98,7 @@ package struct Hands {
             for (old, new) in below {
                 world.ledger.movedRemains(from: old, to: new, on: machine, holding: value(at: new))
             }
+            if isDirectory { world.ledger.removedDirectory(source, on: machine) }
         }
         return nil
     }
