@@ -28,6 +28,8 @@ public final class Folder: Sendable {
     let seesWriters: Bool
     /// False once a sync of the whole file system has failed.
     let mayTrustCommonSync = Mutex(true)
+    /// Nil as long as nobody has seen one.
+    let flushesAreCheap = Mutex<Bool?>(nil)
     /// How many bytes of so many are not ours to use.
     let reserve = Mutex<Reserve?>(nil)
     private let isEnding = Atomic(false)
