@@ -66,14 +66,14 @@ package final class Machine {
         disk.faults.timesMayTrailData = plan.isOn(.timesTrailData)
     }
 
-    package var isRunning: Bool { node != nil }
-
     // By reference, because a copy of a node or a disk costs more than the answer.
 
+    package var isRunning: Bool { Machine.isRunning(&node) }
     /// How much the node holds.
     package var footprint: Footprint? { Machine.footprint(of: &node) }
     package var hasNotices: Bool { Machine.hasNotices(on: &disk) }
 
+    private static func isRunning(_ node: inout Node?) -> Bool { node != nil }
     private static func footprint(of node: inout Node?) -> Footprint? { node?.footprint }
     private static func hasNotices(on disk: inout VirtualDisk) -> Bool { disk.hasNotices }
 
