@@ -8,7 +8,8 @@ extension Node {
         case .recoveryLook: finishRecoveryLook(results, into: &effects)
         case .recoveryRepair: finishRepair(results, into: &effects)
         case .staging(let content, let stage): finishStaging(content, stage, results, into: &effects)
-        case .stagingPlain(let path, let name): finishStagingPlain(path, name, results, into: &effects)
+        case .stagingPlain(let path, let name, let entry):
+            finishStagingPlain(path, name, entry, results, into: &effects)
         case .applying: finishBatch(results, into: &effects)
         case .undoing: finishUndo(results, into: &effects)
         case .undoingBlindly: finishBlindUndo(results, into: &effects)

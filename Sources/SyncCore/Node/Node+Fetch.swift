@@ -217,17 +217,18 @@ extension Node {
                 .setModified(.stage(name), task.wanted.entry.modified), .syncFile(.stage(name)), .inspect(.stage(name)),
             ]
             fetch.jobs += 1
-            effects.add(.disk(newJob(.stagingPlain(path, name)), [program]))
+            effects.add(.disk(newJob(.stagingPlain(path, name, task.wanted.entry)), [program]))
         }
     }
 
     mutating func finishStagingPlain(
-        _ path: Path, _ name: StageName, _ results: [DiskResult], into effects: inout Effects
+        _ path: Path, _ name: StageName, _ entry: Entry, _ results: [DiskResult], into effects: inout Effects
     ) {
         fetch.jobs -= 1
         guard let result = results.first else { return }
+        // The path may want something else by now, under a task that is fetching as well.
         guard result.failure == nil, let found = result.inspected.first, let stat = found, var task = plan.tasks[path],
-            task.state == .fetching, task.stage == nil
+            task.state == .fetching, task.stage == nil, task.wanted.entry.content == entry.content
         else {
             if result.failure?.index != 0 { plan.abandoned.append(name) }
             if let failure = result.failure, plan.tasks[path]?.state == .fetching {
@@ -235,7 +236,7 @@ extension Node {
             }
             return
         }
-        task.stage = PlanState.Staged(name: name, stat: stat, chunks: nil, entry: task.wanted.entry)
+        task.stage = PlanState.Staged(name: name, stat: stat, chunks: nil, entry: entry)
         task.state = .ready
         plan.tasks[path] = task
     }

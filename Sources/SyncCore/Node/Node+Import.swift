@@ -427,7 +427,11 @@ extension Node {
                 row.heads.removeAll { $0.origin.author == .peer }
                 row.coverOwnHead()
                 let isHeld = isHeldSave(row) && row.heads.contains { row.format?.isOf($0.entry) == true }
-                if !isHeld { row.heads = [] }
+                if !isHeld {
+                    row.heads = []
+                    // What it waited for is what was taken back.
+                    row.waiting = nil
+                }
                 if isHeld, let disk = row.disk {
                     // What was saved over a newer version of our own is held back as before.
                     assertAnew(&row, disk, [], in: &batch)

@@ -154,7 +154,7 @@ public struct Node: Sendable {
         case recoveryLook
         case recoveryRepair
         case staging(ContentID, StageName)
-        case stagingPlain(Path, StageName)
+        case stagingPlain(Path, StageName, Entry)
         case applying
         case undoing
         case undoingBlindly
