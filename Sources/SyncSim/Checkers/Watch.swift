@@ -363,7 +363,9 @@ package final class Watch: Checker {
             announce(.rejectedDeletes, machine, world)
         case .restore(let version, let target):
             guard let version = world.machines[machine].store.versions[version] else { return }
-            let value = world.machines[machine].disk.value(at: version.place)
+            // A symlink is made of what is known of it, whether or not a power cut has left the version.
+            var value = world.machines[machine].disk.value(at: version.place)
+            if case .symlink(let target) = version.entry.content { value = .symlink(to: target) }
             grants[machine].append(Grant(command: id, path: target ?? version.path, value: value, source: version.path))
         case .setAside(let path):
             let value = world.machines[machine].disk.value(at: .tree(path))
