@@ -407,7 +407,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("An image takes back what was put over a value: it is history where that was told, though the same had stood there before")
+    @Test("An image takes back what was put over a value: that is history where it was told")
     func imageTakesWhatWasTold() {
         for isTold in [true, false] {
             var ledger = Ledger()
