@@ -207,9 +207,15 @@ extension Node {
     /// of what we put there.)
     private func placed(by intent: Intent, changedSince stat: Stat) -> RecoveryState.Placed? {
         guard let shown = intent.shown, case .place(let identity, let entry) = intent.action, identity == stat.identity,
-            identity != intent.expected?.identity, case .file(_, let size) = entry.content
+            identity != intent.expected?.identity
         else { return nil }
         var stat = stat
+        // (What a link says, nobody can change.)
+        if case .symlink = entry.content, stat.kind == .symlink {
+            stat.modified = entry.modified
+            return RecoveryState.Placed(path: intent.path, entry: entry, stat: stat, shown: shown)
+        }
+        guard case .file(_, let size) = entry.content else { return nil }
         let times = [entry.modified, intent.stagedTime ?? entry.modified]
         let isUnwritten = stat.size == size && times.contains { stat.modified.mayStand(for: $0) }
         if record.distrustSince != nil, !isUnwritten {
@@ -336,11 +342,13 @@ extension Node {
     /// person's. Whether somebody has written to it meanwhile, reading it will tell.
     private func settled(_ old: Row, _ placed: RecoveryState.Placed) -> Row? {
         let shown = placed.shown
-        // (A save that was held back had made room for what the row had shown before.)
-        guard old.condition == .normal, old.version.covers(shown.version),
-            !old.reflected.covers(shown.version) || isHeldSave(old)
-        else { return nil }
+        // (A save that was held back had made room for what the row had shown before. What was damaged had been shown before.)
+        let isOpen = old.condition == .damaged || !old.reflected.covers(shown.version) || isHeldSave(old)
+        guard old.condition == .normal || old.condition == .damaged, old.version.covers(shown.version), isOpen else {
+            return nil
+        }
         var row = old
+        row.condition = .normal
         var (entry, stat) = (placed.entry, placed.stat)
         if stat.kind == .directory {
             // As it was to be: what differs is for the next look to see.

@@ -33,6 +33,8 @@ package final class NoFalseConflict: Invariant {
         var next = ConflictFamily.base(of: path)
         while let base = next {
             if ledger.isContested(value, at: base) || ledger.pages[base]?.wasInTheWay == true { return true }
+            // Taken away and put back in one breath, in which the daemon looked: for it the same bytes are a person's new work.
+            if ledger.pages[base]?.wasAwayForAMoment == true { return true }
             // A copy of a copy that a person changed is contested at the copy's own page.
             next = ConflictFamily.base(of: base)
         }
