@@ -141,7 +141,7 @@ public enum StoreQuery: Hashable, Sendable {
     case unsettled(cursor: Path?, ascending: Bool, limit: Int)
     /// Rows whose disk state has one of these identities. Answered by `.rows`.
     case identities([FileIdentity])
-    /// For each content one row whose disk holds it, if there is one. Answered by `.rows`.
+    /// For each content one row whose disk holds it, if there is one; else one that holds it and that the rules leave out. Answered by `.rows`.
     case contents([ContentID])
     /// Every live row whose name is `.syncignore`. Answered by `.rows`.
     case ignoreFiles

@@ -75,8 +75,8 @@ struct NaiveStore {
 
     func isHeld(_ content: ContentID) -> Bool { rows.contains { holds($0, content) } }
 
-    func holds(_ row: Row, _ content: ContentID) -> Bool {
-        guard row.condition == .normal, case .file(content, _) = row.disk?.entry.content else { return false }
+    func holds(_ row: Row, _ content: ContentID, _ condition: Row.Condition = .normal) -> Bool {
+        guard row.condition == condition, case .file(content, _) = row.disk?.entry.content else { return false }
         return true
     }
 
@@ -99,7 +99,9 @@ struct NaiveStore {
         case .identities(let wanted):
             return .rows(sorted { row in row.disk.map { wanted.contains($0.stat.identity) } ?? false })
         case .contents(let wanted):
-            let firsts = wanted.compactMap { content in sorted { holds($0, content) }.first?.path }
+            let firsts = wanted.compactMap { content in
+                (sorted { holds($0, content) }.first ?? sorted { holds($0, content, .ignored) }.first)?.path
+            }
             return .rows(sorted { firsts.contains($0.path) })
         case .ignoreFiles: return .rows(sorted { $0.disk != nil && $0.path.name == Name(".syncignore") })
         case .conflictCopies(let limit):
