@@ -354,11 +354,7 @@ extension Node {
             askForExpansion(entry)
             return
         }
-        batch.add(.relocate(move))
-        stores.marksNext = true
-        noteMoved(move.from, to: move.to, into: &effects)
-        echoes.forgetAll()
-        renameConflicts(from: move.from, to: move.to, into: &effects)
+        relocateRows(move, in: &batch, into: &effects)
         for (path, stat) in parents {
             guard let old = rows[path], old.disk?.entry.content.isDirectory == true else { continue }
             var row = old

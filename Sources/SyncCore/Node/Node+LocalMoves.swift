@@ -132,11 +132,7 @@ extension Node {
             from: from, to: to, origin: Origin(author: .own, position: position, time: time),
             seenPeer: record.importedHead.position, summary: source.contents)
         append(.relocate(move), at: position, time, in: &batch)
-        batch.add(.relocate(move))
-        stores.marksNext = true
-        noteMoved(move.from, to: move.to, into: &effects)
-        echoes.forgetAll()
-        renameConflicts(from: move.from, to: move.to, into: &effects)
+        relocateRows(move, in: &batch, into: &effects)
         counts.unsettled -= source.missing
         if row.condition == .missing { deletes.forget(from) }
         store(&batch, into: &effects)
@@ -146,5 +142,14 @@ extension Node {
         look(at: to)
         look(at: from)
         plan.want(to)
+    }
+
+    /// All that is known of a directory is known at its new place from the end of this batch on. (A scan meets the rows as they are stored.)
+    mutating func relocateRows(_ move: Relocation, in batch: inout Batch, into effects: inout Effects) {
+        batch.add(.relocate(move))
+        stores.marksNext = true
+        noteMoved(move.from, to: move.to, into: &effects)
+        echoes.forgetAll()
+        renameConflicts(from: move.from, to: move.to, into: &effects)
     }
 }
