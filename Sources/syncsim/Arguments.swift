@@ -3,6 +3,7 @@ enum Request: Equatable {
     case help
     case seed(UInt64, Worlds, keepsTrace: Bool, shrinks: Bool)
     case seeds(first: UInt64, count: UInt64, Worlds, jobs: Int)
+    case list(String, jobs: Int)
     case traces(first: UInt64, count: UInt64, Worlds)
     case exhaustive(part: Int, of: Int)
     case story(pair: Int)
@@ -12,7 +13,7 @@ enum Request: Equatable {
 }
 
 /// What the users of the worlds do.
-enum Worlds: Equatable {
+enum Worlds: String, Equatable {
     case files, records, formats, locks
 }
 
@@ -31,6 +32,9 @@ struct Arguments {
         syncsim [--first-seed S] --seeds N [--jobs J]
             Run N seeds from S on (0 unless given) on J threads (one per processor unless given); list those that
             fail and the rare states that were reached.
+        syncsim --list FILE [--jobs J]
+            Run the worlds that a file names, on each line what their users do (files, records, formats or locks) and
+            seeds; a line that begins with # is a comment.
         syncsim [--first-seed S] --traces N
             Print "seed hash" for N seeds. Two processes, builds or machines must print the same.
         --records beside any of these
@@ -59,7 +63,7 @@ struct Arguments {
 
     /// Options that take a value, and those that do not.
     private static let valued = [
-        "--seed", "--first-seed", "--seeds", "--jobs", "--traces", "--part", "--case", "--scenarios",
+        "--seed", "--first-seed", "--seeds", "--list", "--jobs", "--traces", "--part", "--case", "--scenarios",
     ]
     private static let plain = [
         "--trace", "--shrink", "--exhaustive", "--planted", "--rewrite", "--records", "--formats", "--locks", "--bench",
@@ -70,6 +74,7 @@ struct Arguments {
         ("--help", []),
         ("--seed", ["--trace", "--shrink", "--records", "--formats", "--locks"]),
         ("--seeds", ["--first-seed", "--jobs", "--records", "--formats", "--locks"]),
+        ("--list", ["--jobs"]),
         ("--traces", ["--first-seed", "--records", "--formats", "--locks"]),
         ("--exhaustive", ["--part"]),
         ("--case", []),
@@ -136,11 +141,10 @@ struct Arguments {
         case "--seeds":
             let first = try number("--first-seed", 0)
             let count = try number("--seeds", 0)
-            let jobs = try number("--jobs", UInt64(processors))
             guard count > 0 else { throw UsageError(text: "--seeds 0 runs nothing: ask for 1 or more") }
-            guard jobs > 0, jobs <= 256 else { throw UsageError(text: "--jobs \(jobs) is not from 1 to 256") }
             guard !first.addingReportingOverflow(count).overflow else { throw past(first, count) }
-            return .seeds(first: first, count: count, worlds, jobs: Int(jobs))
+            return .seeds(first: first, count: count, worlds, jobs: try jobs(processors))
+        case "--list": return .list(value("--list") ?? "", jobs: try jobs(processors))
         case "--traces":
             let first = try number("--first-seed", 0)
             let count = try number("--traces", 0)
@@ -161,6 +165,12 @@ struct Arguments {
             throw UsageError(text: "--part \(text) is no part: write K/N with K from 1 to N, as in 2/8")
         }
         return .exhaustive(part: part, of: count)
+    }
+
+    private func jobs(_ processors: Int) throws(UsageError) -> Int {
+        let jobs = try number("--jobs", UInt64(processors))
+        guard jobs > 0, jobs <= 256 else { throw UsageError(text: "--jobs \(jobs) is not from 1 to 256") }
+        return Int(jobs)
     }
 
     private var worlds: Worlds {

@@ -8,10 +8,14 @@ enum Run {
             System.say(Arguments.help, terminator: "")
             return true
         case .seed(let seed, let worlds, let keepsTrace, let shrinks):
-            return Seeds.one(worlds.plan(seed), keepsTrace: keepsTrace, shrinks: shrinks)
+            return Seeds.one(NumberedWorld(worlds, seed).plan, keepsTrace: keepsTrace, shrinks: shrinks)
         case .seeds(let first, let count, let worlds, let jobs):
             Crash.install()
-            return await Seeds.many(first: first, count: count, worlds, jobs: jobs)
+            return await Seeds.many(count: count, jobs: jobs) { NumberedWorld(worlds, first + $0) }
+        case .list(let file, let jobs):
+            Crash.install()
+            let list = try SeedList(parsing: System.read(file), of: file).worlds
+            return await Seeds.many(count: UInt64(list.count), jobs: jobs) { list[Int($0)] }
         case .traces(let first, let count, let worlds):
             Crash.install()
             Seeds.traces(first: first, count: count, worlds)

@@ -33,23 +33,25 @@ enum Seeds {
         return shrinker.plan
     }
 
-    /// Many seeds. True if all of them passed.
-    static func many(first: UInt64, count: UInt64, _ worlds: Worlds, jobs: Int) async -> Bool {
-        var tally = Tally(total: count, worlds)
-        await withTaskGroup(of: [SeedReport].self) { group in
-            var next = first
-            let end = first + count
-            func add(to group: inout TaskGroup<[SeedReport]>) {
-                guard next < end else { return }
-                let stretch = next..<min(end, next + stretchLength)
+    /// Many worlds, each by its place among them. True if all of them passed.
+    static func many(count: UInt64, jobs: Int, _ world: @escaping @Sendable (UInt64) -> NumberedWorld) async -> Bool {
+        var tally = Tally(total: count)
+        await withTaskGroup(of: [(NumberedWorld, SeedReport)].self) { group in
+            var next: UInt64 = 0
+            func add(to group: inout TaskGroup<[(NumberedWorld, SeedReport)]>) {
+                guard next < count else { return }
+                let stretch = next..<min(count, next + stretchLength)
                 next = stretch.upperBound
                 group.addTask { @concurrent in
-                    stretch.map { seed in Crash.announcing(seed: seed) { Simulation.run(plan: worlds.plan(seed)) } }
+                    stretch.map { place in
+                        let world = world(place)
+                        return (world, Crash.announcing(seed: world.seed) { Simulation.run(plan: world.plan) })
+                    }
                 }
             }
             for _ in 0..<jobs { add(to: &group) }
             while let reports = await group.next() {
-                for report in reports { tally.add(report) }
+                for (world, report) in reports { tally.add(report, of: world) }
                 add(to: &group)
             }
         }
@@ -59,7 +61,7 @@ enum Seeds {
 
     static func traces(first: UInt64, count: UInt64, _ worlds: Worlds) {
         for seed in first..<(first + count) {
-            let report = Crash.announcing(seed: seed) { Simulation.run(plan: worlds.plan(seed)) }
+            let report = Crash.announcing(seed: seed) { Simulation.run(plan: NumberedWorld(worlds, seed).plan) }
             System.say("\(seed) \(hex(report.traceHash))")
         }
     }
@@ -77,47 +79,50 @@ enum Seeds {
     private static let stretchLength: UInt64 = 8
 }
 
-extension Worlds {
-    var option: String {
-        switch self {
-        case .files: ""
-        case .records: " --records"
-        case .formats: " --formats"
-        case .locks: " --locks"
-        }
+/// One world: what its users do, and its seed.
+struct NumberedWorld {
+    let worlds: Worlds
+    let seed: UInt64
+
+    init(_ worlds: Worlds, _ seed: UInt64) {
+        self.worlds = worlds
+        self.seed = seed
     }
 
-    func plan(_ seed: UInt64) -> SeedPlan {
-        switch self {
+    var plan: SeedPlan {
+        switch worlds {
         case .files: SeedPlan(seed: seed)
         case .records: SeedPlan(recordsOf: seed)
         case .formats: SeedPlan(formatsOf: seed)
         case .locks: SeedPlan(locksOf: seed)
         }
     }
+
+    /// How to ask for it by itself.
+    var options: String { worlds == .files ? "--seed \(seed)" : "--\(worlds.rawValue) --seed \(seed)" }
 }
 
 /// What has been found while many seeds run.
 private struct Tally {
     let total: UInt64
-    let worlds: Worlds
-    private(set) var failures: [(seed: UInt64, violation: Violation)] = []
+    private(set) var failures: [(world: NumberedWorld, violation: Violation)] = []
+    private var hasFiles = false
     private var passed: UInt64 = 0
     private var rare = RareStates()
     private var steps = 0
     private let began = ContinuousClock.now
     private var lastNote = ContinuousClock.now
 
-    init(total: UInt64, _ worlds: Worlds) {
+    init(total: UInt64) {
         self.total = total
-        self.worlds = worlds
     }
 
-    mutating func add(_ report: SeedReport) {
+    mutating func add(_ report: SeedReport, of world: NumberedWorld) {
+        if world.worlds == .files { hasFiles = true }
         rare.add(report.rare)
         steps += report.steps
         if let violation = report.violations.first {
-            failures.append((report.seed, violation))
+            failures.append((world, violation))
             System.note("seed \(report.seed): \(Seeds.describe(violation))")
         } else {
             passed += 1
@@ -136,14 +141,13 @@ private struct Tally {
 
     /// The closing account; its last line is the one that `make test` reads.
     mutating func close() {
-        failures.sort { $0.seed < $1.seed }
+        failures.sort { $0.world.seed < $1.world.seed }
         System.note(progress(at: .now) + ", \(steps) steps")
-        for (seed, violation) in failures {
-            System.say(
-                "\(violation.invariant)  syncsim\(worlds.option) --seed \(seed) --shrink")
+        for (world, violation) in failures {
+            System.say("\(violation.invariant)  syncsim \(world.options) --shrink")
         }
         System.say("rare states:")
-        let known = worlds == .files ? Simulation.knownRareStates() : []
+        let known = hasFiles ? Simulation.knownRareStates() : []
         for name in known where rare[name] == 0 { System.say("  never  \(name)") }
         for (name, count) in rare.counts { System.say("  \(count)  \(name)") }
         System.say("\(passed) passed, \(failures.count) failed, 0 skipped")

@@ -58,8 +58,8 @@ enum Architecture {
 
     /// Folders in Tests that hold data for test targets, and what may lie in them.
     static let dataFolders = [
-        "Corpus": ["bin", "txt"],
-        "Scenarios": ["txt"], "Vectors": ["bin", "txt"], "EndToEnd": ["story", "sh"], "Rig": ["story", "sh"],
+        "Corpus": ["bin", "txt"], "Scenarios": ["txt"], "Seeds": ["txt"], "Vectors": ["bin", "txt"],
+        "EndToEnd": ["story", "sh"], "Rig": ["story", "sh"],
     ]
 
     struct Target {
