@@ -23,7 +23,10 @@ extension Node {
             case .file(let content, _) = stage.entry.content
         else { return }
         notePoison(outcome, at: path, into: &effects)
-        if case .failed(let error) = outcome { return fail(path, error, into: &effects) }
+        if case .failed(let error) = outcome {
+            if error == .mismatch { discardLeft(of: path, into: &effects) }
+            return fail(path, error, into: &effects)
+        }
         let read = headerRule(of: path)?.mark(of: content, header: outcome)
         if case .parsed = outcome {
             formats.faults[path] = read?.fault.map { FormatState.Fault(content: content, text: $0) }

@@ -104,8 +104,8 @@ struct AppliedItem: Sendable {
     var isAsExpected = false
     /// A file that stood in the tree before could not be synced.
     var isUnwritten = false
-    /// What the last process had left in the stage is there as before.
-    var isLeftAgain = false
+    /// What was to take its place is in the stage, like this, and can take it later.
+    var leftAgain: Stat?
 
     enum Outcome: Sendable {
         case running

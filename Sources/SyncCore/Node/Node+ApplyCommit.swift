@@ -20,7 +20,7 @@ extension Node {
             rows[parent]?.disk?.stat = shown
         }
         for item in items {
-            if !item.keepsIntent, !item.isLeftAgain { batch.add(.dropIntent(item.intent.stage)) }
+            if !item.keepsIntent, item.leftAgain == nil { batch.add(.dropIntent(item.intent.stage)) }
             plan.tasks[item.task.path] = nil
             if let from = item.task.adoptedFrom?.path {
                 apply.adopted[from] = nil
@@ -246,7 +246,7 @@ extension Node {
         let path = item.task.path
         if let refuge = item.rescuedTo { look(afterBatch: refuge) }
         if let stage = item.task.stage, !item.keepsIntent {
-            if item.isLeftAgain { abandon(stage, of: path) } else { plan.abandoned.append(stage.name) }
+            if let stat = item.leftAgain { leave(stage, stat, of: path) } else { plan.abandoned.append(stage.name) }
         }
         for touched in item.paths { look(afterBatch: touched) }
         if let parent = path.parent { look(afterBatch: parent) }

@@ -22,9 +22,7 @@ extension Node {
                 batch.items[index].outcome = .done(result.inspected + unseen)
                 continue
             }
-            batch.items[index].isLeftAgain =
-                item.task.stage?.isLeft == true && failure.index < item.turningPoint
-                && failure.error != .inputOutput && failure.error != .notFound
+            batch.items[index].leftAgain = isUnharmed(item, failure) ? item.task.stage?.stat : nil
             let isRace = failure.error == .mismatch || failure.error == .exists
             batch.items[index].outcome = isRace ? .raced : .failed(failure.error)
             if failure.error == .exists, failure.index == item.turningPoint + 1,
@@ -111,7 +109,10 @@ extension Node {
             }
             let inStage = result.inspected.dropFirst().first ?? nil
             let isOurs = inStage?.identity == identity && isAsStaged(inStage, item)
-            guard result.failure != nil || !isOurs else { continue }
+            guard result.failure != nil || !isOurs else {
+                batch.items[index].leftAgain = mayBeLeft(item) ? inStage : nil
+                continue
+            }
             let isHistory = !item.makesCopy && (item.isAsExpected || isExpected(result, item))
             if let failure = result.failure, failure.index > 2 {
                 // Undone; only what is to be done with the directory that came out is open.

@@ -1,7 +1,7 @@
 import SyncModel
 
-/// Finished files that the last process left in the stage, each with its intent: what they hold may be nowhere else by now, for a power cut knows
-/// no machine from another. They are kept for as long as their paths want it, and nothing need come from the peer then.
+/// Finished files that the last process left in the stage, or whose exchange was undone, each with its intent: what they hold may be nowhere else
+/// by now, for a power cut knows no machine from another. They are kept for as long as their paths want it, and nothing need come from the peer then.
 extension Node {
     /// What was to take another file's place, and is whole. (Where nothing stands, it is put there at once.)
     func left(by intent: Intent, _ inStage: Stat) -> RecoveryState.Left? {
@@ -56,6 +56,37 @@ extension Node {
         plan.tasks[task.path] = task
         readStagedHeader(of: task.path, into: &effects)
         return true
+    }
+
+    /// It was not its turn yet. (Where the disk has failed to sync it, nobody knows what it holds.)
+    func isUnharmed(_ item: AppliedItem, _ failure: DiskResult.Failure) -> Bool {
+        guard item.task.stage?.isLeft == true, failure.index < item.turningPoint, failure.error != .notFound else {
+            return false
+        }
+        if failure.error != .inputOutput { return true }
+        if case .syncFile = item.program.operations[failure.index] { return false }
+        return true
+    }
+
+    /// Its exchange was undone.
+    func mayBeLeft(_ item: AppliedItem) -> Bool {
+        guard case .place(_, let entry) = item.intent.action else { return false }
+        return entry.content.kind == .file && book(of: item.intent.path) == nil
+    }
+
+    /// It could not take its place.
+    mutating func leave(_ staged: PlanState.Staged, _ stat: Stat, of path: Path) {
+        plan.left[path] = PlanState.Staged(
+            name: staged.name, stat: stat, chunks: staged.chunks, entry: staged.entry, isLeft: true)
+    }
+
+    /// It is not what it was, so it is asked for again.
+    mutating func discardLeft(of path: Path, into effects: inout Effects) {
+        guard let staged = plan.tasks[path]?.stage, staged.isLeft else { return }
+        plan.tasks.update(path) { $0.stage?.isLeft = false }
+        var batch = Batch()
+        batch.add(.dropIntent(staged.name))
+        store(&batch, into: &effects)
     }
 
     /// The task that was to have it is given up.

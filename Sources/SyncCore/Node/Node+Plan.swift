@@ -45,7 +45,7 @@ struct PlanState: Sendable {
         let chunks: ChunkList?
         /// The state it was finished with; mode and time may have changed since.
         let entry: Entry
-        /// The last process has left it, and its intent.
+        /// It was to take its place before, and its intent is still there.
         var isLeft = false
     }
 
