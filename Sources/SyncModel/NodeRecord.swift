@@ -38,6 +38,8 @@ public struct NodeRecord: Hashable, Sendable {
     public var distrustSince: Int64?
     /// We were set back; the peer is to take over what we wrote after this, and has not confirmed it.
     public var rollbackCommon: LogPosition?
+    /// What this node has written and does not know any more: a peer that was set back may come to show it again.
+    public var lost: LostLog?
     /// The peer was set back; its entries after this are being written again in our name.
     public var adoptBeyond: LogPosition?
     /// The epoch it had begun after that, if it has told of it before: what it writes in it stands.
@@ -65,6 +67,17 @@ public struct NodeRecord: Hashable, Sendable {
             self.own = own
             self.peer = peer
             self.promised = promised
+        }
+    }
+
+    /// A stretch of the own log: what comes after a position, and before an epoch.
+    public struct LostLog: Hashable, Sendable {
+        public var after: LogPosition
+        public var before: Epoch
+
+        public init(after: LogPosition, before: Epoch) {
+            self.after = after
+            self.before = before
         }
     }
 
@@ -105,6 +118,7 @@ public struct NodeRecord: Hashable, Sendable {
         isForked = false
         distrustSince = nil
         rollbackCommon = nil
+        lost = nil
         adoptBeyond = nil
         adoptSparing = nil
         rulesConsidered = nil

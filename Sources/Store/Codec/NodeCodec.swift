@@ -4,12 +4,13 @@
 /// id · name (bytes) · folder · peer name (bytes)
 /// flags      bit 0 stopped cleanly · 1 paused · 2 first import done · 3 forked · 4 peer · 5 held · 6 distrust since
 ///            · 7 rollback common · 8 adopt beyond · 9 adopt sparing · 10 rules considered
-///            · 11 formats considered · 12 formats of the peer · 13 marks of change sets · 14 steady since   (a number)
+///            · 11 formats considered · 12 formats of the peer · 13 marks of change sets · 14 steady since
+///            · 15 lost   (a number)
 /// own head · pruned through · imported head · number of imported epochs, each a head · acknowledged
 /// applied (position) · clock (8) · alive (signed) · next stage · next version
-/// then what the flags 4 to 14 promise, in their order: id; id, signed files, signed since; signed; position; position;
+/// then what the flags 4 to 15 promise, in their order: id; id, signed files, signed since; signed; position; position;
 /// epoch (8); digest; digest; number of formats, each model (bytes), name (bytes), rule, lowest, highest version;
-/// positions own, peer and promised; signed
+/// positions own, peer and promised; signed; position and epoch (8)
 /// ```
 import SyncModel
 
@@ -41,7 +42,7 @@ enum NodeCodec {
             node.stoppedCleanly, node.isPaused, node.initialImportDone, node.isForked, node.peer != nil,
             node.held != nil, node.distrustSince != nil, node.rollbackCommon != nil, node.adoptBeyond != nil,
             node.adoptSparing != nil, node.rulesConsidered != nil, node.formatsConsidered != nil,
-            !node.peerFormats.isEmpty, node.setMarks != .none, node.steadySince != nil,
+            !node.peerFormats.isEmpty, node.setMarks != .none, node.steadySince != nil, node.lost != nil,
         ]
         return flags.enumerated().reduce(0) { $1.element ? $0 | 1 << UInt64($1.offset) : $0 }
     }
@@ -64,6 +65,10 @@ enum NodeCodec {
             for position in [node.setMarks.own, node.setMarks.peer, node.setMarks.promised] { writer.put(position) }
         }
         if let since = node.steadySince { writer.put(signed: since) }
+        if let lost = node.lost {
+            writer.put(lost.after)
+            writer.put(fixed: lost.before.raw, width: 8)
+        }
     }
 
     static func decode(_ sealed: [UInt8]) throws(BlobError) -> NodeRecord {
@@ -73,7 +78,7 @@ enum NodeCodec {
         var node = NodeRecord(id: id, name: name, folder: FolderID(try reader.digest()))
         node.peerName = try reader.counted()
         let flags = try reader.number()
-        if flags >= 1 << 15 { throw .damaged }
+        if flags >= 1 << 16 { throw .damaged }
         (node.stoppedCleanly, node.isPaused) = (flags & 1 != 0, flags & 2 != 0)
         (node.initialImportDone, node.isForked) = (flags & 4 != 0, flags & 8 != 0)
         try readLogs(of: &node, from: &reader)
@@ -115,6 +120,10 @@ enum NodeCodec {
             node.setMarks = NodeRecord.SetMarks(own: own, peer: peer, promised: try reader.position())
         }
         if flags & 1 << 14 != 0 { node.steadySince = try reader.signed() }
+        if flags & 1 << 15 != 0 {
+            let after = try reader.position()
+            node.lost = NodeRecord.LostLog(after: after, before: Epoch(raw: try reader.fixed(width: 8)))
+        }
     }
 
     private static func put(_ formats: [FormatSupport], into writer: inout BlobWriter) {

@@ -134,6 +134,9 @@ extension Node {
             return record.prunedThrough == .none ? .at(.none) : .behind
         }
         if entry != nil || last == record.prunedThrough { return .at(last) }
+        if let lost = record.lost, known.allSatisfy({ $0.position.epoch < lost.before }), last.position > lost.after {
+            return .setBack(common: lost.after)
+        }
         if last.position < record.prunedThrough.position { return .behind }
         return .setBack(common: common(of: records))
     }

@@ -122,6 +122,8 @@ extension Node {
         for operation in recovery.renumbered { batch.add(operation) }
         recovery.renumbered = []
         record.rollbackCommon = renumbering.from
+        record.lost = NodeRecord.LostLog(
+            after: min(record.lost?.after ?? renumbering.from, renumbering.from), before: renumbering.epoch)
         store(&batch, then: .announceRollback(renumbering.from), into: &effects)
     }
 
