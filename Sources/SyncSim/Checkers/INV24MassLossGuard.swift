@@ -16,6 +16,10 @@ package final class MassLossGuard: Invariant {
     private var applied: [Int: Applied] = [:]  // lookup only
     /// What the daemon of each machine has put where nothing was, and when.
     private var arrivals: [[(path: Path, time: Int64)]] = [[], []]
+    /// What it has taken away, and when.
+    private var departures: [[(path: Path, time: Int64)]] = [[], []]
+    /// What was taken away so shortly before counts as there still: the batch that did it may not be over.
+    private static let batchMilliseconds: Int64 = 2_000
 
     private struct Applied {
         /// Each once: what had to go back to its place after a failure goes again.
@@ -39,6 +43,7 @@ package final class MassLossGuard: Invariant {
             arrivals[act.machine].append((change.path, court.now))
         }
         for change in act.treeChanges where change.before.isContent && change.after == .absent {
+            departures[act.machine].append((change.path, court.now))
             for (number, burst) in court.ledger.bursts.enumerated() where burst.machine != act.machine {
                 guard burst.paths.contains(key: change.path), isTooMuch(burst) else { continue }
                 if approvals.contains(where: { $0 >= burst.time }) { continue }
@@ -70,7 +75,12 @@ package final class MassLossGuard: Invariant {
         guard sum.paths.updateValue(true, forKey: path) == nil else { return }
         if let top = path.top { sum.tops[top, default: 0] += 1 }
         let arrived = arrivals[burst.machine].filter { $0.time >= burst.time }.map(\.path)
-        guard !sum.isTold, isTooMuch(sum, burst), isTooMuch(sum, court.ledger.enlarged(burst, by: arrived)) else {
+        let departing = departures[burst.machine].filter {
+            $0.time <= burst.time && $0.time > burst.time - MassLossGuard.batchMilliseconds
+        }.map(\.path)
+        guard !sum.isTold, isTooMuch(sum, burst),
+            isTooMuch(sum, court.ledger.enlarged(burst, by: arrived + departing))
+        else {
             return
         }
         sum.isTold = true
