@@ -135,7 +135,8 @@ extension Node {
     ) -> Bool {
         guard stat.identity != known.identity else { return false }
         var changes = namesakes[stat.identity].compactMap { other in
-            other.path == path || isFoundSinceStart(other) ? nil : other.disk?.stat.changed
+            let isRead = isFoundSinceStart(other) || watch.strays[stat.identity]?.path == other.path
+            return other.path == path || isRead ? nil : other.disk?.stat.changed
         }
         // Where it was known may have been found empty by now. (A coarse stamp may stand for both, that change and its renaming.)
         if let stray = watch.strays[stat.identity], stray.path != path,
@@ -231,7 +232,9 @@ extension Node {
     }
 
     mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path) {
-        guard record.distrustSince != nil, watch.strays.count < limits.notedPathsMax else { return }
+        guard record.distrustSince != nil, watch.strays.count < limits.notedPathsMax,
+            watch.strays[stat.identity]?.path != path
+        else { return }
         watch.strays[stat.identity] = WatchState.Stray(path: path, content: content, changed: stat.changed)
     }
 }
