@@ -156,7 +156,9 @@ extension Node {
     /// was, but a person put it here.
     func isRenamed(_ entry: Entry, _ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
         let isPutHere = isPutHere(stat, row)
-        if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content, isPutHere {
+        if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content,
+            isPutHere || isHandled(stray.path)
+        {
             return true
         }
         return namesakes[stat.identity].contains { other in
