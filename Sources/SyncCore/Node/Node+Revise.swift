@@ -73,10 +73,11 @@ extension Node {
     /// What the other node saved at once with a save of this one, which keeps its own by the clock: its header is read there, not here,
     /// and until it has had its say it may be newer. Who deletes or saves here has not seen it. The last of the other log that was.
     /// (So it is with what won here and the peer has not taken in: it may only hear of what overtook that, as if its own had been seen,
-    /// and would make no copy of it.)
+    /// and would make no copy of it. An earlier state of the peer's that has won here overtakes no later one.)
     private func unreadConflict(_ row: Row) -> LogPosition? {
         guard row.heads.count == 2, let own = row.head(by: .own), let theirs = row.head(by: .peer)?.entry.content,
-            [.file, .symlink].contains(theirs.kind), theirs != row.disk?.entry.content, book(of: row.path) == nil
+            [.file, .symlink].contains(theirs.kind), theirs != row.disk?.entry.content, book(of: row.path) == nil,
+            row.disk?.origins.content.author != .peer
         else { return nil }
         let isUnread = hasHeader(row.path) && own.origin.position > record.applied
         let isUntold = own.origin.position > record.acknowledged.position
