@@ -28,7 +28,9 @@ extension Node {
     mutating func expectEchoes(of rows: RowMap) {
         guard record.distrustSince == nil else { return }
         for (path, row) in rows.rows {
-            guard let disk = row.disk, !disk.isRacy, row.condition == .normal, !row.isUnsettled else { continue }
+            // (The rules may have come to cover it while it was put there, which the look is to find out.)
+            guard let disk = row.disk, !disk.isRacy, row.condition == .normal, !row.isUnsettled, !isIgnored(row)
+            else { continue }
             echoes.expect(disk.stat, at: path)
         }
     }
