@@ -148,6 +148,12 @@ extension Node {
         guard inStage.kind != .directory else {
             return bringBack(directoryOf: intent, atPath, &findings)
         }
+        if case .conflictCopy(let path)? = intent.displaced, isFree, inStage.identity == intent.expected?.identity {
+            // Written to on its way there, or when it was there: a power cut takes a rename back, and not what was synced since.
+            findings.looks.append(path)
+            noteUnwritten(path, inStage)
+            return DiskProgram([.move(staged, to: .tree(path)), .syncParent(.tree(path))])
+        }
         guard let refuge = refuge(for: intent.path) else { return DiskProgram() }
         findings.rescued.append(refuge)
         return DiskProgram([.move(staged, to: .tree(refuge)), .syncParent(.tree(refuge))])
