@@ -515,14 +515,14 @@ package final class Watch: Checker {
         beforeDisaster = nil
         let now = world.machines[machine].disk.atHome.treeValues
         settleLedger(machine, before, now, world) { _, _ in false }
-        let heads = { world.machines[1 - machine].store.rows[$0]?.head(by: .peer) }
+        let known = { (path: Path) -> Row? in world.machines[1 - machine].store.rows[path] }
         let end = world.machines[machine].store.node.ownHead.position
         world.ledger.setBack(
             machine, to: world.machines[machine].image?.time ?? world.now, was: Ledger.Holdings(tree: before.tree),
             is: Ledger.Holdings(tree: now),
             other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues),
-            isToldGone: { heads($0)?.entry.isAbsent == true },
-            isTold: { heads($0).map { $0.origin.position > end } == true })
+            isToldGone: { known($0)?.head(by: .peer)?.entry.isAbsent == true },
+            isTold: { known($0).map { $0.version.peer > end } == true })
         doubtAbsent(machine, now, world)
         excuseLost(before.all, world)
         announce(.restoredImage, machine, world)

@@ -122,7 +122,8 @@ extension Ledger {
     }
 
     /// The folder of `machine` and all that its daemon knew are as they were at `time`. What had been put since where the same had
-    /// stood before shows as if it were that: whoever had seen the earlier may have replaced it, and it is history then. What had come
+    /// stood before shows as if it were that: whoever had seen the earlier may have replaced it, and it is history then (what has been
+    /// replaced since as well, where the other node has been told that the earlier was removed). What had come
     /// and gone again since is known to the other node as having come, unless that has been told of its going (`isToldGone`). What was put in
     /// the place of something since is known to the other as that, though the same had stood there before, where it has been told (`isTold`).
     package mutating func setBack(
@@ -150,10 +151,15 @@ extension Ledger {
                     let isSeen = put.map { put in
                         page.acts.contains { $0.after == value && put.seen.contains($0.number) }
                     }
-                    if isSeen == true { page.returnOvertaken(value) }
+                    // (Or somebody there put it in the place of that.)
+                    let isReplaced = page.acts.contains {
+                        $0.machine == machine && $0.before == value && $0.time > time
+                    }
+                    if isSeen == true || put == nil && isReplaced { page.returnOvertaken(value) }
                 }
             }
-            guard value.isContent, was.value(at: path) == value, !other.holds(value, near: path) else { continue }
+            let isPutAgain = was.value(at: path) == value || isToldGone(path)
+            guard value.isContent, isPutAgain, !other.holds(value, near: path) else { continue }
             pages.update(path) { page in
                 for act in page.acts where act.machine == machine && act.after == value && act.time > time {
                     guard page.acts.contains(where: { $0.after == value && $0.number < act.number }) else { continue }
