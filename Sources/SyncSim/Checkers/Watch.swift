@@ -558,21 +558,26 @@ package final class Watch: Checker {
 
     /// What nobody was owed before is owed again where a disaster took back its removal. But a person who wrote over it in
     /// place has left nothing of it, and the disaster brings that no more back than any daemon. (Owed then to who wrote the same once
-    /// more is not owed to who wrote it first.)
+    /// more is not owed to who wrote it first.) Where the removal had been carried out on the other machine and the value is left in its
+    /// versions only, it may stay there.
     private func excuseGone(besides duties: [Ledger.Duty], _ struck: Int, _ world: World) {
         var owed: SortedMap<Path, [Ledger.Duty]> = [:]
         for duty in duties { owed[duty.path, default: []].append(duty) }
+        // In a folder, or on its way there.
         var left: SortedMap<Value, Bool> = [:]
-        for value in world.machines[1 - struck].disk.allValues { left[value] = true }
+        for content in world.machines[1 - struck].disk.allContents() {
+            let value = Value(content.entry)
+            left[value] = left[value] == true || [.tree, .stage].contains(content.area)
+        }
         // (What is back in the stage, and no intent tells of, is thrown away by the next start.)
         let intents = world.machines[struck].store.intents
         let claimed = SortedMap(intents.map { (VirtualDisk.path(of: .stage($0.key)), true) })
         for content in world.machines[struck].disk.allContents() {
             if content.area != .stage || claimed.contains(key: content.path) { left[Value(content.entry)] = true }
         }
-        for duty in world.ledger.duties where left[duty.value] == nil {
+        for duty in world.ledger.duties where left[duty.value] != true {
             let wasOwed = owed[duty.path]?.contains { $0.value == duty.value && $0.machine == duty.machine } ?? false
-            if !wasOwed { world.ledger.excuse(duty.value, at: duty.path) }
+            if !wasOwed { world.ledger.excuse(duty.value, at: duty.path, isKept: left[duty.value] != nil) }
         }
     }
 

@@ -202,10 +202,12 @@ extension Ledger {
         }
     }
 
-    /// Nobody has it any more, and nobody need have.
-    package mutating func excuse(_ value: Value, at path: Path) {
+    /// Nobody has it any more, and nobody need have; or it may stay aside, where it is (`isKept`).
+    package mutating func excuse(_ value: Value, at path: Path, isKept: Bool = false) {
         pages.update(path) { page in
-            for index in page.acts.indices where page.acts[index].after == value { page.acts[index].demand = .excused }
+            for index in page.acts.indices where page.acts[index].after == value {
+                page.acts[index].demand = min(page.acts[index].demand, isKept ? .kept : .excused)
+            }
         }
     }
 
