@@ -267,7 +267,11 @@ package struct Ledger: Sendable {
                 page.acts[index].demand = .atPath
             }
         }
-        if pages[path]?.acts.last(where: { $0.after == value && $0.machine == machine })?.isRacing == true {
+        // (Where somebody has seen it under the new name, it is another rename that brings it back.)
+        let acts = pages[path]?.acts ?? []
+        if let carried = acts.last(where: { $0.after == value && $0.machine == machine }), carried.isRacing,
+            !acts.contains(where: { $0.seen.contains(carried.number) })
+        {
             tookBack(value, at: path, on: machine)
         }
     }
