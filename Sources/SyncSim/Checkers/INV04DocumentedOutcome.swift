@@ -20,7 +20,10 @@ package final class DocumentedOutcome: Invariant {
                 if machine.value(at: path) == .directory, sight.machines.contains(where: { keeps(path, $0) }) {
                     continue
                 }
-                judge(path, page, leaves, on: index, machine, &court)
+                let isCovered = { value in
+                    sight.machines.contains { $0.leavesOutCopy(of: path, holding: value) }
+                }
+                judge(path, page, leaves, on: index, machine, isCovered, &court)
             }
         }
     }
@@ -33,7 +36,7 @@ package final class DocumentedOutcome: Invariant {
 
     private func judge(
         _ path: Path, _ page: Ledger.Page, _ leaves: [Ledger.Act], on index: Int, _ machine: MachineSight,
-        _ court: inout Court
+        _ isCovered: (Value) -> Bool, _ court: inout Court
     ) {
         let found = machine.value(at: path)
         let owed = leaves.filter { page.isOwed($0) && $0.after != .absent && $0.after != .special }
@@ -53,11 +56,12 @@ package final class DocumentedOutcome: Invariant {
             return
         }
         if owed.contains(where: { $0.after == found }) || hasLife(below: path, machine) { return }
-        // They lost against each other first, and then somebody removed or replaced the winner: the losers live on as copies.
+        // They lost against each other first, and then somebody removed or replaced the winner: the losers live on as copies (which the
+        // rules may keep from the other node).
         let copies = machine.copies(of: path).map(\.value)
         // (Or to a directory that had to stay for what its deleter had not seen, which has gone from it since.)
         let isLeft = leaves.contains { $0.after == found } || found == .directory && court.ledger.wasHome(path)
-        if isLeft, owed.allSatisfy({ copies.contains($0.after) }) { return }
+        if isLeft, owed.allSatisfy({ copies.contains($0.after) || isCovered($0.after) }) { return }
         // An equal value that somebody else removed may lose to what he put in its place.
         if leaves.contains(where: { $0.after == found && found.isContent }) { return }
         court.find(
