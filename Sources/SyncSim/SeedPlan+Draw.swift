@@ -168,7 +168,9 @@ extension SeedPlan {
             drawn.lateWriterMilliseconds = lateWriter
             // What the node believes of its kernel must be true, with a little in hand.
             drawn.writebackMilliseconds = UInt64(writeBackMilliseconds + 2 * World.writeBackPauseMilliseconds)
-            drawn.fuseWindowMilliseconds = fuseWindow
+            // No window is of use that is shorter than what went at one moment is told apart.
+            let lateness = isOn(.lateNotices) ? UInt64(noticeDelayMillisecondsMax) + 1_000 : 0
+            drawn.fuseWindowMilliseconds = max(fuseWindow, lateness)
             drawn.chunking = chunking
             limits[index] = drawn
         }
