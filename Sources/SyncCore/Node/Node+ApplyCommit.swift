@@ -237,7 +237,9 @@ extension Node {
     /// path as well when the winner leaves it.
     mutating func settleConflict(_ row: inout Row, in batch: inout Batch) {
         guard row.heads.count > 1, let disk = row.disk else { return }
-        revise(&row, to: disk.entry, stat: disk.stat, in: &batch)
+        // (Whatever the peer has told of since: what stands here he has overtaken himself by then, and it is not ours to win with.)
+        row.coverOwnHead()
+        revise(&row, to: disk.entry, stat: disk.stat, seeing: row.reflected, in: &batch)
     }
 
     private mutating func giveUp(
