@@ -13,11 +13,7 @@ extension Node {
         var batch = Batch()
         for (parent, stat) in parents where items.allSatisfy({ $0.task.path != parent || !$0.outcome.isDone }) {
             guard let disk = rows[parent]?.disk, disk.entry.content.isDirectory else { continue }
-            // A mode or time that is not ours is a user's change: it stays visible as a difference.
-            var shown = stat
-            shown.mode = disk.stat.mode
-            shown.modified = disk.stat.modified
-            rows[parent]?.disk?.stat = shown
+            rows[parent]?.disk?.stat = shown(stat, as: disk.stat)
         }
         for item in items {
             if !item.keepsIntent, item.leftAgain == nil { batch.add(.dropIntent(item.intent.stage)) }
@@ -48,6 +44,14 @@ extension Node {
             enqueue(.letGo(parent, after: nil))
         }
         store(&batch, into: &effects)
+    }
+
+    /// What we have set the time of: a mode or time that is not ours is a user's change, and stays visible as a difference.
+    func shown(_ found: Stat, as known: Stat) -> Stat {
+        var shown = found
+        shown.mode = known.mode
+        shown.modified = known.modified
+        return shown
     }
 
     private mutating func release() {

@@ -358,7 +358,7 @@ extension Node {
         for (path, stat) in parents {
             guard let old = rows[path], old.disk?.entry.content.isDirectory == true else { continue }
             var row = old
-            if row.disk?.stat.identity == stat.identity { row.disk?.stat = stat }
+            if let known = row.disk?.stat, known.identity == stat.identity { row.disk?.stat = shown(stat, as: known) }
             put(row, replacing: old, in: &batch, into: &effects)
         }
         if let row = rows[move.from], var new = move.applied(to: row, replacing: rows[move.to])?.new {
