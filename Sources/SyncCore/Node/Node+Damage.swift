@@ -31,6 +31,8 @@ extension Node {
         if isWrittenByAnotherName(stat, entry, row, namesakes) { return false }
         // (A directory or a link says nothing by its size.)
         let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
+        // Nothing at all is what a cut leaves: for that to be somebody's the clock must be beyond doubt.
+        let isInDoubt = isEmptied && (watch.clockStretches.count > 1 || watch.mayBeTold(stat.changed))
         guard isSuspect(row) || watch.heeded.contains(key: row.path) || isEmptied && isOfLastMoments(shown),
             !isHandled(row.path)
         else { return false }
@@ -40,7 +42,6 @@ extension Node {
         // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
         // says that it was not: the clock was ahead before the cut.)
         let isOvertaken = stat.identity == disk.stat.identity && stat.changed < disk.stat.changed
-        // (Nothing at all is what a cut leaves: then the clock must be beyond doubt.)
         let isSeenSince = watch.isSinceBoot(disk.stat.changed) && !(isEmptied && watch.mayBeTold(disk.stat.changed))
         if isSeenSince, !isOvertaken || watch.clockStretches.count > 1 { return false }
         // The same file as of the same time with other bytes: nobody did that.
@@ -48,7 +49,8 @@ extension Node {
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
         // it is altered by a rename as well, also by one of recovery's. (Known as of a time to come: the clock has been put back, and
         // nothing of now can be later than that.)
-        guard watch.isChangedSinceBoot(stat), disk.stat.changed < stat.changed || isAhead(disk.stat.changed) else {
+        guard watch.isChangedSinceBoot(stat), !isInDoubt, disk.stat.changed < stat.changed || isAhead(disk.stat.changed)
+        else {
             return stat.changed <= disk.stat.changed || isEmptied
                 || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk)
         }
