@@ -494,12 +494,19 @@ package final class Watch: Checker {
         let duties = world.ledger.duties
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
         excuseUnsynced(of: duties, on: machine, before, world)
-        let left = disk.allValues
+        strandLateWrites(machine, before, now, world)
+        world.ledger.remainsOfVersions += before.unsyncedVersions.map { disk.value(at: $0) }
+        doubtAbsent(machine, now, world)
+    }
+
+    /// The daemon that starts now does not wait for late writers of before.
+    private func strandLateWrites(
+        _ machine: Int, _ before: Disaster, _ now: SortedMap<Path, Value>, _ world: World
+    ) {
+        let left = world.machines[machine].disk.atHome.allValues
         world.ledger.strandLateWrites(
             on: machine, isInTree: { value in now.contains { $0.value == value } },
             isGone: { before.all.contains($0) && !left.contains($0) })
-        world.ledger.remainsOfVersions += before.unsyncedVersions.map { disk.value(at: $0) }
-        doubtAbsent(machine, now, world)
     }
 
     /// A rename of which the cut has left both names: they share mode and time from here on.
@@ -515,6 +522,7 @@ package final class Watch: Checker {
         beforeDisaster = nil
         let now = world.machines[machine].disk.atHome.treeValues
         settleLedger(machine, before, now, world) { _, _ in false }
+        strandLateWrites(machine, before, now, world)
         let known = { (path: Path) -> Row? in world.machines[1 - machine].store.rows[path] }
         let end = world.machines[machine].store.node.ownHead.position
         world.ledger.setBack(
