@@ -274,6 +274,15 @@ extension Ledger {
         }
     }
 
+    /// A person gave a file the time of an earlier writing before its daemon had read it after a power cut. Nothing but that time could say
+    /// that he, or another, had written to it: it may be set aside as damage, but not thrown away.
+    package mutating func backdated(_ path: Path, holding value: Value) {
+        pages.update(path) { page in
+            page.returnOvertaken(value)
+            page.isReverted = true
+        }
+    }
+
     /// After a power cut somebody has moved a directory, and the process that had seen it ended before it had read what is in it (`looksOld`:
     /// the rows know another file there, the file is older than the boot, and the rows know the directory, or the file nowhere any more). For all
     /// that can be seen the cut has given that back: it may be set aside, but not thrown away.

@@ -70,7 +70,11 @@ package struct Hands {
 
     @discardableResult
     package func touch(_ path: Path, _ modified: Timestamp) -> DiskError? {
-        change(places(path)) { disk, now in disk.setTimes(path, modified: modified, now: now) }
+        let error = change(places(path)) { disk, now in disk.setTimes(path, modified: modified, now: now) }
+        for name in places(path) where error == nil && looksOvertaken(name) {
+            world.ledger.backdated(name, holding: value(at: name))
+        }
+        return error
     }
 
     /// rename(2), of files and directories.
@@ -277,6 +281,14 @@ extension Hands {
             world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified)
             if isUnknown(path), before == after || isElsewhere(after, at: path) { world.ledger.leftUnseen(path) }
         }
+    }
+
+    /// After a power cut: the file that the daemon knows here holds something else, and bears the time of an earlier writing.
+    private func looksOvertaken(_ path: Path) -> Bool {
+        guard world.isUnsettled(machine), let known = world.machines[machine].store.rows[path]?.disk,
+            let found = world.machines[machine].disk.peekStat(path), found.identity == known.stat.identity
+        else { return false }
+        return found.modified <= known.stat.modified && known.entry.content != content(at: path)
     }
 
     /// The daemon has lost what it knew and has not been here since.
