@@ -314,6 +314,11 @@ extension Node {
         setAlarm(.rootMissing, if: root == .missing || root == .unmarked, into: &effects)
         setAlarm(.rootReplaced, if: root == .replaced, into: &effects)
         if root == .healthy {
+            // What was read while it was away was read in another folder.
+            if phase == .running {
+                watch.rulesAreLoaded = false
+                enqueue(.loadRules)
+            }
             rescanAll()
             plan.startRound()
         } else if wasHealthy {
