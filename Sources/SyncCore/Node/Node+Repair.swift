@@ -8,7 +8,8 @@ extension Node {
         var programs: [DiskProgram] = []
         if let back = takingBack(moveOf: intent, atPath) { programs.append(back) }
         if let inStage {
-            // (A cut may have left the file that was to make room both its names.)
+            // (A cut may have left a file both its names: the one that was to make room, or the one that was put in its place.)
+            let isElsewhere = [aside?.identity, atPath?.identity].contains(inStage.identity)
             if isOurs(inStage, intent), wasPutInto(inStage, intent), let refuge = refuge(for: intent.path) {
                 // It stood in the tree for a moment.
                 let (staged, place) = (Place.stage(intent.stage), Place.tree(refuge))
@@ -22,7 +23,7 @@ extension Node {
             } else if let left = left(by: intent, inStage) {
                 findings.done[intent.stage] = nil
                 findings.left.append(left)
-            } else if isOurs(inStage, intent) || inStage.identity == aside?.identity {
+            } else if isOurs(inStage, intent) || isElsewhere {
                 programs.append(DiskProgram([.discard(.stage(intent.stage))]))
             } else {
                 programs.append(moveOut(inStage, of: intent, atPath, isFree: aside == nil, &findings))
