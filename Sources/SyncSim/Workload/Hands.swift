@@ -125,7 +125,10 @@ package struct Hands {
             if let remains = Remains(path, value, disk) { removed.append((path, remains)) }
         }
         let going = SortedMap(paths.map { ($0, true) })
-        let lost = paths.filter { all[$0]?.isContent ?? false && !livesOn($0, besides: going) && !isToldGone($0) }
+        let lost = paths.filter { path in
+            all[path]?.isContent ?? false && !livesOn(path, besides: going) && !isToldGone(path)
+                && !knownFileLivesOn(path, besides: going)
+        }
         world.ledger.massDeletion(
             of: lost, among: all.keys.filter { all[$0]?.isContent ?? false }, on: machine, at: world.now)
         change(paths) { disk, now in
@@ -150,6 +153,16 @@ package struct Hands {
     private func livesOn(_ path: Path, besides going: SortedMap<Path, Bool>) -> Bool {
         let names = world.machines[machine].disk.names(ofFileAt: path)
         return names.contains { !$0.isReserved && !going.contains(key: $0) }
+    }
+
+    /// A person has just given the file that the daemon knows here another name, and put another in its place: for whoever finds that
+    /// gone, it has been renamed.
+    private func knownFileLivesOn(_ path: Path, besides going: SortedMap<Path, Bool>) -> Bool {
+        let disk = world.machines[machine].disk
+        guard let known = world.machines[machine].store.rows[path]?.disk?.stat.identity,
+            known != disk.peekStat(path)?.identity
+        else { return false }
+        return disk.treeValues.keys.contains { !going.contains(key: $0) && disk.peekStat($0)?.identity == known }
     }
 
     /// Puts something back as it was.
