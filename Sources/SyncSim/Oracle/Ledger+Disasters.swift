@@ -202,6 +202,18 @@ extension Ledger {
         }
     }
 
+    /// A person has put something into directories before his daemon had been through the folder after a power cut. Where the cut had given one back in
+    /// the place of a file, he uses it as a directory: for whoever finds it, that he has put it there.
+    package mutating func madeIn(_ directories: [Path], on machine: Int) {
+        for directory in directories {
+            pages.update(directory) { page in
+                for remains in page.remains where remains.machine == machine && remains.found == .directory {
+                    page.returnOvertaken(remains.value)
+                }
+            }
+        }
+    }
+
     /// Nobody has it any more, and nobody need have; or it may stay aside, where it is (`isKept`).
     package mutating func excuse(_ value: Value, at path: Path, isKept: Bool = false) {
         pages.update(path) { page in

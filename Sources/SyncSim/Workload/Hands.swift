@@ -289,6 +289,7 @@ extension Hands {
             if after == .absent, world.isUnsettled(machine) {
                 world.ledger.doubted([path])
             }
+            if before == .absent, world.isUnsettled(machine) { world.ledger.madeIn(path.parents, on: machine) }
         }
         if let stat = found?.stat, after.isContent {
             world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified)
