@@ -555,6 +555,7 @@ package final class Watch: Checker {
             isBehind: { self.isBehind($0, world.machines[machine]) },
             isBackdated: { self.isBackdated($0, world.machines[machine]) },
             isDeleted: { self.isDeleted($0, machine, world) },
+            isUnknown: { self.isUnknown($0, world.machines[machine]) },
             isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
             looksReplaced: { self.looksReplaced($1, at: $0, world.machines[machine]) },
             isOnItsWay: { self.isStaged($1, for: $0, world.machines[1 - machine]) })
@@ -622,6 +623,11 @@ package final class Watch: Checker {
         let own = world.machines[machine].store.rows[path]
         let other = world.machines[1 - machine].store.rows[path]?.head(by: .peer)
         return own.map { $0.disk == nil } ?? false || other?.entry.isAbsent ?? false
+    }
+
+    /// The daemon has never been there, nor is it about to put anything there.
+    private func isUnknown(_ path: Path, _ machine: Machine) -> Bool {
+        machine.store.rows[path] == nil && !machine.store.intents.contains { $0.value.path == path }
     }
 
     /// The base says that this stands there.

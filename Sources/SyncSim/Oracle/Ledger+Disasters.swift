@@ -28,14 +28,15 @@ extension Ledger {
     /// The folder of `machine` went from one state to another by itself. `isSafe` says what had reached the disk for good
     /// and so had to stay, `isRecorded` where the base still says what stood there before, `isBehind` where the daemon
     /// remembers another state than the folder shows now, `isBackdated` where it would have to take what it finds for older
-    /// than that by the times alone, `isDeleted` where it has on record that nothing is there any more, `isKnown` which value the
-    /// base shows, `looksReplaced` where another file, which is newer by its times, stands in the place of that value, `isOnItsWay` what the
-    /// daemon of the other machine has ready to put there.
+    /// than that by the times alone, `isDeleted` where it has on record that nothing is there any more, `isUnknown` where it
+    /// has nothing on record, `isKnown` which value the base shows, `looksReplaced` where another file, which is newer by its
+    /// times, stands in the place of that value, `isOnItsWay` what the daemon of the other machine has ready to put there.
     package mutating func struck(
         _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool,
         isRecorded: (Path) -> Bool = { _ in false }, isBehind: (Path) -> Bool = { _ in false },
         isBackdated: (Path) -> Bool = { _ in false }, isDeleted: (Path) -> Bool = { _ in false },
-        isKnown: (Path, Value) -> Bool = { _, _ in false }, looksReplaced: (Path, Value) -> Bool = { _, _ in false },
+        isUnknown: (Path) -> Bool = { _ in false }, isKnown: (Path, Value) -> Bool = { _, _ in false },
+        looksReplaced: (Path, Value) -> Bool = { _, _ in false },
         isOnItsWay: (Path, Value) -> Bool = { _, _ in false }
     ) {
         // What a taken-back rename has put to its old place again is where it was; nobody can tell that from a rename back.
@@ -81,7 +82,8 @@ extension Ledger {
                 // Newer times than the daemon knows over other bytes are somebody's last write, whole or in part, or so it looks:
                 // also where they are the bytes of an earlier one.
                 let isWritten = (page.isTorn(after) || after.isContent && isBehind(path)) && !isBackdated(path)
-                if isWritten { page.revived.append(after) }
+                // So is what is found where nothing was known, also nothing at all.
+                if isWritten || after.isContent && isUnknown(path) { page.revived.append(after) }
                 // What the other machine holds may be the same bytes from before.
                 let acts = page.acts
                 // A person had given it another name, and there it stayed: what he did was to the bytes that stand here now, or were lost.
