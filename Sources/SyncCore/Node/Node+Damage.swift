@@ -91,7 +91,7 @@ extension Node {
         guard stat.kind == .file, row.disk?.stat.identity == stat.identity else { return false }
         return namesakes[stat.identity].contains { other in
             other.path != row.path && other.condition == .normal && other.disk?.entry.content == entry.content
-                && !isFoundSinceStart(other)
+                && !mayBeFoundSinceCut(other)
         }
     }
 
@@ -147,6 +147,11 @@ extension Node {
             changes.append(stray.changed)
         }
         return changes.isEmpty ? stat.modified < known.modified || isSwept : changes.contains(stat.changed)
+    }
+
+    /// By this process, or by an earlier one of this boot: a later one than the first cannot tell what that has found.
+    private func mayBeFoundSinceCut(_ row: Row) -> Bool {
+        watch.toldBeforeCut == nil && row.disk?.origins.content.author == .own || isFoundSinceStart(row)
     }
 
     private func isFoundSinceStart(_ row: Row) -> Bool {
