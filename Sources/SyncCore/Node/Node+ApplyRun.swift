@@ -110,7 +110,8 @@ extension Node {
             let inStage = result.inspected.dropFirst().first ?? nil
             let isOurs = inStage?.identity == identity && isAsStaged(inStage, item)
             guard result.failure != nil || !isOurs else {
-                batch.items[index].leftAgain = mayBeLeft(item) ? inStage : nil
+                // The exchange was undone.
+                batch.items[index].leftAgain = mayBeLeft(by: item.intent) == nil ? nil : inStage
                 continue
             }
             let isHistory = !item.makesCopy && (item.isAsExpected || isExpected(result, item))

@@ -5,9 +5,7 @@ import SyncModel
 extension Node {
     /// What was to take another file's place, and is whole. (Where nothing stands, it is put there at once.)
     func left(by intent: Intent, _ inStage: Stat) -> RecoveryState.Left? {
-        guard intent.shown != nil, case .place(_, let entry) = intent.action, entry.content.kind == .file,
-            isOurs(inStage, intent), book(of: intent.path) == nil
-        else { return nil }
+        guard intent.shown != nil, let entry = mayBeLeft(by: intent), isOurs(inStage, intent) else { return nil }
         // What it still lacks of its time and its permission bits it gets when it is its turn.
         let shown = Entry(content: entry.content, mode: inStage.mode, modified: inStage.modified)
         let staged = PlanState.Staged(
@@ -68,10 +66,11 @@ extension Node {
         return true
     }
 
-    /// Its exchange was undone.
-    func mayBeLeft(_ item: AppliedItem) -> Bool {
-        guard case .place(_, let entry) = item.intent.action else { return false }
-        return entry.content.kind == .file && book(of: item.intent.path) == nil
+    /// What it was to put in place, if that is of a kind that is kept until it can be.
+    func mayBeLeft(by intent: Intent) -> Entry? {
+        guard case .place(_, let entry) = intent.action, entry.content.kind == .file, book(of: intent.path) == nil
+        else { return nil }
+        return entry
     }
 
     /// It could not take its place.

@@ -42,7 +42,10 @@ extension Node {
     /// Rules are bound to their directory; after a directory has moved they are read again from where they are now. What is
     /// under way is judged by the old ones until then.
     mutating func reloadAllRules() {
-        guard !watch.rules.isEmpty else { return }
+        if !watch.rules.isEmpty { loadRulesAnew() }
+    }
+
+    mutating func loadRulesAnew() {
         watch.rulesAreLoaded = false
         enqueue(.loadRules)
     }

@@ -315,10 +315,7 @@ extension Node {
         setAlarm(.rootReplaced, if: root == .replaced, into: &effects)
         if root == .healthy {
             // What was read while it was away was read in another folder.
-            if phase == .running {
-                watch.rulesAreLoaded = false
-                enqueue(.loadRules)
-            }
+            if phase == .running { loadRulesAnew() }
             rescanAll()
             plan.startRound()
         } else if wasHealthy {
