@@ -77,6 +77,7 @@ package final class MassLossGuard: Invariant {
         let arrived = arrivals[burst.machine].filter { $0.time >= burst.time }.map(\.path)
         let departing = departures[burst.machine].filter {
             $0.time <= burst.time && $0.time > burst.time - MassLossGuard.batchMilliseconds
+                && !burst.all.contains(key: $0.path)
         }.map(\.path)
         guard !sum.isTold, isTooMuch(sum, burst),
             isTooMuch(sum, court.ledger.enlarged(burst, by: arrived + departing))
