@@ -2,7 +2,7 @@
 enum Request: Equatable {
     case help
     case seed(UInt64, Worlds, keepsTrace: Bool, shrinks: Bool)
-    case seeds(first: UInt64, count: UInt64, Worlds, jobs: Int)
+    case seeds(first: UInt64, count: UInt64, Worlds, jobs: Int, hashes: String?)
     case list(String, jobs: Int)
     case traces(first: UInt64, count: UInt64, Worlds)
     case exhaustive(part: Int, of: Int)
@@ -29,9 +29,9 @@ struct Arguments {
         syncsim --seed S [--trace] [--shrink]
             Run one seed. --trace prints every event and effect. --shrink makes a failing seed small first and
             prints its plan and its story.
-        syncsim [--first-seed S] --seeds N [--jobs J]
+        syncsim [--first-seed S] --seeds N [--jobs J] [--hashes FILE]
             Run N seeds from S on (0 unless given) on J threads (one per processor unless given); list those that
-            fail and the rare states that were reached.
+            fail and the rare states that were reached. --hashes writes into FILE what --traces would print of them.
         syncsim --list FILE [--jobs J]
             Run the worlds that a file names, on each line what their users do (files, records, formats or locks) and
             seeds; a line that begins with # is a comment.
@@ -63,7 +63,8 @@ struct Arguments {
 
     /// Options that take a value, and those that do not.
     private static let valued = [
-        "--seed", "--first-seed", "--seeds", "--list", "--jobs", "--traces", "--part", "--case", "--scenarios",
+        "--seed", "--first-seed", "--seeds", "--list", "--jobs", "--hashes", "--traces", "--part", "--case",
+        "--scenarios",
     ]
     private static let plain = [
         "--trace", "--shrink", "--exhaustive", "--planted", "--rewrite", "--records", "--formats", "--locks", "--bench",
@@ -73,7 +74,7 @@ struct Arguments {
     private static let modes: [(option: String, companions: [String])] = [
         ("--help", []),
         ("--seed", ["--trace", "--shrink", "--records", "--formats", "--locks"]),
-        ("--seeds", ["--first-seed", "--jobs", "--records", "--formats", "--locks"]),
+        ("--seeds", ["--first-seed", "--jobs", "--hashes", "--records", "--formats", "--locks"]),
         ("--list", ["--jobs"]),
         ("--traces", ["--first-seed", "--records", "--formats", "--locks"]),
         ("--exhaustive", ["--part"]),
@@ -143,7 +144,8 @@ struct Arguments {
             let count = try number("--seeds", 0)
             guard count > 0 else { throw UsageError(text: "--seeds 0 runs nothing: ask for 1 or more") }
             guard !first.addingReportingOverflow(count).overflow else { throw past(first, count) }
-            return .seeds(first: first, count: count, worlds, jobs: try jobs(processors))
+            return .seeds(
+                first: first, count: count, worlds, jobs: try jobs(processors), hashes: value("--hashes"))
         case "--list": return .list(value("--list") ?? "", jobs: try jobs(processors))
         case "--traces":
             let first = try number("--first-seed", 0)

@@ -9,13 +9,15 @@ enum Run {
             return true
         case .seed(let seed, let worlds, let keepsTrace, let shrinks):
             return Seeds.one(NumberedWorld(worlds, seed).plan, keepsTrace: keepsTrace, shrinks: shrinks)
-        case .seeds(let first, let count, let worlds, let jobs):
+        case .seeds(let first, let count, let worlds, let jobs, let hashes):
             Crash.install()
-            return await Seeds.many(count: count, jobs: jobs) { NumberedWorld(worlds, first + $0) }
+            let tally = await Seeds.many(count: count, jobs: jobs) { NumberedWorld(worlds, first + $0) }
+            if let hashes { try System.write(tally.hashLines, toFile: hashes) }
+            return tally.isClean
         case .list(let file, let jobs):
             Crash.install()
             let list = try SeedList(parsing: System.read(file), of: file).worlds
-            return await Seeds.many(count: UInt64(list.count), jobs: jobs) { list[Int($0)] }
+            return await Seeds.many(count: UInt64(list.count), jobs: jobs) { list[Int($0)] }.isClean
         case .traces(let first, let count, let worlds):
             Crash.install()
             Seeds.traces(first: first, count: count, worlds)

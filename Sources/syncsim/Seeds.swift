@@ -33,8 +33,8 @@ enum Seeds {
         return shrinker.plan
     }
 
-    /// Many worlds, each by its place among them. True if all of them passed.
-    static func many(count: UInt64, jobs: Int, _ world: @escaping @Sendable (UInt64) -> NumberedWorld) async -> Bool {
+    /// Many worlds, each by its place among them, and the account of them.
+    static func many(count: UInt64, jobs: Int, _ world: @escaping @Sendable (UInt64) -> NumberedWorld) async -> Tally {
         var tally = Tally(total: count)
         await withTaskGroup(of: [(NumberedWorld, SeedReport)].self) { group in
             var next: UInt64 = 0
@@ -56,15 +56,17 @@ enum Seeds {
             }
         }
         tally.close()
-        return tally.failures.isEmpty
+        return tally
     }
 
     static func traces(first: UInt64, count: UInt64, _ worlds: Worlds) {
         for seed in first..<(first + count) {
             let report = Crash.announcing(seed: seed) { Simulation.run(plan: NumberedWorld(worlds, seed).plan) }
-            System.say("\(seed) \(hex(report.traceHash))")
+            System.say(hashLine(seed, report.traceHash))
         }
     }
+
+    static func hashLine(_ seed: UInt64, _ hash: UInt64) -> String { "\(seed) \(hex(hash))" }
 
     static func describe(_ violation: Violation) -> String {
         "\(violation.invariant) at step \(violation.step), \(violation.time) ms: \(violation.detail)"
@@ -103,9 +105,10 @@ struct NumberedWorld {
 }
 
 /// What has been found while many seeds run.
-private struct Tally {
+struct Tally {
     let total: UInt64
     private(set) var failures: [(world: NumberedWorld, violation: Violation)] = []
+    private var hashes = SortedMap<UInt64, UInt64>()
     private var hasFiles = false
     private var passed: UInt64 = 0
     private var rare = RareStates()
@@ -117,10 +120,16 @@ private struct Tally {
         self.total = total
     }
 
+    var isClean: Bool { failures.isEmpty }
+
+    /// By seed, as `--traces` prints them.
+    var hashLines: String { hashes.map { Seeds.hashLine($0.key, $0.value) + "\n" }.joined() }
+
     mutating func add(_ report: SeedReport, of world: NumberedWorld) {
         if world.worlds == .files { hasFiles = true }
         rare.add(report.rare)
         steps += report.steps
+        hashes[report.seed] = report.traceHash
         if let violation = report.violations.first {
             failures.append((world, violation))
             System.note("seed \(report.seed): \(Seeds.describe(violation))")
