@@ -25,7 +25,9 @@ extension WatchState {
     private mutating func see(_ slot: Slot) throws(Failure) -> (WatchNumber, OpenFile)? {
         if !table.contains(slot.parent) { return nil }
         if table.isBeyond(slot.parent) { return nil }
-        guard let parent = table.path(of: slot.parent), let above = try directory(of: slot.parent, at: parent) else {
+        guard !table.isRemoved(slot.parent), let parent = table.path(of: slot.parent),
+            let above = try directory(of: slot.parent, at: parent)
+        else {
             unseen.append(slot)
             return nil
         }

@@ -133,6 +133,9 @@ struct WatchState {
         }
         guard !path.isReserved else { return }
         news.note(path, event.kind)
+        if event.has(IN_ISDIR), event.has(IN_DELETE), let watch = table.child(event.name, of: event.watch) {
+            table.bury(watch, at: path).map { release($0) }
+        }
         let isUnwatched = table.child(event.name, of: event.watch) == nil
         if event.has(IN_ISDIR), event.isAboutName || isUnwatched {
             look(Slot(parent: event.watch, name: event.name))
@@ -154,8 +157,10 @@ struct WatchState {
         if !isLost { retry() }
         if isLost { startAnew() }
         for watch in table.adrift { release(watch) }
+        for watch in table.leftBehind { release(watch) }
         // What was only told of those is told of nothing now.
         retry()
+        unseen.removeAll { table.isRemoved($0.parent) }
         return !isWaiting
     }
 

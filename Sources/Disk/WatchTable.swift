@@ -2,7 +2,7 @@
 ///
 /// A watch follows its directory through renames, so a directory is known by its parent's watch and its name there;
 /// moving one moves everything below it. A directory that is not where it was is adrift until it is seen elsewhere or
-/// given up.
+/// given up. One that was removed keeps its path: the kernel goes on telling of it for as long as a file is open that was in it.
 import SyncModel
 
 /// What a queue calls a watch: the kernel's number, or one given in its place.
@@ -29,8 +29,17 @@ struct WatchTable {
     private var nodes: [WatchNumber: Node] = [:]
     private(set) var root: WatchNumber?
     private(set) var adrift: Set<WatchNumber> = []
+    private var buried: [WatchNumber: Removed] = [:]
+    private var removals: UInt64 = 0
+    static let removedMax = 1_024
 
-    var count: Int { nodes.count }
+    private struct Removed {
+        let path: Path
+        let number: UInt64
+    }
+
+    /// Without those of directories that were removed.
+    var count: Int { nodes.count - buried.count }
 
     func contains(_ watch: WatchNumber) -> Bool { nodes[watch] != nil }
 
@@ -40,7 +49,8 @@ struct WatchTable {
 
     /// Nil for what is adrift or unknown, and for what is beyond the limits of a path.
     func path(of watch: WatchNumber) -> Path? {
-        names(to: watch).flatMap { Path(Array($0.joined(separator: [0x2F]))) }
+        if let known = buried[watch] { return known.path }
+        return names(to: watch).flatMap { Path(Array($0.joined(separator: [0x2F]))) }
     }
 
     /// It was moved to where it is too deep, or its name too long, to be a path. The scan reports that.
@@ -78,6 +88,7 @@ struct WatchTable {
         nodes[watch]?.name = name
         nodes[parent]?.children[name] = watch
         adrift.remove(watch)
+        buried[watch] = nil
         return true
     }
 
@@ -94,6 +105,22 @@ struct WatchTable {
         adrift.insert(watch)
     }
 
+    /// A directory was removed. If it was another one that bore the name, looking at that puts this one back. The one that makes
+    /// room for it: a queue may never say that the last file in a directory is closed.
+    mutating func bury(_ watch: WatchNumber, at path: Path) -> WatchNumber? {
+        let oldest =
+            buried.count < WatchTable.removedMax ? nil : buried.min { $0.value.number < $1.value.number }?.key
+        unlink(watch)
+        removals += 1
+        buried[watch] = Removed(path: path, number: removals)
+        return oldest
+    }
+
+    func isRemoved(_ watch: WatchNumber) -> Bool { buried[watch] != nil }
+
+    /// What was in directories that were removed and has not been seen elsewhere.
+    var leftBehind: [WatchNumber] { buried.keys.flatMap { nodes[$0].map { Array($0.children.values) } ?? [] } }
+
     /// Forgets a directory and everything below it; the watches that went.
     mutating func remove(_ watch: WatchNumber) -> [WatchNumber] {
         guard contains(watch) else { return [] }
@@ -104,6 +131,7 @@ struct WatchTable {
             guard let node = nodes.removeValue(forKey: next) else { continue }
             removed.append(next)
             adrift.remove(next)
+            buried[next] = nil
             if next == root { root = nil }
             open += node.children.values
         }

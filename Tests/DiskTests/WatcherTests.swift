@@ -187,6 +187,33 @@ struct WatcherTests {
         #expect(listener.holds { $0.notices.contains(Notice(path: at("a"), kind: .writing)) })
     }
 
+    @Test(
+        "so is who writes by a name whose directory was removed, also where there is another by then",
+        arguments: Scratch.watchings)
+    func removedDirectory(isWhole: Bool) throws {
+        let scratch = try Scratch(isWhole: isWhole)
+        for directory in ["d", "d/e", "d/e/f"] { try scratch.makeDirectory(directory) }
+        try scratch.write("d/e/a", utf8("1"))
+        let file = try unsafe Scratch.check(open(scratch.path + "/d/e/a", O_WRONLY | O_CLOEXEC))
+        let listener = try Listener(scratch)
+        defer { listener.stop() }
+        try scratch.unlink("d/e/a")
+        for directory in ["d/e/f", "d/e", "d"] { try scratch.removeDirectory(directory) }
+        #expect(try listener.isUpToDate(scratch))
+        listener.forget()
+        try Scratch.check(unsafe Glibc.write(file, "22", 2))
+        #expect(listener.holds { $0.notices.contains(Notice(path: at("d/e/a"), kind: .writing)) })
+        for directory in ["d", "d/e"] { try scratch.makeDirectory(directory) }
+        #expect(try listener.isUpToDate(scratch))
+        listener.forget()
+        try Scratch.check(unsafe Glibc.write(file, "33", 2))
+        close(file)
+        #expect(listener.holds { $0.notices.contains(Notice(path: at("d/e/a"), kind: .closed)) })
+        try scratch.write("d/e/b")
+        #expect(listener.holds { $0.notices.contains { $0.path == at("d/e/b") } })
+        #expect(listener.now.overflows == 0)
+    }
+
     @Test("equal news is told once", arguments: Scratch.watchings) func coalesced(isWhole: Bool) throws {
         let scratch = try Scratch(isWhole: isWhole)
         try scratch.write("a")

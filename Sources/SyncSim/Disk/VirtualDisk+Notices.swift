@@ -18,6 +18,11 @@ extension VirtualDisk {
         notices = []
         noticesOverflowed = false
         for key in inodes.keys where inodes[key].isWatched { inodes[key].isWatched = false }
+        forgetRemovedDirectories()
+    }
+
+    private mutating func forgetRemovedDirectories() {
+        for (handle, file) in handles where file.removedDirectory != nil { handles[handle]?.removedDirectory = nil }
     }
 
     /// Reads the queue, and sets watches on the directories that it tells of. After an overflow all of the tree is watched
@@ -29,6 +34,7 @@ extension VirtualDisk {
         notices = []
         noticesOverflowed = false
         if taken.overflowed, let root {
+            forgetRemovedDirectories()
             watch(root)
         } else {
             for notice in taken.notices where notice.kind == .touched {
@@ -55,14 +61,27 @@ extension VirtualDisk {
     }
 
     /// About an open file, under the name it was opened by, whoever has that name by now: inotify goes on telling of a
-    /// file that was unlinked or replaced, unless it is asked not to (`IN_EXCL_UNLINK`).
-    mutating func noticeOpen(_ kind: Notice.Kind, _ link: Inode.Link) {
-        guard isWatching, let directory = path(of: link.directory) else { return }
-        notice(kind, directory.appending(link.name), in: link.directory)
+    /// file that was unlinked or replaced, unless it is asked not to (`IN_EXCL_UNLINK`), and does so if its directory is removed as well.
+    mutating func noticeOpen(_ kind: Notice.Kind, _ file: OpenFile) {
+        if let directory = file.removedDirectory {
+            notice(kind, directory.appending(file.link.name))
+        } else if isWatching, let directory = path(of: file.link.directory) {
+            notice(kind, directory.appending(file.link.name), in: file.link.directory)
+        }
+    }
+
+    /// Before it is.
+    mutating func noteRemoval(ofDirectory key: InodeKey, at path: Path) {
+        guard isWatching, inodes[key].isWatched else { return }
+        for (handle, file) in handles where file.link.directory == key { handles[handle]?.removedDirectory = path }
     }
 
     private mutating func notice(_ kind: Notice.Kind, _ path: Path, in directory: InodeKey) {
-        guard isWatching, !path.isReserved, inodes[directory].isWatched else { return }
+        if isWatching, inodes[directory].isWatched { notice(kind, path) }
+    }
+
+    private mutating func notice(_ kind: Notice.Kind, _ path: Path) {
+        if path.isReserved { return }
         let notice = Notice(path: path, kind: kind)
         // inotify melts two equal notices into one if they follow each other.
         if notices.last == notice { return }

@@ -257,6 +257,7 @@ extension VirtualDisk {
         guard inodes[key].isDirectory else { return .notDirectory }
         guard inodes[key].entries.isEmpty else { return .notEmpty }
         if let error = obstacle(to: slot.path) { return error }
+        noteRemoval(ofDirectory: key, at: slot.path)
         removeName(slot, now: now)
         notice(.gone, slot)
         return nil

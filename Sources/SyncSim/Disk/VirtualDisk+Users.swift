@@ -35,7 +35,7 @@ extension VirtualDisk {
     package mutating func write(_ handle: Handle, at offset: UInt64, _ bytes: [UInt8], now: Timestamp) -> DiskError? {
         guard let file = handles[handle] else { return .notFound }
         if let error = fill(file.inode, at: name(of: file), bytes, offset: offset, now: now) { return error }
-        if !bytes.isEmpty { noticeOpen(.writing, file.link) }
+        if !bytes.isEmpty { noticeOpen(.writing, file) }
         return nil
     }
 
@@ -44,7 +44,7 @@ extension VirtualDisk {
         guard let file = handles[handle] else { return .notFound }
         if let error = refusalToWrite(file.inode, at: name(of: file), end: size) { return error }
         cut(file.inode, to: size, now: now)
-        noticeOpen(.writing, file.link)
+        noticeOpen(.writing, file)
         return nil
     }
 
@@ -58,7 +58,7 @@ extension VirtualDisk {
 
     package mutating func close(_ handle: Handle) {
         guard let file = handles.removeValue(forKey: handle) else { return }
-        noticeOpen(seesWriters ? .closed : .touched, file.link)
+        noticeOpen(seesWriters ? .closed : .touched, file)
         release(file.inode)
     }
 

@@ -55,6 +55,8 @@ package struct VirtualDisk: Sendable {
         let inode: InodeKey
         /// The name it was opened by, wherever that has moved since: notices about the file carry it.
         var link: Inode.Link
+        /// Where its directory was when somebody removed it, if it was watched: the watch goes on as long as the file is open.
+        var removedDirectory: Path?
     }
 
     /// A fresh disk with an empty folder that carries its marker, all of it on stable storage.
