@@ -170,12 +170,15 @@ package final class Watch: Checker {
             places: { value in world.machines[machine].disk.treeValues.filter { $0.value == value }.map(\.key) },
             otherHolds: { value, path in world.machines[1 - machine].disk.atHome.holds(value, near: path) },
             other: { path in world.machines[1 - machine].disk.atHome.value(at: path) },
-            isKept: { path in
-                world.machines.contains { machine in
-                    machine.disk.value(at: .tree(path)) == .directory
-                        && self.look(at: machine).unsynced.contains { $0.key.isBelow(path) }
-                }
-            })
+            isKept: { path in self.isKept(path, world) })
+    }
+
+    /// On one machine it is a directory with something in it that the rules leave out.
+    private func isKept(_ path: Path, _ world: World) -> Bool {
+        world.machines.contains { machine in
+            machine.disk.value(at: .tree(path)) == .directory
+                && look(at: machine).unsynced.contains { $0.key.isBelow(path) }
+        }
     }
 
     private func report(_ act: DiskAct, _ world: World) {
@@ -215,6 +218,8 @@ package final class Watch: Checker {
         guard touch.before != touch.after else { return notePutBack(touch.after, at: path, machine, world) }
         if touch.before.isContent, let file = touch.identity { world.ledger.displacements[machine][file] = world.now }
         if touch.after != .absent { made[machine][path] = world.now }
+        // What keeps the directory may be gone by the end, when the rules have let go of it.
+        if touch.before.isContent, touch.after == .directory, isKept(path, world) { world.ledger.stoodInTheWay(path) }
         let names = world.machines[machine].disk.names(ofFileAt: path).filter { !$0.isReserved }
         if names.count > 1 { for name in names { world.ledger.linked(name) } }
         if ConflictFamily.base(of: path) != nil, touch.after.isContent {

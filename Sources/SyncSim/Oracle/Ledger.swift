@@ -58,7 +58,7 @@ package struct Ledger: Sendable {
         var told: [(value: Value, machine: Int)] = []
         /// What stood here goes on under a conflict name, with the directory it was in.
         package internal(set) var isCarriedAway = false
-        /// A directory that is not synced stood here on one machine when something else was to come.
+        /// A directory that is not synced, or not all of it, stood here on one machine when something else was to come.
         package internal(set) var wasInTheWay = false
         /// A person removed it and put the same there in one breath: a daemon may have looked between the two.
         package internal(set) var wasAwayForAMoment = false
@@ -300,7 +300,8 @@ package struct Ledger: Sendable {
         pages.update(path) { $0.isCarriedAway = true }
     }
 
-    /// A directory that the rules leave out keeps its name. Once they let go of it, it is one that somebody has made there.
+    /// A directory that the rules leave out, or with something in it that they do, keeps its name. Once they let go of it, it is one that
+    /// somebody has made there.
     package mutating func stoodInTheWay(_ path: Path) {
         pages.update(path) { $0.wasInTheWay = true }
     }
