@@ -376,10 +376,17 @@ package struct Ledger: Sendable {
     }
 
     /// Whoever removes or replaces what a daemon's rename brought here has seen it, though it is owed where it was
-    /// written.
+    /// written, perhaps several such renames ago.
     private mutating func noteCarriedDisposal(of value: Value, at path: Path, at time: Int64) {
-        for source in pages[path]?.carriedFrom ?? [] where source.value == value {
-            pages.update(source.path) { $0.discarded.append((value, time)) }
+        var open = [path]
+        var known: SortedMap<Path, Bool> = [path: true]
+        while let next = open.popLast() {
+            for source in pages[next]?.carriedFrom ?? []
+            where source.value == value && !known.contains(key: source.path) {
+                pages.update(source.path) { $0.discarded.append((value, time)) }
+                known[source.path] = true
+                open.append(source.path)
+            }
         }
     }
 
