@@ -95,6 +95,8 @@ extension Node {
             checkRoot(into: &effects)
         }
         guard phase == .running else { return }
+        // The clock was put back: what is kept from now on is dated before the last sign of life, and the next start is to ask for it.
+        if record.aliveMilliseconds > now.wallMilliseconds { record.aliveMilliseconds = timers.alive(at: now) }
         for (path, due) in watch.changing where due <= time {
             watch.changing[path] = nil
             look(at: path)
