@@ -60,7 +60,10 @@ package final class DocumentedOutcome: Invariant {
         // rules may keep from the other node).
         let copies = machine.copies(of: path).map(\.value)
         // (Or to a directory that had to stay for what its deleter had not seen, which has gone from it since.)
-        let isLeft = leaves.contains { $0.after == found } || found == .directory && court.ledger.wasHome(path)
+        // (Or put something there that nobody syncs.)
+        let isLeft =
+            leaves.contains { $0.after == found || $0.after == .special && found == .absent }
+            || found == .directory && court.ledger.wasHome(path)
         if isLeft, owed.allSatisfy({ copies.contains($0.after) || isCovered($0.after) }) { return }
         // An equal value that somebody else removed may lose to what he put in its place.
         if leaves.contains(where: { $0.after == found && found.isContent }) { return }
