@@ -104,8 +104,11 @@ extension Node {
                 isRacy(item, old, rows) || isInTick(found, item) || hasOtherNames(item, namesakes)
                 || item.task.stage?.isLeft == true
             if isRacy { readAgain(path, found) }
+            // (So it is where somebody wrote meanwhile, who is read when this is over: a process that ends before may be the last that
+            // knows of it, for the time that we have set is later than his.)
             row.disk = Row.DiskState(
-                entry: item.wanted.entry, stat: ours, origins: item.wanted.origins, isRacy: isRacy)
+                entry: item.wanted.entry, stat: ours, origins: item.wanted.origins,
+                isRacy: isRacy || watch.deferred[path] == true && found.kind == .file)
             if ours != found || (stats.first ?? nil) == nil { watch.deferred[path] = found.kind != .directory }
         }
         if let stage = item.task.stage, let chunks = stage.chunks, case .file(let id, _) = item.wanted.entry.content {
