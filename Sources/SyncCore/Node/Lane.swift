@@ -32,6 +32,7 @@ enum Transaction: Sendable {
     case deleteJudged([Path], isRename: Bool)
     case deleteMissing(before: Path?, DeletePass)
     case rejectMissing(after: Path?)
+    case rejectRefused([Path])
 
     // Records
     case loadRecords

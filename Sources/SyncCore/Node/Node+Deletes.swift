@@ -20,6 +20,8 @@ struct DeleteState: Sendable {
     var markedSince: SortedMap<Path, Bool>?
     /// A person has agreed to what is missing.
     var isApproved = false
+    /// A person wants them back, but they were on the move, or being written, when he said so.
+    var refused = SortedMap<Path, Bool>()
     /// Something of what is held has turned up under another name.
     var mustRecount = false
     /// When the oldest candidate was noted (monotonic milliseconds).
@@ -71,6 +73,7 @@ struct DeleteState: Sendable {
 
     var isIdle: Bool {
         candidates.isEmpty && !isJudging && wantedTally == nil && !isApproved && !mustRecount && flagging == 0
+            && refused.isEmpty
     }
 
     mutating func wantTally(isWhole: Bool) { wantedTally = isWhole || wantedTally == true }
@@ -227,6 +230,7 @@ extension Node {
     /// A missing path is judged once nothing is being read that might turn out to be the same file elsewhere.
     mutating func pumpDeletes() {
         if watch.isIdle && apply.isIdle && lane.isIdle && deletes.isIdle { deletes.noteRest() }
+        pumpRefused()
         guard !deletes.isJudging, !startJudgementOfAll(), isWorking, deletes.flagging == 0,
             !deletes.candidates.isEmpty || deletes.mustRecount
         else { return }
@@ -484,7 +488,9 @@ extension Node {
         var files: [GoneFile] = []
         for old in rows.sorted(by: { $1.path < $0.path }) {
             // What was missing and has something in its place by now is no delete, and may be damage.
-            guard let disk = old.disk, !watch.isToBeRead(old.path) else { continue }
+            guard let disk = old.disk, !watch.isToBeRead(old.path), !deletes.refused.contains(key: old.path) else {
+                continue
+            }
             if apply.touches(old.path) {
                 watch.deferred[old.path] = true
                 continue
@@ -536,8 +542,21 @@ extension Node {
     /// A person said no: what is missing comes back from the peer.
     mutating func rejectMissing(_ answers: inout Answers, into effects: inout Effects) {
         let rows = answers.rows()
+        reject(rows, into: &effects)
+        if rows.count == limits.batchPathsMax, let last = rows.last { enqueue(.rejectMissing(after: last.path)) }
+    }
+
+    mutating func rejectRefused(_ answers: inout Answers, into effects: inout Effects) {
+        reject(answers.rows(), into: &effects)
+    }
+
+    private mutating func reject(_ rows: [Row], into effects: inout Effects) {
         var batch = Batch()
-        for old in rows where old.condition == .missing && !apply.touches(old.path) {
+        for old in rows where old.condition == .missing {
+            if apply.touches(old.path) {
+                refuse(old.path)
+                continue
+            }
             var row = old
             row.disk = nil
             row.condition = .damaged
@@ -547,7 +566,23 @@ extension Node {
             plan.want(row.path)
         }
         if !batch.isEmpty { store(&batch, into: &effects) }
-        if rows.count == limits.batchPathsMax, let last = rows.last { enqueue(.rejectMissing(after: last.path)) }
+    }
+
+    /// What is too much to be remembered is judged anew.
+    private mutating func refuse(_ path: Path) {
+        if deletes.refused.count < limits.notedPathsMax {
+            deletes.refused[path] = true
+        } else {
+            deletes.wantTally(isWhole: false)
+        }
+    }
+
+    private mutating func pumpRefused() {
+        if deletes.refused.isEmpty { return }
+        let free = deletes.refused.map(\.key).filter { !apply.touches($0) }.prefix(limits.batchPathsMax)
+        if free.isEmpty { return }
+        for path in free { deletes.refused[path] = nil }
+        enqueue(.rejectRefused(Array(free)))
     }
 }
 

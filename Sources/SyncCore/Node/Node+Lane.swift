@@ -64,6 +64,8 @@ extension Node {
             return [.unsettled(cursor: before, ascending: false, limit: limits.batchPathsMax)]
         case .rejectMissing(let after):
             return [.unsettled(cursor: after, ascending: true, limit: limits.batchPathsMax)]
+        case .rejectRefused(let paths):
+            return [.rows(paths)]
         case .reviewFormats(let after, let isWhole):
             let limit = limits.batchPathsMax
             return [isWhole ? .below(.root, after: after, limit: limit) : .guarded(after: after, limit: limit)]
@@ -196,6 +198,7 @@ extension Node {
         case .deleteJudged(_, let isRename): deleteJudged(isRename: isRename, &answers, into: &effects)
         case .deleteMissing(_, let pass): deleteMissing(pass, &answers, into: &effects)
         case .rejectMissing: rejectMissing(&answers, into: &effects)
+        case .rejectRefused: rejectRefused(&answers, into: &effects)
         case .loadRecords: loadRecords(&answers, into: &effects)
         case .reloadRecords: reloadRecords(&answers, into: &effects)
         case .adoptRecords(let number, _): adoptRecords(number, &answers, into: &effects)
