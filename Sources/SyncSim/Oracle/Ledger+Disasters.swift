@@ -146,6 +146,16 @@ extension Ledger {
             {
                 pages.update(path) { $0.returnOvertaken(value) }
             }
+            // The directory that is back had been taken away, and another made there that the other node has and tells of anew: whoever removes
+            // the one has not seen the other.
+            if [value, was.value(at: path), other.value(at: path)].allSatisfy({ $0 == .directory }) {
+                pages.update(path) { page in
+                    let isAnother = page.acts.contains {
+                        $0.machine == machine && $0.after == .directory && $0.time > time
+                    }
+                    if isAnother { page.isReverted = true }
+                }
+            }
             let told = other.value(at: path)
             if value.isContent, told.isContent, told != value, isTold(path) {
                 pages.update(path) { page in
