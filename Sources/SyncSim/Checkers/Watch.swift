@@ -195,6 +195,7 @@ package final class Watch: Checker {
         for (path, value) in belowSource {
             guard let moved = path.rebased(from: source, to: target) else { continue }
             world.ledger.carriedBack(value, from: path, to: moved, on: machine)
+            if isLeftUnseen(path, movedTo: moved, machine, world) { world.ledger.carriedMetadata(to: moved) }
             // (What stood there once and was taken away did not come back by itself.)
             let isUnseen = world.machines[machine].store.rows[path]?.disk == nil
             let isBack = isUnseen && world.ledger.isRemoved(moved)
@@ -211,6 +212,14 @@ package final class Watch: Checker {
             world.ledger.carriedAbsence(from: path, to: moved, on: machine, at: world.now)
         }
         belowSource = [:]
+    }
+
+    /// A person gave it another mode or time under the old name, and the base does not know yet.
+    private func isLeftUnseen(_ path: Path, movedTo moved: Path, _ machine: Int, _ world: World) -> Bool {
+        guard let known = world.machines[machine].store.rows[path]?.disk?.stat,
+            let found = world.machines[machine].disk.peekStat(VirtualDisk.path(of: .tree(moved)))
+        else { return false }
+        return found.mode != known.mode || found.modified != known.modified
     }
 
     private func noteChange(_ touch: DiskAct.Touched, _ machine: Int, _ world: World) {

@@ -231,6 +231,11 @@ package struct Ledger: Sendable {
         pages[path, default: Page()].isSharedMetadata = true
     }
 
+    /// A daemon's rename of a directory took along a mode or time that somebody had given under the old name.
+    package mutating func carriedMetadata(to path: Path) {
+        pages[path, default: Page()].isSharedMetadata = true
+    }
+
     /// The only copy of these values was on a machine whose disk the operator put back.
     package mutating func lost(_ values: SortedMap<Value, Bool>) {
         guard !values.isEmpty else { return }
