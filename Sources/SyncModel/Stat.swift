@@ -66,9 +66,12 @@ public struct Stat: Hashable, Sendable {
     /// The file system stamps whole seconds or hundredths.
     public var isCoarse: Bool { changed.nanoseconds % 10_000_000 == 0 }
 
+    /// A number that is used again within a step of the births, or while the clock stands still, may stand for something of another kind.
+    public func isSameFile(as other: Stat) -> Bool { identity == other.identity && kind == other.kind }
+
     /// As `isUntouched`, but forgives what a rename does to the change time.
     public func isSameContent(as other: Stat) -> Bool {
-        identity == other.identity && kind == other.kind && modified == other.modified
+        isSameFile(as: other) && modified == other.modified
             && (kind == .directory || size == other.size)
     }
 }

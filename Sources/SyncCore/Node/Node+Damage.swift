@@ -25,7 +25,7 @@ extension Node {
         // Known damage is no version because its time or mode has changed. (Another file that holds the same is, if it was made
         // since the machine is up.)
         if entry.content == disk.entry.content {
-            let isMade = stat.identity != disk.stat.identity && watch.isSinceBoot(stat.identity.birth)
+            let isMade = !stat.isSameFile(as: disk.stat) && watch.isSinceBoot(stat.identity.birth)
             return row.condition == .damaged && !isMade
         }
         if isWrittenByAnotherName(stat, entry, row, namesakes) { return false }
@@ -41,11 +41,11 @@ extension Node {
         if isFromBefore(stat, disk.stat), !isAmbiguous { return true }
         // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
         // says that it was not: the clock was ahead before the cut.)
-        let isOvertaken = stat.identity == disk.stat.identity && stat.changed < disk.stat.changed
+        let isOvertaken = stat.isSameFile(as: disk.stat) && stat.changed < disk.stat.changed
         let isSeenSince = watch.isSinceBoot(disk.stat.changed) && !(isEmptied && watch.mayBeTold(disk.stat.changed))
         if isSeenSince, !isOvertaken || watch.clockStretches.count > 1 { return false }
         // The same file as of the same time with other bytes: nobody did that.
-        if stat.identity == disk.stat.identity, stat.modified == disk.stat.modified { return true }
+        if stat.isSameFile(as: disk.stat), stat.modified == disk.stat.modified { return true }
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
         // it is altered by a rename as well, also by one of recovery's. (Known as of a time to come: the clock has been put back, and
         // nothing of now can be later than that.)
@@ -57,7 +57,7 @@ extension Node {
         if !isEmptied, isUnknown(stat, namesakes), isMovedAway(disk.stat, from: row) { return false }
         let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
         // Made after what is known had been put here, whatever times it was given: no cut brings that back.
-        let isLater = stat.identity != disk.stat.identity && stat.identity.birth > disk.stat.changed
+        let isLater = !stat.isSameFile(as: disk.stat) && stat.identity.birth > disk.stat.changed
         return !isNew && (stat.modified <= disk.stat.modified && !isLater || isEmptied)
     }
 
@@ -111,7 +111,7 @@ extension Node {
     /// The same file as of the same times or of an earlier one: nobody's write does that, whatever the clock showed before
     /// the cut, unless it was set back since, or before the machine was up.
     private func isFromBefore(_ stat: Stat, _ known: Stat) -> Bool {
-        guard stat.identity == known.identity else { return false }
+        guard stat.isSameFile(as: known) else { return false }
         if stat.changed == known.changed { return stat.modified == known.modified }
         return stat.changed < known.changed && watch.clockStretches.count < 2 && !watch.isChangedSinceBoot(stat)
     }
@@ -120,7 +120,7 @@ extension Node {
     /// and back, or it is recovery's. Only the times of the writing say which is older, if both were written here.
     private func isOlder(_ stat: Stat, _ isSwept: Bool, _ known: Row.DiskState) -> Bool {
         guard isAhead(stat.changed) || isSwept, known.origins.time.author == .own else { return false }
-        return stat.identity == known.stat.identity && stat.modified < known.stat.modified
+        return stat.isSameFile(as: known.stat) && stat.modified < known.stat.modified
     }
 
     private func isAhead(_ time: Timestamp) -> Bool {
@@ -135,7 +135,7 @@ extension Node {
     private func isBack(
         _ stat: Stat, _ isSwept: Bool, at path: Path, _ known: Stat, _ namesakes: Namesakes
     ) -> Bool {
-        guard stat.identity != known.identity else { return false }
+        guard !stat.isSameFile(as: known) else { return false }
         var changes = namesakes[stat.identity].compactMap { other in
             let isRead = isFoundSinceStart(other) || watch.strays[stat.identity]?.path == other.path
             return other.path == path || isRead ? nil : other.disk?.stat.changed
