@@ -224,7 +224,7 @@ extension Node {
     /// A directory that is known elsewhere, and was moved later than that, however many cuts there were since: a cut that takes a move back
     /// leaves it with an earlier time.
     private func isMovedSinceKnown(_ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
-        guard stat.kind == .directory, watch.clockStretches.count < 2 else { return false }
+        guard stat.kind == .directory else { return false }
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content.isDirectory {
             return stray.changed < stat.changed
         }
