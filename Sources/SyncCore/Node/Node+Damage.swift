@@ -102,10 +102,15 @@ extension Node {
         return stat.changed.milliseconds >= since && !watch.isSinceBoot(stat.changed)
     }
 
-    /// One cut has emptied it and it was taken away then; another gives it back.
+    /// One cut has emptied it and it was taken away then; another gives it back. Or nobody had read it before the cut, which has left nothing
+    /// of it, and the other node has something to be there.
     private func isBackEmpty(_ row: Row, _ entry: Entry, _ stat: Stat) -> Bool {
-        row.condition == .damaged && record.distrustSince != nil && !isHandled(row.path) && entry.content.kind == .file
-            && entry.content.size == 0 && !watch.isChangedSinceBoot(stat)
+        guard record.distrustSince != nil, !isHandled(row.path), entry.content.kind == .file, entry.content.size == 0,
+            !watch.isChangedSinceBoot(stat)
+        else { return false }
+        if row.condition == .damaged { return true }
+        let wanted = resolution(of: row).entry.content
+        return row.condition == .normal && wanted.kind == .file && wanted.size > 0 && isOfLastMoments(stat)
     }
 
     /// The same file as of the same times or of an earlier one: nobody's write does that, whatever the clock showed before

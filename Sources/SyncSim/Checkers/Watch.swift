@@ -464,6 +464,16 @@ package final class Watch: Checker {
             else { return nil }
             return disk.value(at: path)
         }
+        // Nothing at all, which no daemon has read, gives way to what the other node has, and what somebody has moved over another since, but
+        // nobody written, to what that was.
+        world.ledger.foundOlder(on: machine) { path in
+            guard let found = disk.peekStat(path), found.kind == .file, found.size == 0 else { return nil }
+            let known = world.machines[machine].store.rows[path]?.disk?.stat
+            if let known, known.isSameFile(as: found) || known.size == 0 { return nil }
+            let times = known == nil ? [found.changed] : [found.modified, found.identity.birth]
+            let isSince = times.contains { (boot...max(boot, moment.wallMilliseconds)).contains($0.milliseconds) }
+            return isSince ? nil : disk.value(at: path)
+        }
     }
 
     /// For the operator: what he did by hand.
