@@ -63,7 +63,7 @@ struct RunningBatch: Sendable {
     var undoingBlindly: [Int] = []
     /// Items of which a stranger's file is on its way from the stage into the tree.
     var rescuing: [Int] = []
-    /// How often the disk has failed to make a directory for what goes back to it.
+    /// How often the disk has failed to put something back, or to make a directory for it.
     var rescues = 0
     static let rescuesMax = 4
 

@@ -208,7 +208,7 @@ extension Node {
         let moves = results.suffix(batch.rescuing.count)
         // A directory that a failing disk did not make may be made by the next try: only what has become something else cannot.
         let isUnmade = results.dropLast(batch.rescuing.count).contains { $0.failure?.error == .inputOutput }
-        if isUnmade { batch.rescues += 1 }
+        if results.contains(where: { $0.failure?.error == .inputOutput }) { batch.rescues += 1 }
         for (index, result) in zip(batch.rescuing, moves) where result.failure != nil {
             let path = batch.items[index].task.path
             if result.failure?.error == .notFound, !batch.items[index].needsParents {
@@ -223,7 +223,11 @@ extension Node {
                 // Its directory has become something else.
                 batch.items[index].rescuedTo = refuge
                 again.append(index)
-            } else if batch.items[index].rescuedTo == path, let refuge = refuge(for: path) {
+            } else if result.failure?.error == .inputOutput, batch.rescues < RunningBatch.rescuesMax {
+                again.append(index)
+            } else if batch.items[index].rescuedTo == path, result.failure?.error != .inputOutput,
+                let refuge = refuge(for: path)
+            {
                 // Its own name was taken while it was on its way back.
                 batch.items[index].rescuedTo = refuge
                 again.append(index)
