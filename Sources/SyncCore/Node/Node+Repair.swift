@@ -257,8 +257,8 @@ extension Node {
         }
     }
 
-    /// Where the directory of a file that had come out of its place is gone, or has become something else, the file goes to the top of
-    /// the folder, as a late writer's does: in the stage nobody would find it. True if there is any.
+    /// Where the directory of what had come out of its place is gone, or has become something else, it goes to the top of the folder, as a late
+    /// writer's file does: in the stage nobody would find it, nor what is in it. True if there is any.
     private mutating func repairAtTheTop(_ results: [DiskResult], into effects: inout Effects) -> Bool {
         let failed = zip(zip(recovery.findings.owners, recovery.findings.repairs), results)
         var owners: [StageName?] = []
@@ -267,7 +267,8 @@ extension Node {
             guard let owner, !recovery.findings.left.contains(where: { $0.staged.name == owner }),
                 let failure = result.failure, failure.index == 0, failure.error.isOfMissingDirectory,
                 case .move(let staged, to: .tree(let path))? = repair.operations.first,
-                ConflictName.isConflictCopy(path), path.depth > 1, let name = path.name,
+                ConflictName.isConflictCopy(path) || isBringingBack(owner, to: path), path.depth > 1,
+                let name = path.name,
                 let top = refuge(for: Path.root.appending(name))
             else { continue }
             recovery.findings.done[owner] = true
@@ -283,6 +284,11 @@ extension Node {
         (recovery.findings.owners, recovery.findings.repairs) = (owners, repairs)
         effects.add(.disk(newJob(.recoveryRepair), repairs))
         return true
+    }
+
+    /// A directory that was to make room, and still holds something.
+    private func isBringingBack(_ owner: StageName, to path: Path) -> Bool {
+        recovery.intents?.contains { $0.stage == owner && $0.path == path && $0.isReplacingDirectory } == true
     }
 }
 
