@@ -152,6 +152,7 @@ extension Node {
         _ stat: Stat, at row: inout Row, wasClosed: Bool, namesakes: Namesakes, in batch: inout Batch
     ) {
         if row.condition == .ignored { heed(&row) }
+        if !watch.strangers.isEmpty { recognise(stat, at: &row) }
         // What has come back with it nobody tells.
         if watch.goneMeanwhile.removeValue(forKey: row.path) != nil, stat.kind == .directory { rescan(row.path) }
         if stat.kind == .directory { lookAtMissed(in: row.path) }

@@ -167,11 +167,20 @@ extension Node {
 
     /// What is on disk is nothing of ours any more and is not touched: what is to be there waits until it has gone.
     mutating func makeStranger(_ row: inout Row) {
+        if let disk = row.disk, watch.strangers.count < limits.notedPathsMax { watch.strangers[row.path] = disk }
         row.disk = nil
         row.condition = .normal
         // (A power cut may have given it back in the place of what the row says is there.)
         heed(&row)
         plan.want(row.path)
+    }
+
+    /// The rules let go of the directory that stood in the way: it is the one that was known, and nobody has made it since.
+    mutating func recognise(_ stat: Stat, at row: inout Row) {
+        guard let known = watch.strangers.removeValue(forKey: row.path), row.disk == nil, row.condition == .normal,
+            stat.isSameFile(as: known.stat)
+        else { return }
+        row.disk = Row.DiskState(entry: known.entry, stat: stat, origins: known.origins)
     }
 
     /// No longer ignored. What was damaged before is so still: a row that says it shows what it does not is nobody's change.

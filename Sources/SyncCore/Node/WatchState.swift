@@ -78,6 +78,8 @@ struct WatchState: Sendable {
     var goneMeanwhile = SortedMap<Path, Bool>()
     /// What was missed by a look of its own, until the directory above has been looked at.
     var missed = SortedMap<Path, Bool>()
+    /// Directories that the rules leave out where a file is to be, as they were known before.
+    var strangers = SortedMap<Path, Row.DiskState>()
     /// Files found empty that were not, or were not there, and when.
     var emptied = SortedMap<Path, Emptied>()
 
