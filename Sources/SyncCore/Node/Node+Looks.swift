@@ -40,6 +40,7 @@ extension Node {
                     lookAtNamesakes(of: look.path, stat, namesakes)
                     followRules(of: row, stat, into: &effects)
                 }
+                noteLost(row, look.stat)
                 ignore(&row)
             } else if let stat = look.stat, stat.kind != .special, isLeftOut == false {
                 found(stat, at: &row, wasClosed: wasClosed, namesakes: namesakes, in: &batch)
@@ -350,7 +351,8 @@ extension Node {
             row.owesCopy = false
             return false
         }
-        if isSuspect(row), !isHandled(row.path) {
+        let isLost = watch.lostIgnored.removeValue(forKey: row.path) != nil
+        if isLost || isSuspect(row) && !isHandled(row.path) {
             if let disk = row.disk { noteStray(disk.stat, disk.entry.content, row.path) }
             row.disk = nil
             row.condition = .damaged
@@ -368,6 +370,14 @@ extension Node {
         row.condition = .missing
         deletes.markedSince?[row.path] = true
         return true
+    }
+
+    private mutating func noteLost(_ row: Row, _ found: Stat?) {
+        if found != nil {
+            watch.lostIgnored[row.path] = nil
+        } else if isSuspect(row), !isHandled(row.path), watch.lostIgnored.count < limits.notedPathsMax {
+            watch.lostIgnored[row.path] = true
+        }
     }
 
     mutating func revived(_ row: inout Row) {

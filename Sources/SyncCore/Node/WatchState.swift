@@ -53,6 +53,9 @@ struct WatchState: Sendable {
     var distrustOfIgnored: Int64?
     /// Of that, what the rules have let go since, until it has been read.
     var heeded = SortedMap<Path, Bool>()
+    /// After a power cut: what the rules leave out and was not there when it was looked at, before anybody was seen at work there. Who does
+    /// something there later has not taken it away.
+    var lostIgnored = SortedMap<Path, Bool>()
     /// Paths to look at, in path order.
     var toInspect = SortedMap<Path, Bool>()
     /// The path looked at last: the next are those behind it, then from the beginning, so that paths which come again and
