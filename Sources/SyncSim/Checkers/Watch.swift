@@ -65,6 +65,8 @@ package final class Watch: Checker {
 
     private struct Disaster {
         let tree: SortedMap<Path, Value>
+        /// With what is in directories that are out of their place.
+        let whole: SortedMap<Path, Value>
         let safe: SortedMap<Path, Value>
         let all: [Value]
         /// What had just been taken out of its place, and lay in the stage.
@@ -407,13 +409,29 @@ package final class Watch: Checker {
         let disk = world.machines[machine].disk.atHome
         let known = world.machines[machine].store.rows.keys
         beforeDisaster = Disaster(
-            tree: disk.treeValues, safe: disk.safeValues, all: disk.allValues,
+            tree: disk.treeValues, whole: withTakenOut(disk.treeValues, machine, world), safe: disk.safeValues,
+            all: disk.allValues,
             onItsWay: world.machines[machine].store.intents.map { name, intent in
                 (intent.path, disk.value(at: VirtualDisk.path(of: .stage(name))))
             },
             contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }),
             unsyncedVersions: disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }.map(\.path)
         )
+    }
+
+    /// What is in a directory that an exchange has just brought out of its place is still where people left it.
+    private func withTakenOut(
+        _ tree: SortedMap<Path, Value>, _ machine: Int, _ world: World
+    ) -> SortedMap<Path, Value> {
+        let disk = world.machines[machine].disk.atHome
+        var whole = tree
+        for (name, intent) in world.machines[machine].store.intents {
+            for (path, value) in disk.directoryValues(at: .stage(name), as: intent.path)
+            where path != intent.path && tree[path] == nil {
+                whole[path] = value
+            }
+        }
+        return whole
     }
 
     package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
@@ -573,7 +591,8 @@ package final class Watch: Checker {
         world.ledger.strikes[machine] = world.now
         let duties = world.ledger.duties
         world.ledger.struck(
-            machine, was: Ledger.Holdings(tree: before.tree), is: Ledger.Holdings(tree: now),
+            machine, was: Ledger.Holdings(tree: before.whole),
+            is: Ledger.Holdings(tree: withTakenOut(now, machine, world)),
             other: holdings(of: world.machines[1 - machine]), isSafe: isSafe,
             isRecorded: { self.isRecorded($0, before, world.machines[machine]) },
             isBehind: { self.isBehind($0, world.machines[machine]) },
@@ -621,7 +640,7 @@ package final class Watch: Checker {
         for duty in duties {
             let isOverwritten = duty.demand == .kept && world.ledger.wasOverwrittenBlindly(duty.value, at: duty.path)
             let isRewritten = world.ledger.pages[duty.path].map { $0.rewritten[machine] != .min } ?? false
-            let places = before.tree.filter { $0.value == duty.value }.map(\.key)
+            let places = before.whole.filter { $0.value == duty.value }.map(\.key)
             let isOnRecord = places.contains { isKnown(duty.value, at: $0, world.machines[machine]) }
             let onItsWay = before.onItsWay.count { $0.path == duty.path && $0.value == duty.value }
             guard isOverwritten || isRewritten || !isOnRecord || duty.demand == .inTree || onItsWay > 0 else {
