@@ -536,6 +536,7 @@ package final class Watch: Checker {
         let duties = world.ledger.duties
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
         excuseUnsynced(of: duties, on: machine, before, world)
+        excuseUnread(on: machine, before, world)
         strandLateWrites(machine, before, now, world)
         world.ledger.remainsOfVersions += before.unsyncedVersions.map { disk.value(at: $0) }
         doubtAbsent(machine, now, world)
@@ -652,6 +653,25 @@ package final class Watch: Checker {
                 !world.machines.contains(where: { $0.disk.atHome.allValues.contains(duty.value) })
             else { continue }
             world.ledger.excuse(duty.value, at: duty.path)
+        }
+    }
+
+    /// The cut took the last that stood by this name, and no daemon had ever read it there: what holds the same elsewhere is another's, and may be
+    /// written over.
+    private func excuseUnread(on machine: Int, _ before: Disaster, _ world: World) {
+        let lost = world.ledger.duties.filter { before.tree[$0.path] == $0.value && $0.value.isContent }
+        if lost.isEmpty { return }
+        let folders = world.machines.map { Ledger.Holdings(tree: $0.disk.atHome.treeValues) }
+        let kept = world.machines.flatMap { $0.disk.atHome.allContents() }.filter { $0.area != .tree }
+        for duty in lost where !folders.contains(where: { $0.holds(duty.value, near: duty.path) }) {
+            let isRead = world.machines.contains { machine in
+                guard let row = machine.store.rows[duty.path] else { return false }
+                let known = row.heads.map(\.entry.content) + (row.disk.map { [$0.entry.content] } ?? [])
+                return known.contains { isKnown(duty.value, as: $0) }
+            }
+            if !isRead, !kept.contains(where: { Value($0.entry) == duty.value }) {
+                world.ledger.excuse(duty.value, at: duty.path)
+            }
         }
     }
 
