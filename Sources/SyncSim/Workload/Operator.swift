@@ -197,6 +197,13 @@ extension Operator {
         world.ledger.replacedTree(machine, was: was, is: disk.treeValues, at: world.now)
         // Files that hold the same may have got an older mode or time back.
         world.ledger.forgotMetadata(of: machine) { disk.peekStat($0).map { ($0.mode, $0.modified) } }
+        // Also what somebody had given them on the other machine, if it was here by then: it is changed here.
+        world.ledger.forgotMetadata(of: 1 - machine) { path in
+            guard let had = before.peekStat(path), let found = disk.peekStat(path),
+                had.mode != found.mode || had.modified != found.modified
+            else { return nil }
+            return (found.mode, found.modified)
+        }
         world.watch?.excuseLost(values, world)
         world.watch?.announce(.restoredTree, machine, world)
         world.formatLife?.disaster(world)
