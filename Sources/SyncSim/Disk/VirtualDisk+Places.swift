@@ -19,6 +19,9 @@ extension VirtualDisk {
         }
     }
 
+    /// Among the versions or in quarantine.
+    static func isKept(_ path: Path) -> Bool { path.parent == versionsPath || path.parent == quarantinePath }
+
     private static func numbered(_ directory: Path, _ letter: Unicode.Scalar, _ number: UInt64) -> Path {
         var bytes = [UInt8(ascii: letter)]
         for shift in stride(from: 60 as UInt64, through: 0, by: -4) {

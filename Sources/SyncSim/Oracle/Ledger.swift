@@ -327,6 +327,13 @@ package struct Ledger: Sendable {
         pages[path, default: Page()].carriedFrom.append((value, source))
     }
 
+    /// It is kept, nobody knows as a version of what, and is the same file as another path's.
+    package mutating func entangle(_ value: Value, of machine: Int) {
+        for (path, page) in pages where page.acts.contains(where: { $0.machine == machine && $0.after == value }) {
+            pages.update(path) { $0.isEntangled = true }
+        }
+    }
+
     /// Everything that people ever put at a path, and what a daemon carried there.
     package func everStood(_ value: Value, at path: Path) -> Bool {
         guard let page = pages[path] else { return false }

@@ -363,11 +363,16 @@ extension Hands {
         return rewrite(names, body)
     }
 
-    /// One of the names of a hard-linked file was moved aside: whatever is written through the others changes that, too.
+    /// One of the names of a hard-linked file was moved aside: whatever is written through the others changes that, too. (Of what state
+    /// has been lost since nobody knows where it was.)
     private func noteKeptNames(_ names: [Path]) {
-        for version in world.machines[machine].store.versions.values {
-            guard names.contains(VirtualDisk.path(of: version.place)) else { continue }
-            world.ledger.pages[version.path, default: Ledger.Page()].isEntangled = true
+        let versions = world.machines[machine].store.versions.values
+        for kept in names where VirtualDisk.isKept(kept) {
+            if let version = versions.first(where: { VirtualDisk.path(of: $0.place) == kept }) {
+                world.ledger.pages[version.path, default: Ledger.Page()].isEntangled = true
+            } else {
+                world.ledger.entangle(value(at: kept), of: machine)
+            }
         }
     }
 
