@@ -362,7 +362,7 @@ extension Node {
             put(row, replacing: old, in: &batch, into: &effects)
         }
         if let row = rows[move.from], var new = move.applied(to: row, replacing: rows[move.to])?.new {
-            new.disk?.stat = stat
+            if let known = new.disk?.stat { new.disk?.stat = shown(stat, as: known) }
             batch.add(.putRow(new))
         }
         advanceImport(to: entry.head)
