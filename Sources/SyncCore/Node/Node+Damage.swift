@@ -49,8 +49,9 @@ extension Node {
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
         // it is altered by a rename as well, also by one of recovery's. (Known as of a time to come: the clock has been put back, and
         // nothing of now can be later than that.)
-        guard watch.isChangedSinceBoot(stat), !isInDoubt, disk.stat.changed < stat.changed || isAhead(disk.stat.changed)
-        else {
+        // (Recovery changes no time of writing.)
+        let isHandledSince = watch.isChangedSinceBoot(stat) || isSwept && watch.isSinceBoot(stat.modified)
+        guard isHandledSince, !isInDoubt, disk.stat.changed < stat.changed || isAhead(disk.stat.changed) else {
             return stat.changed <= disk.stat.changed || isEmptied
                 || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk)
         }
