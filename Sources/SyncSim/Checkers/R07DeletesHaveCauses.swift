@@ -23,8 +23,15 @@ package final class DeletesHaveCauses: Invariant {
     private func judge(_ path: Path, on machine: Int, _ court: inout Court) {
         // Where nobody ever had anything nobody can lose it.
         guard let page = court.ledger.pages[path], !page.acts.isEmpty else { return }
-        // A power cut took it and nobody has it any more: to write that down is all that is left.
-        if page.isReverted, !page.acts.contains(where: { $0.after.isContent && page.isOwed($0) }) { return }
+        // A power cut took it and nobody has it any more: to write that down is all that is left. (What somebody at the other machine has put
+        // there, and nobody has seen here, is another.)
+        let isKnown = { (act: Ledger.Act) in
+            act.machine == machine
+                || page.acts.contains { $0.machine == machine && $0.seen.contains(act.number) }
+        }
+        if page.isReverted, !page.acts.contains(where: { $0.after.isContent && page.isOwed($0) && isKnown($0) }) {
+            return
+        }
         // It went on under another name, with the directory that a daemon had to give one.
         if page.isCarriedAway || page.wentWithDirectory { return }
         if page.wasAwayForAMoment { return }
