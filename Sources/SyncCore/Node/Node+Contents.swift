@@ -8,6 +8,7 @@ extension Node {
         let namesakes = Namesakes(answers.rows())
         let kept = keptContents(of: results, &answers)
         var batch = Batch()
+        var former: [FileIdentity] = []
         for result in results {
             if waitsForHeader(result, rows[result.path], into: &effects) { continue }
             let isOutOfDate = watch.hashing.removeValue(forKey: result.path) == false
@@ -37,6 +38,7 @@ extension Node {
                 if row.disk == nil { watch.noteHome(of: row.path) }
                 // (Not all that is read has been looked at before.)
                 if stat.kind == .file { lookAtNamesakes(of: row.path, stat, namesakes) }
+                former += formerFiles(of: Look(path: row.path, stat: stat), old)
                 revised(
                     &row, showing: content, stat: stat, isRacy: result.isRacy, namesakes: namesakes,
                     kept: kept[row.path] ?? [], in: &batch)
@@ -53,6 +55,7 @@ extension Node {
             put(row, replacing: old, in: &batch, into: &effects)
             if row.isUnsettled { plan.want(row.path) }
         }
+        if !former.isEmpty { enqueue(.namesakes(former)) }
         if !batch.isEmpty { store(&batch, into: &effects) }
     }
 

@@ -236,7 +236,7 @@ extension Node {
 
     /// Files that may have been written by this name and are not to be seen under it: the one that has just lost it and, if
     /// there was a notice, all that had it before.
-    private mutating func formerFiles(of look: Look, _ row: Row?) -> [FileIdentity] {
+    mutating func formerFiles(of look: Look, _ row: Row?) -> [FileIdentity] {
         let (path, shown) = (look.path, look.stat?.identity)
         let noticed = watch.noticed.removeValue(forKey: path)
         let lost = row?.disk.flatMap { $0.stat.kind == .file && $0.stat.identity != shown ? $0.stat.identity : nil }
