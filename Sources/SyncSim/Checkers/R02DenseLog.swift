@@ -10,17 +10,24 @@ package final class DenseLog: Invariant {
     package init() {}
 
     package func see(_ act: StoreAct, _ court: inout Court) {
-        var store = act.store
-        var last = store.log.last?.value.head ?? store.node.ownHead
+        var end = act.store.log.last?.value.head
+        var known = act.store.node.ownHead
+        var last = end ?? known
         for operation in act.batch.operations {
-            guard case .appendLog(let record) = operation else { continue }
-            judge(record, after: last, of: store.node.id, on: act.machine, &court)
-            last = record.head
+            switch operation {
+            case .appendLog(let record):
+                judge(record, after: last, of: act.store.node.id, on: act.machine, &court)
+                last = record.head
+                end = last
+            case .dropLog(let through): if let dropped = end, dropped.position <= through { end = nil }
+            case .putNode(let node): known = node.ownHead
+            case .putRow, .dropRow, .relocate, .putIntent, .dropIntent, .putVersion, .dropVersion, .putChunks,
+                .putChangeSet, .dropChangeSets:
+                break
+            }
         }
-        store.perform(act.batch)
-        if let end = store.log.last?.value.head, end != store.node.ownHead {
-            court.find(
-                self, on: act.machine, "the log ends at \(end.position), the node says \(store.node.ownHead.position)")
+        if let end, end != known {
+            court.find(self, on: act.machine, "the log ends at \(end.position), the node says \(known.position)")
         }
     }
 
