@@ -197,7 +197,7 @@ package final class Watch: Checker {
         for (path, value) in belowSource {
             guard let moved = path.rebased(from: source, to: target) else { continue }
             world.ledger.carriedBack(value, from: path, to: moved, on: machine)
-            if isLeftUnseen(path, movedTo: moved, machine, world) { world.ledger.carriedMetadata(to: moved) }
+            if isLeftUnseen(path, movedTo: moved, machine, world) { world.ledger.sharesMetadata(moved) }
             // (What stood there once and was taken away did not come back by itself.)
             let isUnseen = world.machines[machine].store.rows[path]?.disk == nil
             let isBack = isUnseen && world.ledger.isRemoved(moved)
@@ -232,7 +232,7 @@ package final class Watch: Checker {
         // What keeps the directory may be gone by the end, when the rules have let go of it.
         if touch.before.isContent, touch.after == .directory, isKept(path, world) { world.ledger.stoodInTheWay(path) }
         let names = world.machines[machine].disk.names(ofFileAt: path).filter { !$0.isReserved }
-        if names.count > 1 { for name in names { world.ledger.linked(name) } }
+        if names.count > 1 { for name in names { world.ledger.sharesMetadata(name) } }
         if ConflictFamily.base(of: path) != nil, touch.after.isContent {
             world.rare.hit("ledger: a conflict copy was made")
         }
@@ -556,7 +556,7 @@ package final class Watch: Checker {
     private func noteSharedNames(of files: SortedMap<Path, FileIdentity>, _ world: World) {
         var names: SortedMap<FileIdentity, [Path]> = [:]
         for (path, identity) in files { names[identity, default: []].append(path) }
-        for (_, paths) in names where paths.count > 1 { for path in paths { world.ledger.linked(path) } }
+        for (_, paths) in names where paths.count > 1 { for path in paths { world.ledger.sharesMetadata(path) } }
     }
 
     private func struckByImage(_ machine: Int, _ world: World) {

@@ -226,13 +226,9 @@ package struct Ledger: Sendable {
         pages.update(path) { $0.overwriteRemains(on: machine) }
     }
 
-    /// The path is one of several names of a file: who changes mode or time through another name changes them here.
-    package mutating func linked(_ path: Path) {
-        pages[path, default: Page()].isSharedMetadata = true
-    }
-
-    /// A daemon's rename of a directory took along a mode or time that somebody had given under the old name.
-    package mutating func carriedMetadata(to path: Path) {
+    /// Mode and time are set by other names as well: the path is one of several names of a file, or a daemon's rename of a directory
+    /// took along what somebody had given under the old name.
+    package mutating func sharesMetadata(_ path: Path) {
         pages[path, default: Page()].isSharedMetadata = true
     }
 

@@ -54,7 +54,7 @@ package struct Hands {
     @discardableResult
     package func link(_ path: Path, to other: Path) -> DiskError? {
         let error = change([path, other]) { disk, now in disk.link(path, other, now: now) }
-        if error == nil { for name in places(path) { world.ledger.linked(name) } }
+        if error == nil { for name in places(path) { world.ledger.sharesMetadata(name) } }
         return error
     }
 
@@ -110,7 +110,7 @@ package struct Hands {
     /// A name of a hard link was moved: it goes on sharing mode and time with the others.
     private func noteSharedNames(of path: Path) {
         let all = places(path)
-        if all.count > 1 { for name in all { world.ledger.linked(name) } }
+        if all.count > 1 { for name in all { world.ledger.sharesMetadata(name) } }
     }
 
     /// `rm -rf` of several paths at one moment. Returns what was there, for whoever wants it back.
