@@ -21,6 +21,7 @@ package final class NoLostUpdate: Invariant {
             case .inTree:
                 for (index, machine) in sight.machines.enumerated() where !hasInTree(duty, machine) {
                     if judgeIgnored(duty, index, sight, &court) { continue }
+                    if isLeftOutWhereCarried(duty, sight, court.ledger) { continue }
                     court.find(self, on: index, "\(duty.value) of \(duty.path) is nowhere in the folder")
                 }
             case .atPath: judge(duty, sight, &court)
@@ -31,6 +32,14 @@ package final class NoLostUpdate: Invariant {
     /// The rules keep a conflict copy from the other node, as they would any file of that name.
     private func isLeftOut(_ duty: Ledger.Duty, _ sight: Sight) -> Bool {
         sight.machines.contains { $0.leavesOutCopy(of: duty.path, holding: duty.value) }
+    }
+
+    /// Its directory was moved by the other node, and it is where that has taken it, where the rules leave it out as they did before.
+    private func isLeftOutWhereCarried(_ duty: Ledger.Duty, _ sight: Sight, _ ledger: Ledger) -> Bool {
+        sight.machines[duty.machine].unsynced.contains { place, value in
+            value == duty.value
+                && ledger.pages[place]?.carriedFrom.contains { $0.value == value && $0.path == duty.path } == true
+        }
     }
 
     private func judge(_ duty: Ledger.Duty, _ sight: Sight, _ court: inout Court) {

@@ -198,6 +198,7 @@ package final class Watch: Checker {
             guard let moved = path.rebased(from: source, to: target) else { continue }
             world.ledger.carriedBack(value, from: path, to: moved, on: machine)
             if isLeftUnseen(path, movedTo: moved, machine, world) { world.ledger.sharesMetadata(moved) }
+            noteSharedNames(of: moved, machine, world)
             // (What stood there once and was taken away did not come back by itself.)
             let isUnseen = world.machines[machine].store.rows[path]?.disk == nil
             let isBack = isUnseen && world.ledger.isRemoved(moved)
@@ -231,12 +232,16 @@ package final class Watch: Checker {
         if touch.after != .absent { made[machine][path] = world.now }
         // What keeps the directory may be gone by the end, when the rules have let go of it.
         if touch.before.isContent, touch.after == .directory, isKept(path, world) { world.ledger.stoodInTheWay(path) }
-        let names = world.machines[machine].disk.names(ofFileAt: path).filter { !$0.isReserved }
-        if names.count > 1 { for name in names { world.ledger.sharesMetadata(name) } }
+        noteSharedNames(of: path, machine, world)
         if ConflictFamily.base(of: path) != nil, touch.after.isContent {
             world.rare.hit("ledger: a conflict copy was made")
         }
         use(grantFor: path, touch, machine, world)
+    }
+
+    private func noteSharedNames(of path: Path, _ machine: Int, _ world: World) {
+        let names = world.machines[machine].disk.names(ofFileAt: path).filter { !$0.isReserved }
+        if names.count > 1 { for name in names { world.ledger.sharesMetadata(name) } }
     }
 
     /// What the daemon does because somebody asked for it is that person's doing.
