@@ -180,7 +180,7 @@ extension Node {
         guard let known = watch.strangers.removeValue(forKey: row.path), row.disk == nil, row.condition == .normal,
             stat.isSameFile(as: known.stat)
         else { return }
-        row.disk = Row.DiskState(entry: known.entry, stat: stat, origins: known.origins)
+        row.disk = known
     }
 
     /// No longer ignored. What was damaged before is so still: a row that says it shows what it does not is nobody's change.
