@@ -198,6 +198,8 @@ struct StoreLine: Sendable {
         let after: AfterStored
         /// Something seen missing is marked so by it, or a directory is at its new place from it on.
         let isMarking: Bool
+        /// What is on disk by its rows, and was not before.
+        let shown: [Path]
     }
 
     var line = Deque<Entry>()
@@ -205,6 +207,7 @@ struct StoreLine: Sendable {
     var durableImportedHead = LogHead.none
     /// The batch that is being made marks something missing, or moves a directory.
     var marksNext = false
+    var shownNext: [Path] = []
 
     /// What is seen missing is not marked so in the store yet, or what was moved not moved: whoever reads rows there now finds it as it was.
     var isMarking: Bool { line.contains(where: \.isMarking) }

@@ -286,8 +286,10 @@ extension Node {
             StoreLine.Entry(
                 job: job, ownHead: isRenumbering ? recordEmitted.ownHead : record.ownHead,
                 importedHead: record.importedHead, sets: records.known,
-                setsPromised: record.setMarks.promised, after: after, isMarking: stores.marksNext))
+                setsPromised: record.setMarks.promised, after: after, isMarking: stores.marksNext,
+                shown: stores.shownNext))
         stores.marksNext = false
+        stores.shownNext = []
         effects.add(.store(job, StoreBatch(batch.operations)))
         batch = Batch()
     }
@@ -322,6 +324,10 @@ extension Node {
         echoes.forget(row.path)
         noteShown(row)
         if row.condition == .missing { stores.marksNext = true }
+        if row.disk != nil, old?.disk == nil {
+            stores.shownNext.append(row.path)
+            watch.scan?.note(row.path)
+        }
         counts.replace(old, by: row)
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))

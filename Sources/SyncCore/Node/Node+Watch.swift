@@ -198,7 +198,7 @@ extension Node {
             watch.toInspect.count < limits.notedPathsMax + limits.batchPathsMax * 4
         else { return }
         let job = newJob(.scan)
-        watch.scan?.job = job
+        watch.scan?.begin(job, unstored: stores.line.flatMap(\.shown))
         watch.isScanTainted = false
         watch.sinceScan = SortedMap()
         let request = ScanRequest(
@@ -256,7 +256,7 @@ extension Node {
 
     mutating func finishScan(_ job: JobID, _ chunk: ScanChunk, into effects: inout Effects) {
         guard jobs.removeValue(forKey: job) != nil, var scan = watch.scan, scan.job == job else { return }
-        scan.job = nil
+        let unmet = scan.end(resume: chunk.resume)
         if watch.isScanTainted {
             watch.scan = nil
             watch.toScan[scan.directory] = true
@@ -272,6 +272,7 @@ extension Node {
         let looks = chunk.differences.map { Look(path: $0.path, stat: $0.stat) }
         watch.observing += 1
         enqueue(.observe(looks, source: .scan))
+        for path in unmet { look(at: path) }
         for path in chunk.unreadable { scan.unreadable[path] = .pathPermission }
         for path in chunk.unsupported { scan.unreadable[path] = .pathUnsupported }
         if looks.contains(where: { $0.stat == nil }) { scan.sawAbsence = true }
