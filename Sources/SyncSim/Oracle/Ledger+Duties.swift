@@ -166,6 +166,8 @@ extension Ledger.Page {
         if isEntangled || carried.contains(value) || !revived.isEmpty || wasLeft(value) || backAtOnce.contains(value) {
             return true
         }
+        // A daemon's move of the directory has taken along what the rules left out on its machine: nobody has seen both.
+        if carriedFrom.contains(where: { $0.value != value && $0.value.isContent }) { return true }
         let makers = acts.filter { $0.after == value }
         return makers.contains { maker in
             maker.isRacing || maker.isAside
