@@ -324,10 +324,7 @@ extension Node {
         echoes.forget(row.path)
         noteShown(row)
         if row.condition == .missing { stores.marksNext = true }
-        if row.disk != nil, old?.disk == nil {
-            stores.shownNext.append(row.path)
-            watch.scan?.note(row.path)
-        }
+        if row.disk != nil, old?.disk == nil { stores.shownNext.append(row.path) }
         counts.replace(old, by: row)
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))

@@ -110,8 +110,9 @@ extension Node {
         }
         watch.isInspectionLost = watch.isInspecting
         for (path, _) in watch.hashing { watch.afterReading[path] = true }
-        // So it is with what is being put in its place, and is in no row yet.
+        // So it is with what is being put in its place, and is in no row yet, and with rows that are not stored yet.
         for (path, _) in apply.writing { look(afterBatch: path) }
+        for path in stores.line.flatMap(\.shown) { look(at: path) }
         rescanAll()
     }
 
@@ -198,7 +199,7 @@ extension Node {
             watch.toInspect.count < limits.notedPathsMax + limits.batchPathsMax * 4
         else { return }
         let job = newJob(.scan)
-        watch.scan?.begin(job, unstored: stores.line.flatMap(\.shown))
+        watch.scan?.job = job
         watch.isScanTainted = false
         watch.sinceScan = SortedMap()
         let request = ScanRequest(
@@ -256,7 +257,7 @@ extension Node {
 
     mutating func finishScan(_ job: JobID, _ chunk: ScanChunk, into effects: inout Effects) {
         guard jobs.removeValue(forKey: job) != nil, var scan = watch.scan, scan.job == job else { return }
-        let unmet = scan.end(resume: chunk.resume)
+        scan.job = nil
         if watch.isScanTainted {
             watch.scan = nil
             watch.toScan[scan.directory] = true
@@ -272,7 +273,6 @@ extension Node {
         let looks = chunk.differences.map { Look(path: $0.path, stat: $0.stat) }
         watch.observing += 1
         enqueue(.observe(looks, source: .scan))
-        for path in unmet { look(at: path) }
         for path in chunk.unreadable { scan.unreadable[path] = .pathPermission }
         for path in chunk.unsupported { scan.unreadable[path] = .pathUnsupported }
         if looks.contains(where: { $0.stat == nil }) { scan.sawAbsence = true }

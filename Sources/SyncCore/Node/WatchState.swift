@@ -143,26 +143,7 @@ struct WatchState: Sendable {
         var job: JobID?
         var sawAbsence = false
         var unreadable = SortedMap<Path, MessageCode>()
-        /// What came on record since the chunk was asked for, or was not stored by then: gone again, it is no difference for the scan.
-        private(set) var unmet: [Path] = []
         var isWhole: Bool { directory.isRoot }
-
-        mutating func begin(_ job: JobID, unstored: [Path]) {
-            self.job = job
-            unmet = []
-            for path in unstored { note(path) }
-        }
-
-        mutating func note(_ path: Path) {
-            if job != nil, path.isBelow(directory), after.map({ path > $0 }) ?? true { unmet.append(path) }
-        }
-
-        /// What has to be looked at, because the chunk went past it.
-        mutating func end(resume: Path?) -> [Path] {
-            defer { unmet = [] }
-            job = nil
-            return unmet.filter { path in resume.map { path <= $0 } ?? true }
-        }
     }
 
     /// The whole folder has been scanned; what it found is still being read.
