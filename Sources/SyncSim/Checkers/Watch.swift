@@ -345,18 +345,18 @@ package final class Watch: Checker {
     }
 
     /// Of a directory that a person has moved it is told that it did, with all that was known to be in it: who had written to a file
-    /// in it before that has written to it afterwards, for all that can be seen.
+    /// in it before that has written to it afterwards, for all that can be seen. (The directory above it may be moved again before that shows.)
     private func carry(_ move: Relocation, _ machine: Int, _ world: World) {
         let known = world.machines[machine].store.rows.range(from: move.from).prefix {
             $0.key.isBelow(move.from) || $0.key == move.from
         }
         for (path, row) in known where path != move.from && row.disk?.entry.content.isDirectory == false {
-            guard let moved = path.rebased(from: move.from, to: move.to),
-                let act = world.ledger.pages[path]?.acts.last(where: {
-                    $0.after.isContent && isKnown($0.after, at: path, world.machines[machine])
-                }), !world.ledger.everStood(act.after, at: moved)
+            guard let moved = path.rebased(from: move.from, to: move.to), let page = world.ledger.pages[path],
+                let value = (page.told(by: machine) + page.acts.map(\.after)).last(where: {
+                    $0.isContent && isKnown($0, at: path, world.machines[machine])
+                }), !world.ledger.everStood(value, at: moved)
             else { continue }
-            world.ledger.mayStand(act.after, at: moved, toldBy: machine)
+            world.ledger.mayStand(value, at: moved, toldBy: machine)
         }
     }
 

@@ -411,6 +411,9 @@ package struct Ledger: Sendable {
 }
 
 extension Ledger.Page {
+    /// What the machine tells of as having come here with its directory.
+    package func told(by machine: Int) -> [Value] { told.filter { $0.machine == machine }.map(\.value) }
+
     /// A person looks at the path on a machine and sees `value`. If the daemon changed it since, that brought knowledge.
     mutating func look(at value: Value, on machine: Int) {
         guard shownValue[machine] != value else { return }
