@@ -20,8 +20,11 @@ extension Node {
                 watch.deferred[result.path] = true
                 continue
             }
-            // (The rules may have come to cover it since it was looked at.)
-            if isOutOfDate || watch.rules.isIgnored(result.path.bytes, isDirectory: false) {
+            // (The rules may have come to cover it since it was looked at, or the directory above has turned up elsewhere: then the row
+            // speaks of what has moved with that, and what is read here belongs to another.)
+            if isOutOfDate || isBelowLeftName(result.path)
+                || watch.rules.isIgnored(result.path.bytes, isDirectory: false)
+            {
                 if case .content(let content, _, let stat) = result.outcome { noteStray(stat, content, result.path) }
                 look(at: result.path)
                 continue
