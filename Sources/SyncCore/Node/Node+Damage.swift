@@ -85,14 +85,16 @@ extension Node {
         return true
     }
 
-    /// The very file that is known here, and it holds what it was known to hold by another name before the cut.
+    /// The very file that is known here, and it holds what it was known to hold by another name before the cut. (Not long before, by a name
+    /// that the rules have left out since: what is known here is later then, if the clock was not put back.)
     private func isWrittenByAnotherName(
         _ stat: Stat, _ entry: Entry, _ row: Row, _ namesakes: Namesakes
     ) -> Bool {
-        guard stat.kind == .file, row.disk?.stat.identity == stat.identity else { return false }
+        guard stat.kind == .file, let known = row.disk?.stat, known.identity == stat.identity else { return false }
         return namesakes[stat.identity].contains { other in
-            other.path != row.path && other.condition == .normal && other.disk?.entry.content == entry.content
-                && !mayBeFoundSinceCut(other)
+            guard let disk = other.disk, other.path != row.path, other.condition == .normal else { return false }
+            return disk.entry.content == entry.content && !mayBeFoundSinceCut(other)
+                && (disk.stat.changed >= known.changed || watch.clockStretches.count > 1)
         }
     }
 
