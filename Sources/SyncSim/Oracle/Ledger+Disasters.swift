@@ -255,7 +255,7 @@ extension Ledger {
     package mutating func metadataIsOld(on machine: Int, byItsClock wall: Int64, shown: (Path) -> Stat?) {
         for path in pages.keys {
             guard let left = pages[path]?.left, left.machine == machine, let found = shown(path),
-                found.modified != left.modified, found.modified.milliseconds > wall
+                found.mode != left.mode || found.modified != left.modified, found.modified.milliseconds > wall
             else { continue }
             pages.update(path) { $0.left = nil }
         }
