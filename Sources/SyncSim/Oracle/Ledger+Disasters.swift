@@ -91,9 +91,14 @@ extension Ledger {
                     value.isContent && value != after
                         && now.tree.contains { $0.key != path && $0.value == value && was.value(at: $0.key) == value }
                 }
-                // It will come to stand on the other machine, and what it replaces there is history.
+                // It will come to stand on the other machine, and what it replaces there is history (which need not be what it was written
+                // over: of that the other may never have heard).
+                let there = other.value(at: path)
                 for act in acts where act.machine == machine && isOnItsWay(path, act.after) {
                     page.returnOvertaken(act.before)
+                    if acts.contains(where: { $0.after == there && act.seen.contains($0.number) }) {
+                        page.returnOvertaken(there)
+                    }
                 }
                 page.revert(
                     machine, to: after, other: other.value(at: path), isRecorded: isRecorded(path) || isWritten,
