@@ -29,9 +29,13 @@ extension Node {
                 programs.append(moveOut(inStage, of: intent, atPath, isFree: aside == nil, &findings))
             }
         }
-        if case .rename(let from) = intent.action, from == intent.path {
-            settleVersion(of: intent, aside, &findings)
-            return programs
+        if case .rename(let from) = intent.action {
+            if from == intent.path {
+                settleVersion(of: intent, aside, &findings)
+                return programs
+            }
+            // (It was synced under the new name, wherever it is now.)
+            if let expected = intent.expected { for path in [from, intent.path] { noteUnwritten(path, expected) } }
         }
         guard let aside, let expected = intent.expected else { return programs }
         switch intent.displaced {
