@@ -6,9 +6,12 @@ extension Node {
         // (What changes while recovery is at work, the first scan sees; but not that it was somebody who changed it.)
         if phase == .recovering { for notice in notices { noteHandled(notice) } }
         guard phase == .running else { return }
+        var before: Notice?
         for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
             noteHandled(notice)
             noteWriting(notice)
+            if before?.kind == .gone, notice.kind == .touched { noteRenamed(to: notice.path) }
+            before = notice
             if book(of: notice.path) != nil { records.noteTouch(notice.path, at: now.monotonicMilliseconds) }
             let isFirst = notice.kind == .touched && watch.young.removeValue(forKey: notice.path) != nil
             // What cannot be named below it is found by a scan only.
@@ -65,10 +68,16 @@ extension Node {
     private mutating func noteWriting(_ notice: Notice) {
         let isFormer = watch.former.contains(key: notice.path)
         if notice.kind == .writing || isFormer && notice.kind != .gone {
-            watch.noticed[notice.path] = now.wallMilliseconds
+            if watch.noticed[notice.path] != 0 { watch.noticed[notice.path] = now.wallMilliseconds }
         } else if notice.kind == .gone, !isFormer {
             watch.noticed[notice.path] = nil
         }
+    }
+
+    /// Whoever wrote by this name and was not looked at yet has written to another file than the one that has come to it since, perhaps made
+    /// before that was told: what stands here now was all made after what he did.
+    private mutating func noteRenamed(to path: Path) {
+        if watch.noticed[path] != nil, !watch.former.contains(key: path) { watch.noticed[path] = 0 }
     }
 
     mutating func look(at path: Path, sawWriting: Bool = false) {

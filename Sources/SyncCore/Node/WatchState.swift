@@ -110,7 +110,7 @@ struct WatchState: Sendable {
     /// the file may have others.
     var former = SortedMap<Path, [FileIdentity]>()
     /// Such names, and all that somebody is writing by, of which there was a notice since they were looked at, and when (wall
-    /// milliseconds).
+    /// milliseconds; 0 where another file has come to the name since).
     var noticed = SortedMap<Path, Int64>()
     /// Closed by somebody who could write, and not looked at since.
     var closed = SortedMap<Path, Bool>()
