@@ -60,8 +60,13 @@ package final class PlansWork: Invariant {
     }
 
     private func isLeft(_ act: DiskAct) -> Bool {
-        guard case .move(.stage(let name), to: .tree) = act.operation else { return false }
-        return act.store.intents[name] != nil && !begun[act.machine].contains(key: name)
+        switch act.operation {
+        case .move(.stage(let name), to: .tree):
+            act.store.intents[name] != nil && !begun[act.machine].contains(key: name)
+        case .syncParent(.tree(let path)):
+            act.store.intents.contains { $0.value.path == path && !begun[act.machine].contains(key: $0.key) }
+        default: false
+        }
     }
 
     /// (Who makes a directory for itself expects nothing there before, so only this is told by `exists`.)
