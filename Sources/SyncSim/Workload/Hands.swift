@@ -410,15 +410,20 @@ extension Hands {
         return originOfMove(to: place)
     }
 
-    /// The path the daemon is about to move a file away from, as long as it has not written down that it has.
+    /// The path the daemon is about to move a file away from, perhaps with the directory it is in, as long as it has not written down
+    /// that it has.
     private func originOfMove(to place: Path) -> Path? {
-        world.machines[machine].store.intents.values.first { intent in
+        for intent in world.machines[machine].store.intents.values {
+            var places = [VirtualDisk.path(of: .stage(intent.stage))]
             switch intent.displaced {
-            case .version(let version)?, .quarantine(let version)?:
-                [version.place, .stage(intent.stage)].contains { VirtualDisk.path(of: $0) == place }
-            case .conflictCopy?, nil: VirtualDisk.path(of: .stage(intent.stage)) == place
+            case .version(let version)?, .quarantine(let version)?: places.append(VirtualDisk.path(of: version.place))
+            case .conflictCopy?, nil: break
             }
-        }?.path
+            for staged in places {
+                if let origin = place.rebased(from: staged, to: intent.path) { return origin }
+            }
+        }
+        return nil
     }
 
     /// The daemon has moved the file away while it was open, from all its names if it had several; the writer does not know.
