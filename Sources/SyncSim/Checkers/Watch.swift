@@ -827,7 +827,8 @@ package final class Watch: Checker {
             })
     }
 
-    /// What has come out of its place and could not be put among the versions, because the disk failed twice: the next start does that.
+    /// What has come out of its place and could not be put among the versions, because the disk failed twice: the next start does that,
+    /// whatever a late writer has made of it meanwhile.
     private static func onTheirWay(_ machine: Machine) -> [Value] {
         machine.store.intents.compactMap { name, intent in
             let place = Place.stage(name)
@@ -836,7 +837,7 @@ package final class Watch: Checker {
             case .conflictCopy?, nil: return nil
             }
             let found = machine.disk.peekStat(VirtualDisk.path(of: place))
-            guard let expected = intent.expected, found?.isSameContent(as: expected) == true else { return nil }
+            guard let expected = intent.expected, found?.isSameFile(as: expected) == true else { return nil }
             return machine.disk.value(at: place)
         }
     }
