@@ -16,6 +16,7 @@ extension Node {
             let isFirst = notice.kind == .touched && watch.young.removeValue(forKey: notice.path) != nil
             // What cannot be named below it is found by a scan only.
             if isFirst || notice.path.mayRefuseChild { rescan(notice.path) }
+            if isFirst { lookAtUnstored(below: notice.path) }
             if notice.kind == .closed { noteClose(notice.path) }
             if notice.kind == .writing, !apply.touches(notice.path) {
                 // Wait for the close; a program that never closes is looked at after a pause all the same.
@@ -110,19 +111,24 @@ extension Node {
         store(&batch, into: &effects)
     }
 
-    /// Notices were lost. What is being looked at or read this moment may be from before, and where it is new a scan has no row to
-    /// compare with: what is gone by then would be in no difference.
+    /// Notices were lost.
     mutating func rescanAfterLoss() {
+        lookAtUnstored(below: .root)
+        watch.isInspectionLost = watch.isInspecting
+        rescanAll()
+    }
+
+    /// What is being looked at or read this moment may be from before something that nobody has told of, and where it is new a scan has
+    /// no row to compare with: what is gone by then would be in no difference. So it is with what is being put in its place, and is in no
+    /// row yet, and with rows that are not stored yet.
+    private mutating func lookAtUnstored(below directory: Path) {
         for (_, purpose) in jobs {
             guard case .inspection(let paths) = purpose else { continue }
-            for path in paths { look(at: path) }
+            for path in paths where path.isBelow(directory) { look(at: path) }
         }
-        watch.isInspectionLost = watch.isInspecting
-        for (path, _) in watch.hashing { watch.afterReading[path] = true }
-        // So it is with what is being put in its place, and is in no row yet, and with rows that are not stored yet.
-        for (path, _) in apply.writing { look(afterBatch: path) }
-        for path in stores.line.flatMap(\.shown) { look(at: path) }
-        rescanAll()
+        for (path, _) in watch.hashing where path.isBelow(directory) { watch.afterReading[path] = true }
+        for (path, _) in apply.writing where path.isBelow(directory) { look(afterBatch: path) }
+        for path in stores.line.flatMap(\.shown) where path.isBelow(directory) { look(at: path) }
     }
 
     mutating func rescanAll() {
