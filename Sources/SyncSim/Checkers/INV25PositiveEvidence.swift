@@ -75,7 +75,9 @@ package final class PositiveEvidence: Invariant {
             return entry.content.isDirectory
         }
         if isMaking { return }
-        let isGone = page.acts.contains { $0.before == .directory } || page.isReverted || !page.carried.isEmpty
+        let isGone =
+            page.acts.contains { $0.before == .directory } || page.isReverted || page.cameRemoved
+            || !page.carried.isEmpty
         if !isGone {
             court.find(self, on: act.machine, "the directory \(path) was removed, though no person removed it")
         }

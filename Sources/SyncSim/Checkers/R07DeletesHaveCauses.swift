@@ -35,8 +35,7 @@ package final class DeletesHaveCauses: Invariant {
         // It went on under another name, with the directory that a daemon had to give one.
         if page.isCarriedAway || page.wentWithDirectory { return }
         if page.wasAwayForAMoment { return }
-        // A path may be gone because it became something else before anybody looked.
-        let isRemoved = page.acts.contains { $0.before != .absent && $0.after != $0.before }
-        if !isRemoved { court.find(self, on: machine, "the log says that \(path) was deleted; no person did that") }
+        if page.cameRemoved || page.acts.contains(where: \.isRemoval) { return }
+        court.find(self, on: machine, "the log says that \(path) was deleted; no person did that")
     }
 }

@@ -340,7 +340,9 @@ package final class Watch: Checker {
             value: { world.machines[machine].disk.value(at: $0) })
         judge(world) { $0.see(act, &$1) }
         for operation in batch.operations {
-            if case .relocate(let move) = operation, move.origin.author == .own { carry(move, machine, world) }
+            guard case .relocate(let move) = operation else { continue }
+            if move.origin.author == .own { carry(move, machine, world) }
+            carryRemovals(move, machine, world)
         }
     }
 
@@ -357,6 +359,19 @@ package final class Watch: Checker {
                 }), !world.ledger.everStood(value, at: moved)
             else { continue }
             world.ledger.mayStand(value, at: moved, toldBy: machine)
+        }
+    }
+
+    /// And with what was known to be in it and did not come along, on whichever machine the directory was moved.
+    private func carryRemovals(_ move: Relocation, _ machine: Int, _ world: World) {
+        let known = world.machines[machine].store.rows.range(from: move.from).prefix {
+            $0.key.isBelow(move.from) || $0.key == move.from
+        }
+        for (path, row) in known where path != move.from {
+            guard let moved = path.rebased(from: move.from, to: move.to), let disk = row.disk else { continue }
+            let found = world.machines[machine].disk.value(at: .tree(moved))
+            let isThere = disk.entry.content.isDirectory ? found == .directory : found.isContent
+            if !isThere { world.ledger.cameRemoved(to: moved, from: path, on: machine) }
         }
     }
 

@@ -66,6 +66,8 @@ package struct Ledger: Sendable {
         var backAtOnce: [Value] = []
         /// A power cut had taken it, and then a person the directory it was in.
         package internal(set) var wentWithDirectory = false
+        /// It had been removed where its directory was before, and that is told of only now that the directory has moved here.
+        package internal(set) var cameRemoved = false
         /// Where a daemon's rename, or a version that was put back, brought values of this path from.
         var carriedFrom: [(value: Value, path: Path)] = []
         /// What a crash brought back after it had been deleted here, or with newer times than what it took the place of: nobody can tell that
@@ -296,6 +298,14 @@ package struct Ledger: Sendable {
         pages[path, default: Page()].told.append((value, machine))
     }
 
+    /// A directory has moved from one name to the other before its node has told that something in it was removed.
+    package mutating func cameRemoved(to new: Path, from old: Path, on machine: Int) {
+        guard let page = pages[old],
+            page.cameRemoved || page.acts.contains(where: { $0.machine == machine && $0.isRemoval })
+        else { return }
+        pages[new, default: Page()].cameRemoved = true
+    }
+
     /// A daemon had to give the directory above another name: whoever looks finds nothing here.
     package mutating func carriedAway(from path: Path) {
         pages.update(path) { $0.isCarriedAway = true }
@@ -408,6 +418,11 @@ package struct Ledger: Sendable {
                 machine: machine, time: time, paths: SortedMap(paths.map { ($0, true) }),
                 all: SortedMap(all.map { ($0, true) }), filesBefore: all.count, tops: tops))
     }
+}
+
+extension Ledger.Act {
+    /// What stood there is gone, perhaps because it became something else before anybody looked.
+    package var isRemoval: Bool { before != .absent && after != before }
 }
 
 extension Ledger.Page {
