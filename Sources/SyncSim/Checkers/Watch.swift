@@ -736,14 +736,14 @@ package final class Watch: Checker {
         }
     }
 
-    /// The base says that this stood there, and what stands there now is newer by its times: another file, or an earlier state from
-    /// before the clock was set back.
+    /// The base says that this stood there, and what stands there now was changed later: another file, or an earlier state from
+    /// before the clock was set back, or one whose time somebody has set, which has reached the disk without what was written before.
     private func looksReplaced(_ value: Value, at path: Path, _ machine: Machine) -> Bool {
         guard let known = machine.store.rows[path]?.disk?.stat, let found = machine.disk.atHome.peekStat(path) else {
             return false
         }
-        let isNewer = found.identity != known.identity || found.modified > known.modified
-        return isNewer && isKnown(value, at: path, machine) && !isBackdated(path, machine)
+        let isWritten = found.identity != known.identity || found.modified != known.modified
+        return isWritten && isKnown(value, at: path, machine) && !isBackdated(path, machine)
     }
 
     /// What a directory has made room for is not there yet: the directory lies in the stage, and if it turns out to hold something
