@@ -202,6 +202,13 @@ extension Ledger {
         }
     }
 
+    /// A person has written to a file and then moved it, before its daemon had been through the folder after a power cut, and by its times it was
+    /// not written to since (a clock that was put back): for all that can be seen the cut has left that of what he moved.
+    package mutating func movedOvertaken(from old: Path, to new: Path, on machine: Int) {
+        let written = (pages[old]?.acts ?? []).filter { $0.machine == machine && $0.before.isContent }
+        pages[new, default: Page()].carried += written.map(\.before)
+    }
+
     /// A person has removed or moved a directory before its daemon had been through the folder after a power cut: what the cut had taken from it
     /// he cannot have seen there, and for whoever finds the directory gone it went with that.
     package mutating func removedDirectory(_ directory: Path, on machine: Int) {

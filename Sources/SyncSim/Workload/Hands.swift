@@ -101,6 +101,7 @@ package struct Hands {
         if world.isUnsettled(machine) {
             for (old, new) in below {
                 world.ledger.movedRemains(from: old, to: new, on: machine, holding: value(at: new))
+                if looksOvertaken(new, knownAs: old) { world.ledger.movedOvertaken(from: old, to: new, on: machine) }
             }
             if isDirectory { world.ledger.removedDirectory(source, on: machine) }
         }
@@ -303,6 +304,18 @@ extension Hands {
             let found = world.machines[machine].disk.peekStat(path), found.identity == known.stat.identity
         else { return false }
         return found.modified <= known.stat.modified && known.entry.content != content(at: path)
+    }
+
+    /// After a power cut: the file that the daemon knows as `name` holds something else, and looks as if nobody had written to it since the
+    /// machine is up.
+    private func looksOvertaken(_ path: Path, knownAs name: Path) -> Bool {
+        guard let known = world.machines[machine].store.rows[name]?.disk,
+            let found = world.machines[machine].disk.peekStat(path), found.identity == known.stat.identity
+        else { return false }
+        let moment = world.machines[machine].clock.moment(at: world.now)
+        let boot = moment.wallMilliseconds - Int64(clamping: moment.monotonicMilliseconds)
+        let isSinceBoot = boot <= found.modified.milliseconds && found.modified.milliseconds <= moment.wallMilliseconds
+        return !isSinceBoot && known.entry.content != content(at: path)
     }
 
     /// The daemon has lost what it knew and has not been here since.
