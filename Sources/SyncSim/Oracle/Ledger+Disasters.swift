@@ -105,7 +105,9 @@ extension Ledger {
                     isDeleted: isDeleted(path), lastKnown: acts.last { isKnown(path, $0.after) }?.number,
                     isKept: { act in
                         if act.after == .absent, isMovedAway(act.before) { return true }
-                        let isFirst = !acts.contains { $0.after == act.after && $0.number < act.number }
+                        let isFirst = !acts.contains {
+                            ($0.after == act.after || $0.before == act.after) && $0.number < act.number
+                        }
                         return isFirst && other.holds(act.after, near: path)
                             || (act.after == before && isSafe(path, act.after))
                     })
