@@ -9,7 +9,8 @@ extension Node {
             enqueue(.prepare(paths))
             return
         }
-        guard isWorking, !record.isPaused, apply.batch == nil, !apply.isTransacting, incoming.relocation == nil
+        guard isWorking, !record.isPaused, apply.batch == nil, !apply.isTransacting, incoming.relocation == nil,
+            incoming.held == nil
         else { return }
         let ready = plan.tasks.keys(limits.batchPathsMax) { $0.state == .ready }
         guard !ready.isEmpty else { return }

@@ -24,6 +24,9 @@ struct ImportState: Sendable {
     /// The directory move that is being read path by path.
     var expanding: LogRecord?
     var initialScanDone = false
+    /// The peer was set back while something was being carried out for it: what the folder shows is told when that is done, and what the peer
+    /// says anew is heard after that.
+    var held: [Transaction]?
 
     struct RunningRelocation: Sendable {
         let record: LogRecord
@@ -34,7 +37,7 @@ struct ImportState: Sendable {
         let parents: SortedMap<Path, Timestamp>
     }
 
-    var isIdle: Bool { queue.isEmpty && !isBusy && relocation == nil && expanding == nil }
+    var isIdle: Bool { queue.isEmpty && !isBusy && relocation == nil && expanding == nil && held == nil }
 }
 
 extension Node {
@@ -101,8 +104,12 @@ extension Node {
     }
 
     mutating func pumpImport() {
+        if let held = incoming.held, apply.isIdle, incoming.relocation == nil, !incoming.isBusy {
+            incoming.held = nil
+            for transaction in held { enqueue(transaction) }
+        }
         guard phase == .running, !record.isForked, !incoming.isBusy, incoming.relocation == nil,
-            incoming.expanding == nil, !recovery.isRenumbering, watch.rulesAreLoaded
+            incoming.held == nil, incoming.expanding == nil, !recovery.isRenumbering, watch.rulesAreLoaded
         else { return }
         while let first = incoming.queue.first, first.head.position <= record.importedHead.position {
             _ = incoming.queue.popFirst()
@@ -123,6 +130,11 @@ extension Node {
         }
         incoming.isBusy = true
         enqueue(.importRecords(entries))
+    }
+
+    /// What the peer says; behind `adopt`, if that waits.
+    mutating func enqueueImport(_ transaction: Transaction) {
+        if incoming.held == nil { enqueue(transaction) } else { incoming.held?.append(transaction) }
     }
 
     // MARK: Joining
@@ -387,11 +399,11 @@ extension Node {
     mutating func takeExpansion(_ position: LogPosition, _ states: [RowState], isLast: Bool) -> Bool {
         guard let entry = incoming.expanding, entry.head.position == position else { return true }
         guard areCredible(states), latestTime(of: states).map(isInTime) != false else { return false }
-        enqueue(.importRows(states))
+        enqueueImport(.importRows(states))
         if isLast {
             incoming.expanding = nil
             incoming.ends += 1
-            enqueue(.finishRows(entry.head))
+            enqueueImport(.finishRows(entry.head))
         }
         return true
     }

@@ -206,7 +206,7 @@ extension Node {
                 effects.add(.report(.note(Note(code: .logMissing))))
             }
             incoming.pages += 1
-            enqueue(.importPage(states))
+            enqueueImport(.importPage(states))
             return incoming.pages <= SessionState.earlyMax
         case .rowsEnd(let head):
             guard isPlausible(end: head) else { return false }
@@ -214,7 +214,7 @@ extension Node {
             incoming.cursor = head
             incoming.ends += 1
             setAlarm(.logNewer, if: records.held.areNewer, into: &effects)
-            enqueue(.finishRows(head))
+            enqueueImport(.finishRows(head))
             return true
         case .want(let contents): return noteWishes(contents.map { .content($0, base: nil) })
         case .wantChanged(let wishes): return noteWishes(wishes.map { .content($0.content, base: $0.base) })
@@ -251,7 +251,7 @@ extension Node {
             effects.add(.report(.note(Note(code: .logRolledBack))))
             var batch = Batch()
             store(&batch, into: &effects)
-            enqueue(.adopt(after: nil, beyond: position))
+            incoming.held = [.adopt(after: nil, beyond: position)]
             return true
         case .expand(let position):
             session.expansions += 1
