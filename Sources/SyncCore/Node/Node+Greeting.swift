@@ -51,7 +51,9 @@ extension Node {
         askAgain()
         plan.startRound()
         if let common = record.rollbackCommon {
-            if hello.known.contains(where: { $0.position.epoch == record.ownHead.position.epoch }) {
+            // The epoch of that, or one begun since: it takes the note before it takes any entry, and the note taken twice would be of another loss.
+            let renewed = record.lost?.before ?? record.ownHead.position.epoch
+            if hello.known.contains(where: { $0.position.epoch >= renewed }) {
                 record.rollbackCommon = nil
             } else {
                 announceRollback(common, into: &effects)
