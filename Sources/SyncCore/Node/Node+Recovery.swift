@@ -171,6 +171,9 @@ extension Node {
             var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
             if atPath != nil {
                 own.append(syncs(of: intent, isAside: intent.displaced != nil && aside != nil))
+            } else if aside != nil, let kept = findings.versions.last, kept.id == intent.version?.id {
+                // What was removed is among the versions, and nowhere else.
+                own.append(DiskProgram([.syncFile(kept.place), .syncParent(kept.place)]))
             }
             findings.repairs += own
             findings.owners += own.map { $0.isAttempt ? nil : intent.stage }
