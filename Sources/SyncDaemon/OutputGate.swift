@@ -94,7 +94,7 @@ extension OutputGate where Output == Effect {
 }
 
 extension DiskProgram {
-    /// It only makes a file in the stage. No intent can name that yet, and what none names the next start sweeps away.
+    /// It only makes a file in the stage. No intent can name that yet, and what none names the next start reads first, or sweeps away.
     fileprivate var isOfNewStage: Bool {
         guard case .createFile(.stage(let name))? = operations.first else { return false }
         let stage = Place.stage(name)

@@ -42,7 +42,8 @@ extension Node {
         case .bringingBack(let command, let version, let intent):
             finishBringingBack(command, version, intent, results, into: &effects)
         case .transaction, .scan, .inspection, .moveCheck, .rootCheck, .batchRootCheck, .hashing, .ignoreFiles,
-            .readingSave, .readingHeader, .readingStagedHeader, .readingKept, .stageList, .serving, .nothing:
+            .readingSave, .readingHeader, .readingStagedHeader, .readingKept, .readingSpare, .stageList, .serving,
+            .nothing:
             break
         }
     }

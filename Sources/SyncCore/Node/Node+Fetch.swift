@@ -358,6 +358,13 @@ extension Node {
         fetch.toAsk.append(content)
     }
 
+    /// It is here, as has turned out while it was asked for.
+    mutating func fetchAnew(_ content: ContentID) {
+        guard let old = fetch.active[content] else { return }
+        drop(content, discarding: old)
+        for path in old.claimants where plan.tasks[path]?.content == content { cancel(path) }
+    }
+
     private mutating func drop(_ content: ContentID, discarding old: FetchState.Fetch) {
         fetch.active[content] = nil
         fetch.heldBytes -= old.bytesAtHand

@@ -326,6 +326,7 @@ extension Node {
         if row.condition == .missing { stores.marksNext = true }
         if row.disk != nil, old?.disk == nil { stores.shownNext.append(row.path) }
         counts.replace(old, by: row)
+        noteSpareless(row, before: old)
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))
         noteSight(of: row, before: old)

@@ -83,10 +83,11 @@ struct PlanState: Sendable {
     var abandoned: [StageName] = []
     /// Those that the last process left, by the paths that want them.
     var left = SortedMap<Path, Staged>()
+    var spares = SpareState()
 
     var isIdle: Bool {
         guard case .none = round else { return false }
-        guard crowdedOut == nil, toLocate.isEmpty, !isLocating else { return false }
+        guard crowdedOut == nil, toLocate.isEmpty, !isLocating, spares.isIdle else { return false }
         return tasks.isEmpty && fresh.isEmpty && !roundIsWanted && !isPlanning
     }
 
@@ -158,6 +159,7 @@ extension Node {
         }
         switch plan.round {
         case .none:
+            if plan.spares.mayBeUnwanted, plan.tasks.isEmpty { plan.roundIsWanted = true }
             if !plan.roundIsWanted, let path = plan.crowdedOut, plan.tasks.count <= contentTasksMax / 2 {
                 plan.crowdedOut = nil
                 plan.round = .filling(after: path)
@@ -171,6 +173,7 @@ extension Node {
             plan.someWait = false
             plan.round = .ascending(after: nil)
             plan.isPlanning = true
+            plan.spares.beginRound()
             enqueue(.planPage(cursor: nil, ascending: true))
         case .ascending(let after):
             plan.isPlanning = true
@@ -209,6 +212,10 @@ extension Node {
         if case .filling = plan.round {
             plan.round = isLast ? .none : rows.last.map { .filling(after: $0.path) } ?? .none
             return
+        }
+        if ascending {
+            noteSpares(wantedBy: rows)
+            if isLast { plan.abandoned += plan.spares.endRound() }
         }
         switch (ascending, isLast) {
         case (true, false): plan.round = .ascending(after: rows.last?.path)
@@ -442,8 +449,11 @@ extension Node {
             if holder == nil, lists[index] == nil, let kept, readKept(kept, for: item, into: &effects) { continue }
             task.state = .fetching
             plan.tasks[path] = task
-            let source = holder.map { Place.tree($0.path) } ?? kept?.place
-            begin(content, for: task, copying: source.flatMap { place in lists[index].map { (place, $0) } })
+            let place = holder.map { Place.tree($0.path) } ?? kept?.place
+            let source = place.flatMap { place in lists[index].map { (place, $0) } }
+            begin(
+                content, for: task,
+                copying: source ?? plan.spares.source(of: content, size: task.wanted.entry.content.size))
         }
     }
 

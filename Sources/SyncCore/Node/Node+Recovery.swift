@@ -179,8 +179,12 @@ extension Node {
             findings.owners += own.map { $0.isAttempt ? nil : intent.stage }
         }
         for file in staged where !claimed.contains(key: file.name) {
-            sweeps.append(DiskProgram(sweeping(file)))
             if !recovery.isFirstStart { recovery.hasSwept = true }
+            if !recovery.isFirstStart, Node.mayBeSpare(file) {
+                findings.spares.append(file)
+                continue
+            }
+            sweeps.append(DiskProgram(sweeping(file)))
             findings.owners.append(nil)
         }
         recovery.findings = findings
@@ -315,6 +319,7 @@ extension Node {
         if recovery.hasSwept { effects.add(.report(.note(Note(code: .stageSwept)))) }
         if recovery.isAfterCrash { effects.add(.report(.note(Note(code: .recoveryFinished)))) }
         recovery = RecoveryState()
+        plan.spares.add(findings.spares)
         if phase == .recovering { phase = .running }
         for path in findings.looks + findings.rescued { look(at: path) }
         if let beyond = record.adoptBeyond { enqueue(.adopt(after: nil, beyond: beyond)) }

@@ -151,6 +151,7 @@ extension Node {
         case .ignoreFiles(let files, let areAll)?: takeRules(files, areAll: areAll, outcomes, into: &effects)
         case .readingKept(let wanted, let version)?:
             finishReadingKept(wanted, version, outcomes, into: &effects)
+        case .readingSpare?: finishReadingSpare(outcomes, into: &effects)
         case .serving(let readings)?: sendRead(readings, outcomes, into: &effects)
         case .some, .none: break
         }

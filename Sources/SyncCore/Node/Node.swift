@@ -110,6 +110,7 @@ public struct Node: Sendable {
             pumpImport()
             pumpClaims(into: &effects)
             pumpPlan()
+            pumpSpares(into: &effects)
             pumpFetch(into: &effects)
             pumpApply(into: &effects)
             pumpRecords(into: &effects)
@@ -149,6 +150,7 @@ public struct Node: Sendable {
         case stagingRecords([Shelving])
         case placingRecords([Shelving])
         case readingKept(WantedContent, VersionID)
+        case readingSpare
         case placingNewer(KeptVersion, past: [VersionID], StageName)
         case stageList
         case recoveryLook

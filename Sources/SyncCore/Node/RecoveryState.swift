@@ -42,6 +42,8 @@ struct RecoveryState: Sendable {
         var placed: [Placed] = []
         /// What it had made ready for a place that is not free.
         var left: [Left] = []
+        /// What it had made, or begun to make, and nothing tells of.
+        var spares: [StagedFile] = []
         /// What it took away.
         var taken: [Taken] = []
         /// Versions that are back in the tree.
