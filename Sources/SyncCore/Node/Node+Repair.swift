@@ -229,11 +229,13 @@ extension Node {
             return
         }
         if record.distrustSince != nil {
+            // (What is read first is swept at some time to come.)
+            let spares = SortedMap(recovery.findings.spares.map { ($0.name, true) })
             for file in (recovery.staged ?? []).prefix(limits.notedPathsMax) {
                 let identity = file.stat.identity
                 watch.swept[identity] = WatchState.Swept(
                     changed: watch.swept[identity]?.changed ?? file.stat.changed,
-                    untilMilliseconds: now.wallMilliseconds)
+                    untilMilliseconds: spares.contains(key: file.name) ? .max : now.wallMilliseconds)
             }
         }
         let isFailing = zip(recovery.findings.owners, results).contains { owner, result in
