@@ -42,7 +42,6 @@ extension Node {
         case .version(let version)?, .quarantine(let version)?:
             if aside.isSameContent(as: expected) {
                 findings.versions.append(version.with(stat: aside))
-                programs += writingAnew(version.place, aside)
             } else if isRemains(aside, of: expected) {
                 programs.append(quarantine(aside, of: version, in: version.place, &findings))
             } else if let refuge = refuge(for: intent.path) {
@@ -62,19 +61,6 @@ extension Node {
     /// a power cut takes what may be the only copy.
     private mutating func noteUnwritten(_ path: Path, _ stat: Stat) {
         if stat.kind == .file, watch.unwritten.count < limits.notedPathsMax { watch.unwritten[path] = stat.identity }
-    }
-
-    /// Of what is among the versions as well. The same bytes go to where they are: for as long as nobody has it open that changes nothing,
-    /// whenever it ends.
-    private func writingAnew(_ place: Place, _ stat: Stat) -> [DiskProgram] {
-        guard stat.kind == .file else { return [] }
-        return [
-            DiskProgram([
-                .expectUnheld(place), .copy(from: place, offset: 0, length: stat.size, to: place, at: 0, digest: nil),
-                .setModified(place, stat.modified),
-            ]),
-            DiskProgram([.syncFile(place)]),
-        ]
     }
 
     /// A version was on its way back into the tree. (What is neither it nor what was to take its place is a save in the very
@@ -313,14 +299,11 @@ extension Node {
 }
 
 extension DiskProgram {
-    /// Nothing is owed if it fails: a directory that may not be empty, what the next start sweeps just as well, or what nobody else may be
-    /// writing to meanwhile.
+    /// Nothing is owed if it fails: a directory that may not be empty, or what the next start sweeps just as well.
     var isAttempt: Bool {
-        guard let first = operations.first else { return false }
-        if case .expectUnheld = first { return true }
-        guard operations.count == 1 else { return false }
-        if case .removeDirectory = first { return true }
-        if case .discard = first { return true }
+        guard let only = operations.first, operations.count == 1 else { return false }
+        if case .removeDirectory = only { return true }
+        if case .discard = only { return true }
         return false
     }
 
