@@ -259,6 +259,23 @@ extension World {
         for pending in status.pending where pending.reason == .pathBusy {
             if !agents.contains(where: { $0.keeps(pending.path, on: machine) }) { makeRoom(pending.path, machine) }
         }
+        for pending in status.pending where pending.reason == .contentChanging {
+            makeRulesAgree(pending.path, wantedBy: machine)
+        }
+    }
+
+    /// A person who reads that the other node has not given a file for long, and finds that its rules leave that out, takes the rules away.
+    private func makeRulesAgree(_ path: Path, wantedBy machine: Int) {
+        let other = 1 - machine
+        guard machines[machine].alerts.contains(where: { $0.key.code == .contentOverdue && $0.key.subject == path.bytes }),
+            machines[other].isRunning, watch?.look(at: machines[other]).ignores(path) == true
+        else { return }
+        trace.tell("\(now) \(machines[other].name) user: lets go of the rules for \(path)")
+        rare.hit("operator: what one node waited for the rules of the other left out")
+        let hands = Hands(self, machine: other)
+        for (rules, _) in hands.tree where rules.name?.bytes == IgnoreRules.fileName {
+            if path.isBelow(rules.parent ?? .root) { hands.unlink(rules) }
+        }
     }
 
     /// A person who reads that a path is taken looks what is there. What the daemon knows nothing of, because the rules leave
