@@ -267,7 +267,9 @@ extension World {
     /// A person who reads that the other node has not given a file for long, and finds that its rules leave that out, takes the rules away.
     private func makeRulesAgree(_ path: Path, wantedBy machine: Int) {
         let other = 1 - machine
-        guard machines[machine].alerts.contains(where: { $0.key.code == .contentOverdue && $0.key.subject == path.bytes }),
+        guard
+            machines[machine].alerts.contains(where: { $0.key.code == .contentOverdue && $0.key.subject == path.bytes }
+            ),
             machines[other].isRunning, watch?.look(at: machines[other]).ignores(path) == true
         else { return }
         trace.tell("\(now) \(machines[other].name) user: lets go of the rules for \(path)")
