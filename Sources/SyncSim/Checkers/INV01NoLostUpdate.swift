@@ -46,6 +46,7 @@ package final class NoLostUpdate: Invariant {
         for (index, machine) in sight.machines.enumerated() where !isAtPath(duty, machine) {
             if judgeIgnored(duty, index, sight, &court) { continue }
             if machine.hasRescued(duty.value, of: duty.path, court.ledger) { continue }
+            if isKeptByAnotherName(duty, sight, court.ledger) { continue }
             court.find(
                 self, on: index,
                 "\(duty.value) written at \(duty.path) is neither there nor in a conflict copy; there is \(machine.value(at: duty.path))"
@@ -69,6 +70,13 @@ package final class NoLostUpdate: Invariant {
     /// node.
     private func isTakenByDisaster(_ duty: Ledger.Duty, _ sight: Sight, _ ledger: Ledger) -> Bool {
         ledger.pages[duty.path]?.isReverted == true && sight.machines.contains { keeps(duty, $0) }
+    }
+
+    /// A power cut has taken it from its author, and the other node, which has not come to rename it, has it in the history of its old name.
+    private func isKeptByAnotherName(_ duty: Ledger.Duty, _ sight: Sight, _ ledger: Ledger) -> Bool {
+        let histories = sight.machines[1 - duty.machine].histories.filter { $0.value.contains(duty.value) }
+        return ledger.pages[duty.path]?.isReverted == true && !histories.isEmpty
+            && histories.allSatisfy { $0.key != duty.path }
     }
 
     private func isAtPath(_ duty: Ledger.Duty, _ machine: MachineSight) -> Bool {

@@ -282,6 +282,8 @@ package struct MachineSight: Sendable {
     package var unsynced: SortedMap<Path, Value>
     /// Versions and quarantine.
     package var aside: [Value]
+    /// The versions of each path.
+    package var histories: SortedMap<Path, [Value]>
     /// What the next start will put there, because the disk failed twice.
     package var asideNext: [Value]
     package var store: VirtualStore
@@ -293,7 +295,8 @@ package struct MachineSight: Sendable {
 
     package init(
         tree: SortedMap<Path, Seen>, store: VirtualStore, unsynced: SortedMap<Path, Value> = [:], aside: [Value] = [],
-        asideNext: [Value] = [], alerts: SortedMap<AlertKey, Alert> = [:], status: Status? = nil,
+        histories: SortedMap<Path, [Value]> = [:], asideNext: [Value] = [], alerts: SortedMap<AlertKey, Alert> = [:],
+        status: Status? = nil,
         counters: Machine.Counters = .init(),
         ignores: @escaping @Sendable (Path) -> Bool = { _ in false }
     ) {
@@ -302,6 +305,7 @@ package struct MachineSight: Sendable {
         self.store = store
         self.unsynced = unsynced
         self.aside = aside
+        self.histories = histories
         self.asideNext = asideNext
         self.alerts = alerts
         self.status = status

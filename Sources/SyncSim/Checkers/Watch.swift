@@ -834,8 +834,13 @@ package final class Watch: Checker {
             }
         }
         let aside = disk.allContents().filter { $0.area == .versions || $0.area == .quarantine }.map { Value($0.entry) }
+        var histories: SortedMap<Path, [Value]> = [:]
+        for version in machine.store.versions.values {
+            histories[version.path, default: []].append(disk.value(at: version.place))
+        }
         return MachineSight(
-            tree: tree, store: machine.store, unsynced: unsynced, aside: aside, asideNext: Watch.onTheirWay(machine),
+            tree: tree, store: machine.store, unsynced: unsynced, aside: aside, histories: histories,
+            asideNext: Watch.onTheirWay(machine),
             alerts: machine.alerts, status: machine.status, counters: machine.counters,
             ignores: { [rules] in
                 rules.isIgnored($0.bytes, isDirectory: false) || rules.isIgnored($0.bytes, isDirectory: true)
