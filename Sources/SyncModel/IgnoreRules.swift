@@ -32,6 +32,11 @@ public struct IgnoreRules: Hashable, Sendable {
 
     public var isEmpty: Bool { files.isEmpty }
 
+    /// Of the files that have a line that counts.
+    public var paths: [[UInt8]] {
+        files.map { $0.directory.isEmpty ? IgnoreRules.fileName : $0.directory + [0x2F] + IgnoreRules.fileName }
+    }
+
     /// Tells these rules from others, in another process too.
     public var digest: Digest {
         var hash = SHA256()

@@ -29,6 +29,12 @@ extension Node {
         readRules([row.path], into: &effects)
     }
 
+    /// Notices were lost, and a scan tells nothing of what has no row: one that was read and went before it had one, or that its own
+    /// rules cover.
+    mutating func lookAtRules() {
+        for path in watch.rules.paths.compactMap({ Path($0) }) { look(at: path) }
+    }
+
     /// Also when an ignore file came, changed or went.
     mutating func readRules(_ files: [Path], areAll: Bool = false, into effects: inout Effects) {
         watch.observing += 1

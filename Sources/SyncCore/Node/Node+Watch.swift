@@ -115,6 +115,7 @@ extension Node {
     mutating func rescanAfterLoss() {
         lookAtUnstored(below: .root)
         watch.isInspectionLost = watch.isInspecting
+        lookAtRules()
         rescanAll()
     }
 
