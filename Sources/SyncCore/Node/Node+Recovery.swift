@@ -322,6 +322,7 @@ extension Node {
         plan.spares.add(findings.spares)
         if phase == .recovering { phase = .running }
         for path in findings.looks + findings.rescued { look(at: path) }
+        for path in findings.returned { noteYoung(path) }
         if let beyond = record.adoptBeyond { enqueue(.adopt(after: nil, beyond: beyond)) }
         enqueue(.loadRules)
         rescanAll()

@@ -196,6 +196,7 @@ extension Node {
         directoryOf intent: Intent, _ atPath: Stat?, _ findings: inout RecoveryState.Findings
     ) -> DiskProgram {
         let (staged, place) = (Place.stage(intent.stage), Place.tree(intent.path))
+        findings.returned.append(intent.path)
         guard let atPath else { return DiskProgram([.move(staged, to: place), .syncParent(place)]) }
         if isOurs(atPath, intent) { return DiskProgram([.exchange(staged, place), .syncParent(place)]) }
         guard let refuge = refuge(for: intent.path) else { return DiskProgram() }

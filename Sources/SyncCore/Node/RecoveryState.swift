@@ -38,6 +38,9 @@ struct RecoveryState: Sendable {
         var versions: [KeptVersion] = []
         var looks: [Path] = []
         var rescued: [Path] = []
+        /// Directories that come back out of the stage. The watch was set on what stood in the tree when this process began, so it may not
+        /// be on them before the first notice of them has been read.
+        var returned: [Path] = []
         /// What the last process put in its place without getting to say so.
         var placed: [Placed] = []
         /// What it had made ready for a place that is not free.
