@@ -99,6 +99,8 @@ extension Node {
         watch.movesInDoubt -= 1
         watch.leftNames[move.from] = nil
         if watch.unmoved.count < WatchState.youngMax { watch.unmoved[move.to] = move.stat.identity }
+        // (What was new in it was left to the move as well, and no row tells of that.)
+        if watch.goneMeanwhile.count < limits.notedPathsMax { watch.goneMeanwhile[move.from] = true }
         look(at: move.from)
         look(at: move.to)
         flag(below: move.from, mayBeBack: true)
