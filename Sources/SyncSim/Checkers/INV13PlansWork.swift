@@ -60,13 +60,11 @@ package final class PlansWork: Invariant {
     }
 
     private func isLeft(_ act: DiskAct) -> Bool {
-        switch act.operation {
-        case .move(.stage(let name), to: .tree):
-            act.store.intents[name] != nil && !begun[act.machine].contains(key: name)
-        case .syncParent(.tree(let path)):
-            act.store.intents.contains { $0.value.path == path && !begun[act.machine].contains(key: $0.key) }
-        default: false
+        if case .move(.stage(let name), to: .tree) = act.operation {
+            return act.store.intents[name] != nil && !begun[act.machine].contains(key: name)
         }
+        guard case .syncParent(.tree(let path)) = act.operation else { return false }
+        return act.store.intents.contains { $0.value.path == path && !begun[act.machine].contains(key: $0.key) }
     }
 
     /// (Who makes a directory for itself expects nothing there before, so only this is told by `exists`.)

@@ -167,8 +167,8 @@ extension Ledger.Page {
             return true
         }
         // A daemon's move of the directory has taken along what the rules left out on its machine: nobody has seen both.
-        if carriedFrom.contains(where: { $0.value != value && $0.value.isContent }) { return true }
         let makers = acts.filter { $0.after == value }
+        if !makers.isEmpty, carriedFrom.contains(where: { $0.value != value && $0.value.isContent }) { return true }
         return makers.contains { maker in
             maker.isRacing || maker.isAside
                 || acts.contains { other in
