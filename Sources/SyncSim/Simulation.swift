@@ -106,6 +106,8 @@ extension World {
         "link: cut with frames in flight",
         "link: half-open connection replaced by a new one",
         "operator: mass deletion decided at the end",
+        "operator: what one node waited for the rules of the other left out",
+        "operator: what the rules leave out stood in the way",
         "run: all killed after quiet and started again",
         "store: a batch failed",
         "store: killed after a batch was durable and before it was answered",

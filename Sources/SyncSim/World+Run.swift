@@ -259,24 +259,25 @@ extension World {
         for pending in status.pending where pending.reason == .pathBusy {
             if !agents.contains(where: { $0.keeps(pending.path, on: machine) }) { makeRoom(pending.path, machine) }
         }
-        for pending in status.pending where pending.reason == .contentChanging {
-            makeRulesAgree(pending.path, wantedBy: machine)
+        let overdue = status.pending.filter { pending in
+            pending.reason == .contentChanging
+                && machines[machine].alerts.contains {
+                    $0.key.code == .contentOverdue && $0.key.subject == pending.path.bytes
+                }
         }
+        if !overdue.isEmpty { makeRulesAgree(overdue.map(\.path), on: 1 - machine) }
     }
 
-    /// A person who reads that the other node has not given a file for long, and finds that its rules leave that out, takes the rules away.
-    private func makeRulesAgree(_ path: Path, wantedBy machine: Int) {
-        let other = 1 - machine
-        guard
-            machines[machine].alerts.contains(where: { $0.key.code == .contentOverdue && $0.key.subject == path.bytes }
-            ),
-            machines[other].isRunning, watch?.look(at: machines[other]).ignores(path) == true
-        else { return }
-        trace.tell("\(now) \(machines[other].name) user: lets go of the rules for \(path)")
-        rare.hit("operator: what one node waited for the rules of the other left out")
-        let hands = Hands(self, machine: other)
-        for (rules, _) in hands.tree where rules.name?.bytes == IgnoreRules.fileName {
-            if path.isBelow(rules.parent ?? .root) { hands.unlink(rules) }
+    /// A person who reads that a node has not given files for long, and finds that its rules leave them out, takes the rules away.
+    private func makeRulesAgree(_ paths: [Path], on machine: Int) {
+        guard machines[machine].isRunning, let ignores = watch?.look(at: machines[machine]).ignores else { return }
+        let hands = Hands(self, machine: machine)
+        for path in paths where ignores(path) {
+            trace.tell("\(now) \(machines[machine].name) user: lets go of the rules for \(path)")
+            rare.hit("operator: what one node waited for the rules of the other left out")
+            for (rules, _) in hands.tree where rules.name?.bytes == IgnoreRules.fileName {
+                if path.isBelow(rules.parent ?? .root) { hands.unlink(rules) }
+            }
         }
     }
 

@@ -207,6 +207,7 @@ struct StoreLine: Sendable {
     var durableImportedHead = LogHead.none
     /// The batch that is being made marks something missing, or moves a directory.
     var marksNext = false
+    /// What it says is on disk, and was not before.
     var shownNext: [Path] = []
 
     /// What is seen missing is not marked so in the store yet, or what was moved not moved: whoever reads rows there now finds it as it was.

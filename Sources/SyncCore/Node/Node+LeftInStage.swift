@@ -39,9 +39,7 @@ extension Node {
     }
 
     private func wants(_ row: Row, _ staged: PlanState.Staged) -> Bool {
-        let content = staged.entry.content
-        guard row.condition != .ignored, resolution(of: row).entry.content == content else { return false }
-        return row.condition == .damaged || row.disk?.entry.content != content
+        wantedFile(row)?.content == staged.entry.content
     }
 
     /// True if the task has its content by that.

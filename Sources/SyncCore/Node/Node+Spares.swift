@@ -105,7 +105,8 @@ extension Node {
         for row in rows { if let wanted = wantedFile(row) { plan.spares.note(wanted) } }
     }
 
-    private func wantedFile(_ row: Row) -> Entry? {
+    /// The file that is to come to the path of a row and has not.
+    func wantedFile(_ row: Row) -> Entry? {
         guard row.condition != .ignored else { return nil }
         let wanted = resolution(of: row).entry
         guard wanted.content.kind == .file, row.condition == .damaged || row.disk?.entry.content != wanted.content

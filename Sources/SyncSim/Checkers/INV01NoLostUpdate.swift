@@ -74,9 +74,9 @@ package final class NoLostUpdate: Invariant {
 
     /// A power cut has taken it from its author, and the other node, which has not come to rename it, has it in the history of its old name.
     private func isKeptByAnotherName(_ duty: Ledger.Duty, _ sight: Sight, _ ledger: Ledger) -> Bool {
+        guard ledger.pages[duty.path]?.isReverted == true else { return false }
         let histories = sight.machines[1 - duty.machine].histories.filter { $0.value.contains(duty.value) }
-        return ledger.pages[duty.path]?.isReverted == true && !histories.isEmpty
-            && histories.allSatisfy { $0.key != duty.path }
+        return !histories.isEmpty && histories.allSatisfy { $0.key != duty.path }
     }
 
     private func isAtPath(_ duty: Ledger.Duty, _ machine: MachineSight) -> Bool {

@@ -207,14 +207,16 @@ package final class Watch: Checker {
             world.ledger.carried(value, from: path, to: moved, on: machine, at: world.now)
         }
         // What somebody had taken out of it, and the base does not know yet, is missing under the new name as well.
-        let known = world.machines[machine].store.rows.range(from: source).prefix {
-            $0.key == source || $0.key.isBelow(source)
-        }
-        for (path, row) in known where path != source && row.disk != nil && belowSource[path] == nil {
+        for (path, row) in rows(below: source, machine, world) where row.disk != nil && belowSource[path] == nil {
             guard let moved = path.rebased(from: source, to: target) else { continue }
             world.ledger.carriedAbsence(from: path, to: moved, on: machine, at: world.now)
         }
         belowSource = [:]
+    }
+
+    private func rows(below directory: Path, _ machine: Int, _ world: World) -> [(key: Path, value: Row)] {
+        world.machines[machine].store.rows.range(from: directory)
+            .prefix { $0.key == directory || $0.key.isBelow(directory) }.filter { $0.key != directory }
     }
 
     /// A person gave it another mode or time under the old name, and the base does not know yet.
@@ -349,10 +351,8 @@ package final class Watch: Checker {
     /// Of a directory that a person has moved it is told that it did, with all that was known to be in it: who had written to a file
     /// in it before that has written to it afterwards, for all that can be seen. (The directory above it may be moved again before that shows.)
     private func carry(_ move: Relocation, _ machine: Int, _ world: World) {
-        let known = world.machines[machine].store.rows.range(from: move.from).prefix {
-            $0.key.isBelow(move.from) || $0.key == move.from
-        }
-        for (path, row) in known where path != move.from && row.disk?.entry.content.isDirectory == false {
+        for (path, row) in rows(below: move.from, machine, world)
+        where row.disk?.entry.content.isDirectory == false {
             guard let moved = path.rebased(from: move.from, to: move.to), let page = world.ledger.pages[path],
                 let value = (page.told(by: machine) + page.acts.map(\.after)).last(where: {
                     $0.isContent && isKnown($0, at: path, world.machines[machine])
@@ -364,10 +364,7 @@ package final class Watch: Checker {
 
     /// And with what was known to be in it and did not come along, on whichever machine the directory was moved.
     private func carryRemovals(_ move: Relocation, _ machine: Int, _ world: World) {
-        let known = world.machines[machine].store.rows.range(from: move.from).prefix {
-            $0.key.isBelow(move.from) || $0.key == move.from
-        }
-        for (path, row) in known where path != move.from {
+        for (path, row) in rows(below: move.from, machine, world) {
             guard let moved = path.rebased(from: move.from, to: move.to), let disk = row.disk else { continue }
             let found = world.machines[machine].disk.value(at: .tree(moved))
             let isThere = disk.entry.content.isDirectory ? found == .directory : found.isContent
