@@ -28,6 +28,13 @@ extension VirtualDisk {
 
     package var isMounted: Bool { root == home }
 
+    /// The files of an image have been copied into the folder: nobody who has a file open has one of these, and what is opened from
+    /// now on has a handle that was given to nobody before.
+    mutating func becomeCopy(besides before: VirtualDisk) {
+        for handle in handles.keys { close(handle) }
+        nextHandle = before.nextHandle
+    }
+
     /// A daemon has its folder open: what it does there it does in that very directory. Returns what stands in its place.
     mutating func enterOpenFolder() -> InodeKey? {
         let there = root

@@ -192,6 +192,7 @@ extension Operator {
         disk.faults = before.faults
         disk.uptimeMilliseconds = before.uptimeMilliseconds
         disk.kill()
+        disk.becomeCopy(besides: before)
         disk.syncEverything()
         world.machines[machine].disk = disk
         world.ledger.replacedTree(machine, was: was, is: disk.treeValues, at: world.now)
