@@ -43,7 +43,7 @@ extension Node {
             if aside.isSameContent(as: expected) {
                 findings.versions.append(version.with(stat: aside))
             } else if isRemains(aside, of: expected) {
-                programs.append(quarantine(aside, of: version, in: version.place, &findings))
+                noteRemains(aside, of: version, &findings)
             } else if let refuge = refuge(for: intent.path) {
                 // Not the file that was to be replaced: a save in the very moment of the crash.
                 findings.rescued.append(refuge)
@@ -148,7 +148,9 @@ extension Node {
             }
         }
         if let expected = intent.expected, intent.displaced != nil, isRemains(inStage, of: expected) {
-            return quarantine(inStage, of: intent.version ?? lost(by: intent, expected), in: staged, &findings)
+            guard let version = intent.version else { return DiskProgram([.discard(staged)]) }
+            noteRemains(inStage, of: version, &findings)
+            return DiskProgram([.move(staged, to: version.place), .syncParent(version.place)])
         }
         guard inStage.kind != .directory else {
             return bringBack(directoryOf: intent, atPath, &findings)
@@ -170,24 +172,18 @@ extension Node {
             && expected.size > 0
     }
 
-    /// What a power cut has left of the loser of a conflict on its way to its copy is nothing for people to choose from either.
-    private mutating func lost(by intent: Intent, _ expected: Stat) -> KeptVersion {
-        KeptVersion(
-            id: nextVersion(), path: intent.path, entry: .absent, stat: expected, author: .own,
-            keptMilliseconds: now.wallMilliseconds, reason: .itemQuarantined, isQuarantined: true)
-    }
-
-    private func quarantine(
-        _ remains: Stat, of version: KeptVersion, in place: Place, _ findings: inout RecoveryState.Findings
-    ) -> DiskProgram {
+    /// It stays where the version was to be, whatever that says: moved elsewhere, it would be in no history if the process ended before
+    /// that is stored, for the next start looks for it here. (Of the loser of a conflict nothing is left to choose from.)
+    private func noteRemains(
+        _ remains: Stat, of version: KeptVersion, _ findings: inout RecoveryState.Findings
+    ) {
         let content = Content.file(ContentID(ChunkList().contentID(by: digest)), size: 0)
         let entry = Entry(content: content, mode: remains.mode, modified: remains.modified)
-        let kept = KeptVersion(
-            id: version.id, path: version.path, entry: entry, stat: remains, author: version.author,
-            keptMilliseconds: version.keptMilliseconds, reason: .itemQuarantined, isQuarantined: true)
-        findings.versions.append(kept)
-        return place == kept.place
-            ? DiskProgram() : DiskProgram([.move(place, to: kept.place), .syncParent(kept.place)])
+        findings.versions.append(
+            KeptVersion(
+                id: version.id, path: version.path, entry: entry, stat: remains, author: version.author,
+                keptMilliseconds: version.keptMilliseconds, reason: version.reason,
+                isQuarantined: version.isQuarantined))
     }
 
     /// An empty directory that was to be replaced, or one that still has children and must come back. What somebody has
