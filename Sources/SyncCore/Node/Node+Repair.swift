@@ -148,7 +148,7 @@ extension Node {
             }
         }
         if let expected = intent.expected, intent.displaced != nil, isRemains(inStage, of: expected) {
-            guard let version = intent.version else { return DiskProgram([.discard(staged)]) }
+            guard let version = intent.version, isFree else { return DiskProgram([.discard(staged)]) }
             noteRemains(inStage, of: version, &findings)
             return DiskProgram([.move(staged, to: version.place), .syncParent(version.place)])
         }
