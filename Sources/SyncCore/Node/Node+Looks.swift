@@ -56,7 +56,10 @@ extension Node {
                 if watch.hashing.contains(key: look.path) { watch.hashing[look.path] = false }
                 if vanished(&row) {
                     absent.append(row.path)
-                    if old?.condition != .missing { noteMissed(row.path, besides: looked) }
+                    if old?.condition != .missing {
+                        noteMissed(row.path, besides: looked)
+                        lookAtRules(below: row.path)
+                    }
                 } else if source != .scan, row.disk == nil, row.condition == .normal,
                     old?.disk?.entry.content.isDirectory == true
                 {

@@ -29,10 +29,10 @@ extension Node {
         readRules([row.path], into: &effects)
     }
 
-    /// Notices were lost, and a scan tells nothing of what has no row: one that was read and went before it had one, or that its own
-    /// rules cover.
-    mutating func lookAtRules() {
-        for path in watch.rules.paths.compactMap({ Path($0) }) { look(at: path) }
+    /// Notices were lost, or a directory has gone, and neither a scan nor its rows tell of what has no row: one that was read and went
+    /// before it had one, or that its own rules cover.
+    mutating func lookAtRules(below directory: Path = .root) {
+        for path in watch.rules.paths.compactMap({ Path($0) }) where path.isBelow(directory) { look(at: path) }
     }
 
     /// Also when an ignore file came, changed or went.
