@@ -10,7 +10,8 @@ package final class OldOrNew: Invariant {
         """
 
     private struct Replacement {
-        let old: Value
+        /// What stood there, one after the other, since the store last said that what is there is what is to be there.
+        let old: [Value]
         let oldFile: FileIdentity?
         let new: Value
         let time: Int64
@@ -29,11 +30,11 @@ package final class OldOrNew: Invariant {
                 replaced[act.machine][change.path] = nil
                 continue
             }
-            // Several operations make one replacement: what stood there before the first of them is the old content.
+            // Several operations make one replacement: what stood there before any of them is old content.
             let earlier = replaced[act.machine][change.path].flatMap { $0.isStored ? nil : $0 }
             let file = act.touched.first { $0.place == .tree(change.path) }?.identity
             replaced[act.machine][change.path] = Replacement(
-                old: earlier?.old ?? change.before, oldFile: earlier == nil ? file : earlier?.oldFile,
+                old: (earlier?.old ?? []) + [change.before], oldFile: earlier == nil ? file : earlier?.oldFile,
                 new: change.after, time: court.now)
         }
     }
@@ -88,13 +89,14 @@ package final class OldOrNew: Invariant {
         if replacement.isStored {
             court.find(
                 self, on: cut.machine, "\(path) was stored as \(replacement.new) and is \(found) after the power cut")
-        } else if found != replacement.old,
-            cut.safe[path] == replacement.old
+        } else if !replacement.old.contains(found),
+            cut.safe[path].map(replacement.old.contains) == true
                 || !court.ledger.everStood(found, at: path) && !isLeft(ofOld: replacement, at: path, cut)
         {
             court.find(
                 self, on: cut.machine,
-                "\(path) went from \(replacement.old) to \(replacement.new) and is \(found) after the power cut")
+                "\(path) went from \(replacement.old.first ?? .absent) to \(replacement.new) and is \(found) after the power cut"
+            )
         }
     }
 
