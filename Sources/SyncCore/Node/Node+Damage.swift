@@ -49,9 +49,9 @@ extension Node {
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
         // it is altered by a rename as well, also by one of recovery's. (Known as of a time to come: the clock has been put back, and
         // nothing of now can be later than that.)
-        // (Recovery changes no time of writing.)
-        let isHandledSince = watch.isChangedSinceBoot(stat) || isSwept && watch.isSinceBoot(stat.modified)
-        guard isHandledSince, !isInDoubt, disk.stat.changed < stat.changed || isAhead(disk.stat.changed) else {
+        guard watch.isHandledSinceBoot(shown), !isInDoubt,
+            disk.stat.changed < stat.changed || isAhead(disk.stat.changed)
+        else {
             return stat.changed <= disk.stat.changed || isEmptied
                 || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk)
         }
@@ -121,7 +121,7 @@ extension Node {
     private func isFromBefore(_ stat: Stat, _ known: Stat) -> Bool {
         guard stat.isSameFile(as: known) else { return false }
         if stat.changed == known.changed { return stat.modified == known.modified }
-        return stat.changed < known.changed && watch.clockStretches.count < 2 && !watch.isChangedSinceBoot(stat)
+        return stat.changed < known.changed && watch.clockStretches.count < 2 && !watch.isHandledSinceBoot(stat)
     }
 
     /// Both from before the cut, and the change time says nothing: the clock was ahead when that was made, and may have gone forth

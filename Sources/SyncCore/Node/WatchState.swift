@@ -210,6 +210,11 @@ struct WatchState: Sendable {
         !isSwept(stat) && isSinceBoot(stat.changed)
     }
 
+    /// Or has written to it before recovery came, which changes no time of writing.
+    func isHandledSinceBoot(_ stat: Stat) -> Bool {
+        isChangedSinceBoot(stat) || isSwept(stat) && isSinceBoot(stat.modified)
+    }
+
     /// The change time may be that of recovery, which took another name of the file away.
     func isSwept(_ stat: Stat) -> Bool {
         isSinceBoot(stat.changed)
