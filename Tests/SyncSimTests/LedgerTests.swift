@@ -423,6 +423,22 @@ struct LedgerTests {
         }
     }
 
+    @Test("So it is where it has been taken away there since")
+    func imageTakesWhatWasToldAndTakenAway() {
+        for isTold in [true, false] {
+            var ledger = Ledger()
+            ledger.wrote("2", at: "a", on: 0, time: 1)
+            ledger.wrote("1", over: "2", at: "a", on: 0, time: 2)
+            ledger.wrote("2", over: "1", at: "a", on: 0, time: 3)
+            ledger.changed(at("a"), on: 1, from: .text("2"), to: .absent, at: 4)
+            ledger.struck(0, was: holding(""), is: holding("a=1"), other: holding(""), isSafe: { _, _ in false })
+            ledger.setBack(
+                0, to: 2, was: holding(""), is: holding("a=1"), other: holding(""), isToldGone: { _ in false },
+                isTold: { _ in isTold })
+            #expect(ledger.demand(of: .text("1"), at: at("a")) == (isTold ? .kept : .atPath))
+        }
+    }
+
     @Test("What was there before goes with its directory as well, and nothing else may be put there")
     func movedWhole() {
         var ledger = Ledger()

@@ -134,7 +134,8 @@ extension Ledger {
     /// stood before shows as if it were that: whoever had seen the earlier may have replaced it, and it is history then (what has been
     /// replaced since as well, where the other node has been told that the earlier was removed). What had come
     /// and gone again since is known to the other node as having come, unless that has been told of its going (`isToldGone`). What was put in
-    /// the place of something since is known to the other as that, though the same had stood there before, where it has been told (`isTold`).
+    /// the place of something since is known to the other as that, though the same had stood there before, where it has been told (`isTold`);
+    /// so it is where somebody there has taken it away since.
     package mutating func setBack(
         _ machine: Int, to time: Int64, was: Holdings, is now: Holdings, other: Holdings,
         isToldGone: (Path) -> Bool, isTold: (Path) -> Bool
@@ -164,7 +165,7 @@ extension Ledger {
                 }
             }
             let told = other.value(at: path)
-            if value.isContent, told.isContent, told != value, isTold(path) {
+            if value.isContent, told.isContent || told == .absent, told != value, isTold(path) {
                 pages.update(path) { page in
                     let put = page.acts.last { $0.machine == machine && $0.after == told && $0.time > time }
                     let isSeen = put.map { put in
