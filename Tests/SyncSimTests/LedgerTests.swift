@@ -496,6 +496,17 @@ struct LedgerTests {
         #expect(ledger.demand(of: .text("1"), at: at("a")) == expected)
     }
 
+    @Test("What is owed under its old name again, and stands only where it was moved, goes with what stands there")
+    func stoodOn() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 1)
+        ledger.wrote("1", at: "b", on: 0)
+        ledger.stoodOn(.text("1"), of: at("a"), at: [at("b")])
+        #expect(ledger.demand(of: .text("1"), at: at("a")) == .atPath)
+        ledger.wrote("2", over: "1", at: "b", on: 0)
+        #expect(ledger.demand(of: .text("1"), at: at("a")) == .excused)
+    }
+
     @Test("What a crash left of a file may stand there and be copied: nobody wrote it") func crashRemains() {
         var ledger = Ledger()
         ledger.wrote("whole", at: "a", on: 0)

@@ -645,10 +645,23 @@ package final class Watch: Checker {
         for content in world.machines[struck].disk.allContents() {
             if content.area != .stage || claimed.contains(key: content.path) { left[Value(content.entry)] = true }
         }
-        for duty in world.ledger.duties where left[duty.value] != true {
+        for duty in world.ledger.duties {
             let wasOwed = owed[duty.path]?.contains { $0.value == duty.value && $0.machine == duty.machine } ?? false
-            if !wasOwed { world.ledger.excuse(duty.value, at: duty.path, isKept: left[duty.value] != nil) }
+            if wasOwed { continue }
+            if left[duty.value] != true {
+                world.ledger.excuse(duty.value, at: duty.path, isKept: left[duty.value] != nil)
+            } else if let places = placesOfLast(duty.value, struck, world), !places.contains(duty.path) {
+                world.ledger.stoodOn(duty.value, of: duty.path, at: places)
+            }
         }
+    }
+
+    /// Where it stands in the folder of the machine that was struck, if it is nowhere else.
+    private func placesOfLast(_ value: Value, _ struck: Int, _ world: World) -> [Path]? {
+        let holds = { (content: StoredContent) in Value(content.entry) == value }
+        if world.machines[1 - struck].disk.allContents().contains(where: holds) { return nil }
+        let left = world.machines[struck].disk.allContents().filter(holds)
+        return left.allSatisfy { $0.area == .tree } ? left.map(\.path) : nil
     }
 
     /// On the other machine a person had written over it without looking, or it had come to another path with its directory, or somebody

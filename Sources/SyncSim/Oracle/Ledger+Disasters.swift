@@ -241,6 +241,12 @@ extension Ledger {
         }
     }
 
+    /// A person had moved it away from the path before something else came there, and a disaster has taken back only that: what is owed under the old
+    /// name again stands where he has moved it, and nowhere else. Who replaces it there has seen it.
+    package mutating func stoodOn(_ value: Value, of path: Path, at places: [Path]) {
+        for place in places where place != path { pages[place, default: Page()].carriedFrom.append((value, path)) }
+    }
+
     /// Nobody has it any more, and nobody need have; or it may stay aside, where it is (`isKept`).
     package mutating func excuse(_ value: Value, at path: Path, isKept: Bool = false) {
         pages.update(path) { page in
