@@ -268,6 +268,18 @@ struct LedgerTests {
         #expect(ledger.isContested(.text("1"), at: at("a")))
     }
 
+    @Test("So it is by what its author puts into the directory that a power cut has given him back in its place")
+    func contestedByDirectoryGivenBack() {
+        for isPut in [true, false] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 0, time: 2)
+            ledger.struck(
+                0, was: holding("a=1"), is: holding("a/"), other: holding("a=1"), isSafe: { _, _ in false })
+            if isPut { ledger.wrote("2", at: "a/x", on: 0, time: 3) }
+            #expect(ledger.isContested(.text("1"), at: at("a")) == isPut)
+        }
+    }
+
     @Test("The sole writer of a path, and all that makes him doubtful") func soleWriter() throws {
         func writer(_ acts: (inout Ledger) -> Void) -> Int? {
             var ledger = Ledger()

@@ -196,12 +196,21 @@ extension Ledger {
         return false
     }
 
-    /// Somebody else did something below the path: there it was a directory for him.
+    /// Somebody else did something below the path: there it was a directory for him. Or the same person after a power cut had given him the
+    /// directory back in the place of the file.
     private func isContestedBelow(_ path: Path, by maker: Act) -> Bool {
+        let isDirectoryBack = pages[path]?.remains.contains {
+            $0.machine == maker.machine && $0.value == maker.after && $0.found == .directory
+        }
         for (other, page) in pages.range(from: path) {
             if other == path { continue }
             guard other.isBelow(path) else { return false }
             if page.isTouched(by: 1 - maker.machine) || page.acts.contains(where: { $0.isRacing || $0.isUndone }) {
+                return true
+            }
+            if isDirectoryBack == true,
+                page.acts.contains(where: { $0.after != .absent && $0.time > maker.time })
+            {
                 return true
             }
             // What had been deleted there is back, because of a disaster or because a person refused to let it go: it needs
