@@ -38,7 +38,9 @@ package final class NoFalseConflict: Invariant {
             // A copy of a copy that a person changed is contested at the copy's own page.
             next = ConflictFamily.base(of: base)
         }
+        // (What a power cut has left of a version that somebody had written to late is a late write for all that can be seen.)
         return !ledger.rescued(value, to: path).isEmpty || isCopyOfLongName(value, path, ledger)
+            || ledger.remainsOfVersions.contains(value)
     }
 
     private func isCopyOfLongName(_ value: Value, _ path: Path, _ ledger: Ledger) -> Bool {
