@@ -99,9 +99,13 @@ package struct Hands {
         for path in paths { noteSharedNames(of: path) }
         for (_, new) in below { world.ledger.cameAtOnce(value(at: new), to: new, on: machine, at: world.now) }
         if world.isUnsettled(machine) {
-            for (old, new) in below {
-                world.ledger.movedRemains(from: old, to: new, on: machine, holding: value(at: new))
-                if looksOvertaken(new, knownAs: old) { world.ledger.movedOvertaken(from: old, to: new, on: machine) }
+            for (last, new) in below {
+                for old in [last] + knownNames(ofFileAt: new, besides: last) {
+                    world.ledger.movedRemains(from: old, to: new, on: machine, holding: value(at: new))
+                    if looksOvertaken(new, knownAs: old) {
+                        world.ledger.movedOvertaken(from: old, to: new, on: machine)
+                    }
+                }
             }
             if isDirectory { world.ledger.removedDirectory(source, on: machine) }
         }
@@ -316,6 +320,14 @@ extension Hands {
         let boot = moment.wallMilliseconds - Int64(clamping: moment.monotonicMilliseconds)
         let isSinceBoot = boot <= found.modified.milliseconds && found.modified.milliseconds <= moment.wallMilliseconds
         return !isSinceBoot && known.entry.content != content(at: path)
+    }
+
+    /// Where the daemon knows the file, which may have come by way of a third name.
+    private func knownNames(ofFileAt path: Path, besides last: Path) -> [Path] {
+        guard let found = world.machines[machine].disk.peekStat(path), found.kind == .file else { return [] }
+        let rows = world.machines[machine].store.rows
+        return rows.filter { $0.key != last && $0.key != path && $0.value.disk?.stat.identity == found.identity }.map(
+            \.key)
     }
 
     /// The daemon has lost what it knew and has not been here since.
