@@ -56,6 +56,7 @@ extension Node {
                 || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk)
         }
         if !isEmptied, isUnknown(stat, namesakes), isMovedAway(disk.stat, from: row) { return false }
+        if !isEmptied, isNamedHere(stat, disk.stat, row), !mayBeRemains(stat, namesakes) { return false }
         let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
         // Made after what is known had been put here, whatever times it was given: no cut brings that back.
         let isLater = !stat.isSameFile(as: disk.stat) && stat.identity.birth > disk.stat.changed
@@ -193,6 +194,34 @@ extension Node {
         watch.renamed[known.identity].map { $0 != row.path } ?? false
     }
 
+    /// Another file than the one that is known here, and somebody has given it this name since the machine is up: a notice told of that, or the
+    /// directory bears the time of its change. (Whoever alters only the mode or the owner of what a cut has given back alters no directory.)
+    private func isNamedHere(_ stat: Stat, _ known: Stat, _ row: Row) -> Bool {
+        guard !stat.isSameFile(as: known), watch.isChangedSinceBoot(stat) else { return false }
+        if watch.named.contains(key: row.path) { return true }
+        let stirred = row.path.parent.flatMap { watch.stirred[$0] }
+        return stirred.map { abs($0.milliseconds - stat.changed.milliseconds) < Node.tickMilliseconds } ?? false
+    }
+
+    private static let tickMilliseconds: Int64 = 10
+
+    /// It is known by another name, and by its times was not written to since. (Where births are coarse it may be another, unless it has that
+    /// very time.)
+    private func mayBeRemains(_ stat: Stat, _ namesakes: Namesakes) -> Bool {
+        let known = namesakes[stat.identity].compactMap(\.disk?.stat.modified)
+        return (known + [watch.strays[stat.identity]?.modified].compactMap { $0 }).contains { time in
+            stat.identity.isUnique ? stat.modified <= time : stat.modified == time
+        }
+    }
+
+    /// Something was put into the directory, or taken from it.
+    mutating func noteStirred(_ stat: Stat, _ path: Path) {
+        guard record.distrustSince != nil, watch.isSinceBoot(stat.modified),
+            watch.stirred.count < limits.notedPathsMax
+        else { return }
+        watch.stirred[path] = stat.modified
+    }
+
     mutating func noteRenamed(_ stat: Stat, to path: Path, _ namesakes: Namesakes) {
         guard record.distrustSince != nil, stat.kind == .file, watch.isChangedSinceBoot(stat),
             watch.renamed.count < limits.notedPathsMax
@@ -252,6 +281,7 @@ extension Node {
         guard record.distrustSince != nil, watch.strays.count < limits.notedPathsMax,
             watch.strays[stat.identity]?.path != path
         else { return }
-        watch.strays[stat.identity] = WatchState.Stray(path: path, content: content, changed: stat.changed)
+        watch.strays[stat.identity] = WatchState.Stray(
+            path: path, content: content, changed: stat.changed, modified: stat.modified)
     }
 }

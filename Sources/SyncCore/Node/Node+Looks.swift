@@ -159,7 +159,10 @@ extension Node {
         if !watch.strangers.isEmpty { recognise(stat, at: &row) }
         // What has come back with it nobody tells.
         if watch.goneMeanwhile.removeValue(forKey: row.path) != nil, stat.kind == .directory { rescan(row.path) }
-        if stat.kind == .directory { lookAtMissed(in: row.path) }
+        if stat.kind == .directory {
+            lookAtMissed(in: row.path)
+            noteStirred(stat, row.path)
+        }
         if stat.kind != .directory {
             noteRenamed(stat, to: row.path, namesakes)
             lookAtNamesakes(of: row.path, stat, namesakes)

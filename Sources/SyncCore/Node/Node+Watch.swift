@@ -79,6 +79,7 @@ extension Node {
     /// before that was told: what stands here now was all made after what he did.
     private mutating func noteRenamed(to path: Path) {
         if watch.noticed[path] != nil, !watch.former.contains(key: path) { watch.noticed[path] = 0 }
+        if record.distrustSince != nil, watch.named.count < limits.notedPathsMax { watch.named[path] = true }
     }
 
     mutating func look(at path: Path, sawWriting: Bool = false) {
@@ -106,6 +107,8 @@ extension Node {
         watch.strays.removeAll()
         watch.renamed.removeAll()
         watch.arrived.removeAll()
+        watch.named.removeAll()
+        watch.stirred.removeAll()
         watch.swept.removeAll()
         var batch = Batch()
         store(&batch, into: &effects)

@@ -33,7 +33,14 @@ struct WatchState: Sendable {
         let content: Content
         /// The change time it was known with.
         let changed: Timestamp
+        let modified: Timestamp
     }
+
+    /// After a power cut: names that notices told of as given to something that had another.
+    var named = SortedMap<Path, Bool>()
+
+    /// After a power cut: directories that something was put into or taken from since the machine is up, and when.
+    var stirred = SortedMap<Path, Timestamp>()
 
     /// After a power cut: files that recovery has found in the stage. A cut may leave a file two names, and who takes one away
     /// changes the time of the other.
