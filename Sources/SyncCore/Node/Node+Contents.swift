@@ -131,9 +131,7 @@ extension Node {
         }
         if let source { deletes.movedTo[source.path] = row.path }
         noteTurnedUp(stat.identity, entry.content, at: row.path, namesakes)
-        if let disk = row.disk, row.condition != .damaged, disk.stat.identity != stat.identity {
-            noteStray(disk.stat, disk.entry.content, row.path)
-        }
+        if let disk = row.disk, disk.stat.identity != stat.identity { noteStray(of: row) }
         let isReasserted = isMadeAnew || row.condition == .damaged
         revise(&row, to: entry, stat: stat, movedFrom: source?.path, isReasserted: isReasserted, in: &batch)
         row.disk?.isRacy = isRacy

@@ -284,4 +284,11 @@ extension Node {
         watch.strays[stat.identity] = WatchState.Stray(
             path: path, content: content, changed: stat.changed, modified: stat.modified)
     }
+
+    /// What is known there. (Of what a cut has left the content that it had.)
+    mutating func noteStray(of row: Row) {
+        guard let disk = row.disk else { return }
+        let content = row.condition == .damaged ? resolution(of: row).entry.content : disk.entry.content
+        noteStray(disk.stat, content, row.path)
+    }
 }

@@ -497,7 +497,7 @@ extension Node {
             }
             var row = old
             // What is still being read may be this very file under its new name.
-            noteStray(disk.stat, disk.entry.content, row.path)
+            noteStray(of: row)
             var gone = disk.entry
             gone.content = .absent
             if holdsBack(&row, .absent) {

@@ -350,7 +350,7 @@ extension Node {
         if row.condition == .ignored { heed(&row) }
         if row.needsApply && row.condition == .normal && resolution(of: row).entry.isAbsent {
             // Wanted gone, and gone: by our own hand before a crash, or by a user's who wanted the same, or who gave it another name.
-            if let disk = row.disk { noteStray(disk.stat, disk.entry.content, row.path) }
+            noteStray(of: row)
             row.disk = nil
             row.reflected = row.version
             row.waiting = nil
@@ -359,7 +359,7 @@ extension Node {
         }
         let isLost = watch.lostIgnored.removeValue(forKey: row.path) != nil
         if isLost || isSuspect(row) && !isHandled(row.path) {
-            if let disk = row.disk { noteStray(disk.stat, disk.entry.content, row.path) }
+            noteStray(of: row)
             row.disk = nil
             row.condition = .damaged
             row.waiting = nil
