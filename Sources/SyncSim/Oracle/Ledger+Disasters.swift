@@ -212,6 +212,15 @@ extension Ledger {
         pages[new, default: Page()].carried += written.map(\.before)
     }
 
+    /// A person has moved an empty file over another, before its daemon had been through the folder after a power cut: that nothing was ever in it
+    /// nobody can tell from what the cut has left of a file.
+    package mutating func movedEmpty(to path: Path, on machine: Int) {
+        pages.update(path) { page in
+            guard let moved = page.acts.last, moved.machine == machine, moved.after.isEmpty else { return }
+            page.acts[moved.number].demand = min(moved.demand, .kept)
+        }
+    }
+
     /// A person has removed or moved a directory before its daemon had been through the folder after a power cut: what the cut had taken from it
     /// he cannot have seen there, and for whoever finds the directory gone it went with that.
     package mutating func removedDirectory(_ directory: Path, on machine: Int) {

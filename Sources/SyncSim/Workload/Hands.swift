@@ -106,6 +106,7 @@ package struct Hands {
                         world.ledger.movedOvertaken(from: old, to: new, on: machine)
                     }
                 }
+                if looksEmptied(new) { world.ledger.movedEmpty(to: new, on: machine) }
             }
             if isDirectory { world.ledger.removedDirectory(source, on: machine) }
         }
@@ -316,10 +317,19 @@ extension Hands {
         guard let known = world.machines[machine].store.rows[name]?.disk,
             let found = world.machines[machine].disk.peekStat(path), found.identity == known.stat.identity
         else { return false }
+        return !isWrittenSinceBoot(found) && known.entry.content != content(at: path)
+    }
+
+    /// After a power cut: nothing at all, and nobody has written to it since the machine is up.
+    private func looksEmptied(_ path: Path) -> Bool {
+        guard value(at: path).isEmpty, let found = world.machines[machine].disk.peekStat(path) else { return false }
+        return !isWrittenSinceBoot(found)
+    }
+
+    private func isWrittenSinceBoot(_ stat: Stat) -> Bool {
         let moment = world.machines[machine].clock.moment(at: world.now)
         let boot = moment.wallMilliseconds - Int64(clamping: moment.monotonicMilliseconds)
-        let isSinceBoot = boot <= found.modified.milliseconds && found.modified.milliseconds <= moment.wallMilliseconds
-        return !isSinceBoot && known.entry.content != content(at: path)
+        return boot <= stat.modified.milliseconds && stat.modified.milliseconds <= moment.wallMilliseconds
     }
 
     /// Where the daemon knows the file, which may have come by way of a third name.
