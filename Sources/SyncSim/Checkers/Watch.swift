@@ -59,6 +59,8 @@ package final class Watch: Checker {
         let value: Value
         /// The path that it is a version of; nil if the file is to be set aside.
         let source: Path?
+        /// Which process was asked.
+        let process: Int
         /// It stands there by now, but the node has not answered yet.
         var isInPlace = false
     }
@@ -388,6 +390,7 @@ package final class Watch: Checker {
 
     /// What a person asks of a node is a cause of what the node does then.
     private func obey(_ command: Command, _ id: CommandID, _ machine: Int, _ world: World) {
+        let process = world.machines[machine].process
         switch command {
         case .approve: announce(.approvedDeletes, machine, world)
         case .reject:
@@ -399,10 +402,13 @@ package final class Watch: Checker {
             // A symlink is made of what is known of it, whether or not a power cut has left the version.
             var value = world.machines[machine].disk.value(at: version.place)
             if case .symlink(let target) = version.entry.content { value = .symlink(to: target) }
-            grants[machine].append(Grant(command: id, path: target ?? version.path, value: value, source: version.path))
+            let path = target ?? version.path
+            grants[machine].append(
+                Grant(command: id, path: path, value: value, source: version.path, process: process))
         case .setAside(let path):
             let value = world.machines[machine].disk.value(at: .tree(path))
-            if value.isContent { grants[machine].append(Grant(command: id, path: path, value: value, source: nil)) }
+            guard value.isContent else { return }
+            grants[machine].append(Grant(command: id, path: path, value: value, source: nil, process: process))
         case .status, .pause, .resume, .rescan, .history, .doubt, .contests, .discardedContests, .deadRecords,
             .settleContest,
             .explainRecord, .scanRecords, .claim, .endClaims, .listClaims, .present, .withdrawPresenter,
@@ -410,6 +416,11 @@ package final class Watch: Checker {
             .configure:
             break
         }
+    }
+
+    /// Somebody has asked for one, and has no answer yet.
+    func isPuttingBack(versionOf path: Path, _ machine: Int, _ world: World) -> Bool {
+        grants[machine].contains { $0.source == path && $0.process == world.machines[machine].process }
     }
 
     /// Whoever asked for a version and is refused has not changed the path: if it stood there already, it was taken back.

@@ -147,6 +147,8 @@ package final class Operator: Agent {
         let versions = Array(world.machines[machine].store.versions.values)
         guard let version = world.random.operatorActs.pick(versions) else { return }
         let target = world.random.operatorActs.chance(percent: 50) ? nil : Path.root.appending(.known("restored"))
+        // Its copy on the way back has a number too, which is that of what makes room for it as soon as it is there.
+        if world.watch?.isPuttingBack(versionOf: version.path, machine, world) == true { return }
         world.rare.hit("operator: version restored")
         world.command(machine, .restore(version.id, to: target))
     }
