@@ -428,7 +428,7 @@ package final class Watch: Checker {
         guard let index = grants[machine].firstIndex(where: { $0.command == id }) else { return }
         let grant = grants[machine].remove(at: index)
         guard case .refused = answer, grant.isInPlace, grant.source != nil,
-            world.machines[machine].disk.value(at: grant.path) != grant.value
+            world.machines[machine].disk.atHome.value(at: grant.path) != grant.value
         else { return }
         world.ledger.tookBack(grant.value, at: grant.path, on: machine)
     }
