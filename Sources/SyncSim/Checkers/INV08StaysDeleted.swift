@@ -15,11 +15,18 @@ package final class StaysDeleted: Invariant {
             for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
                 let found = machine.value(at: path)
                 if found == .absent { continue }
-                let isKept = sight.machines.contains { isNeeded(path, $0) } || court.ledger.wasHome(path)
+                let isKept =
+                    sight.machines.contains { isNeeded(path, $0) || wasHome(path, ofIgnoredOn: $0, court.ledger) }
+                    || court.ledger.wasHome(path)
                 if found == .directory, isKept { continue }
                 court.find(self, on: index, "\(path) was deleted and is back as \(found)")
             }
         }
+    }
+
+    /// What the rules leave out had stayed in it, until a person took that away.
+    private func wasHome(_ path: Path, ofIgnoredOn machine: MachineSight, _ ledger: Ledger) -> Bool {
+        ledger.wentLater(than: path).contains { machine.ignores($0) }
     }
 
     /// Something that the deleter had not seen lives in it.

@@ -233,6 +233,19 @@ extension Ledger {
                 || below != path && deletions.contains { page.lived(during: $0) || page.wasWritten(after: $0) }
         }
     }
+
+    /// Below the path, what a person at the other machine still saw there and took away after it had been deleted.
+    package func wentLater(than path: Path) -> [Path] {
+        let deletions = pages[path]?.acts.filter { $0.after == .absent } ?? []
+        return pages.range(from: path).prefix { $0.key == path || $0.key.isBelow(path) }.filter { below, page in
+            below != path
+                && deletions.contains { deletion in
+                    page.acts.contains {
+                        $0.machine != deletion.machine && $0.before.isContent && $0.time > deletion.time
+                    }
+                }
+        }.map(\.key)
+    }
 }
 
 extension Ledger.Page {
