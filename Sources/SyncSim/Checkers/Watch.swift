@@ -53,6 +53,9 @@ package final class Watch: Checker {
     private var doingsAtLook = -1
     private var contents: [Fingerprint: ContentID] = [:]  // lookup only
 
+    /// No job takes longer, from the looks that it was made of to its last operation.
+    private static let jobMilliseconds: Int64 = 2_000
+
     private struct Grant {
         let command: CommandID
         let path: Path
@@ -323,6 +326,9 @@ package final class Watch: Checker {
             {
                 return true
             }
+            // The directory that a job was about has gone with all that is in it, and the rows may say so by now.
+            let since = world.now - Watch.jobMilliseconds
+            if found?.kind != .directory, world.ledger.lostDirectory(place, on: index, since: since) { return true }
             if place == path, let known, let found, known.kind != .directory, !found.isUntouched(since: known) {
                 return true
             }

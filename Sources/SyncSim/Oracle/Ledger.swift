@@ -346,6 +346,11 @@ package struct Ledger: Sendable {
         return page.acts.contains { $0.after == value } || page.carried.contains(value)
     }
 
+    /// A person on the machine has taken a directory away from there, or put something else in its place.
+    package func lostDirectory(_ path: Path, on machine: Int, since time: Int64) -> Bool {
+        pages[path]?.acts.contains { $0.machine == machine && $0.before == .directory && $0.time >= time } ?? false
+    }
+
     /// Whoever was here last has taken it away.
     package func isRemoved(_ path: Path) -> Bool { pages[path]?.acts.last?.after == .absent }
 
