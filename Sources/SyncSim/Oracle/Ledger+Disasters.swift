@@ -66,6 +66,8 @@ extension Ledger {
                 page.look(at: before, on: machine)
                 if isBehind(path), before != after || isBackdated(path), !other.holds(after, near: path) {
                     page.returnOvertaken(after)
+                    // (It counts as damage, and that somebody takes damage away says nothing of what is missing.)
+                    page.isReverted = true
                 }
                 guard before != after else { return }
                 page.isReverted = true
