@@ -11,7 +11,7 @@ package final class StaysDeleted: Invariant {
         guard !court.ledger.hasForgotten else { return }
         for (path, page) in court.ledger.pages {
             guard page.isDeleted, !page.isReverted, page.carried.isEmpty, !sight.isStuck(path) else { continue }
-            guard page.acts.allSatisfy({ !$0.isRacing && !$0.isAside }) else { continue }
+            guard page.acts.allSatisfy({ !$0.isRacing && !$0.isAside }), !isMadeAnew(page) else { continue }
             for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
                 let found = machine.value(at: path)
                 if found == .absent { continue }
@@ -27,6 +27,12 @@ package final class StaysDeleted: Invariant {
     /// What the rules leave out had stayed in it, until a person took that away.
     private func wasHome(_ path: Path, ofIgnoredOn machine: MachineSight, _ ledger: Ledger) -> Bool {
         ledger.wentLater(than: path).contains { machine.ignores($0) }
+    }
+
+    /// Taken away and put there again in one breath, on the machine that had not heard of the deletion: where its daemon looked between the two, or
+    /// finds another file there, that is a person's new work.
+    private func isMadeAnew(_ page: Ledger.Page) -> Bool {
+        page.wasAwayForAMoment && page.leaves.contains { $0.time <= page.rewritten[1 - $0.machine] }
     }
 
     /// Something that the deleter had not seen lives in it.
