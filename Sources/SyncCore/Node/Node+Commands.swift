@@ -339,6 +339,7 @@ extension Node {
         }
         // What stands there now is as old as the version, but a person put it there: no power cut did.
         noteHandled(target)
+        noteUnsynced(kept, at: target)
         if hasHeader(target) || book(of: target) != nil { formats.insisted[target] = true }
         effects.add(.report(.note(Note(code: .versionRestored, subject: target.bytes))))
         enqueue(.settleRestore(id, kept, target, old, result.inspected.first ?? old?.stat, answer))

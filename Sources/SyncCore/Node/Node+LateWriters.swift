@@ -19,6 +19,19 @@ extension Node {
         apply.late.append(LateLook(dueMilliseconds: now.monotonicMilliseconds + UInt64(left), version: version))
     }
 
+    mutating func expectLateWriter(ofEarlier version: KeptVersion) {
+        if recovery.isAfterCrash { apply.unsyncedVersions[version.id] = true }
+        expectLateWriter(of: version)
+    }
+
+    /// It has come back and can be read; who finds it there is to know that it may not be on the disk.
+    mutating func noteUnsynced(_ version: KeptVersion, at path: Path, hasFailed: Bool = false) {
+        guard hasFailed || apply.unsyncedVersions.removeValue(forKey: version.id) != nil,
+            watch.unwritten.count < limits.notedPathsMax
+        else { return }
+        watch.unwritten[path] = version.stat.identity
+    }
+
     /// By another name that such a file has we have set its time: that is no late write, if it was until then as it had been displaced.
     mutating func noteRetimed(_ items: [AppliedItem]) {
         if apply.late.isEmpty { return }
@@ -150,11 +163,8 @@ extension Node {
         _ path: Path, _ version: KeptVersion, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
     ) {
         let isUnwritten = isUnwritten(results.first?.failure, rescue(version, to: path))
-        // It has come back and can be read; who finds it there is to know that it may not be on the disk.
-        if isUnwritten, watch.unwritten.count < limits.notedPathsMax {
-            watch.unwritten[path] = version.stat.identity
-        }
         let failure = isUnwritten ? nil : results.first?.failure?.error
+        if failure == nil { noteUnsynced(version, at: path, hasFailed: isUnwritten) }
         if failure == .notFound || failure == .notDirectory, path.depth > 1, let name = path.name {
             // Its directory is gone by now: to the top of the folder, then.
             let top = Path.root.appending(name)

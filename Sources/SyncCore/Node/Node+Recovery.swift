@@ -52,7 +52,7 @@ extension Node {
         let summary = answers.summary()
         counts = Counts(files: summary.files, directories: summary.directories, unsettled: summary.pendingRows)
         let kept = answers.versions().sorted { $0.keptMilliseconds < $1.keptMilliseconds }
-        for version in kept { expectLateWriter(of: version) }
+        for version in kept { expectLateWriter(ofEarlier: version) }
         if record.ownHead.position.seq > 0 { recallDeletes(answers.log()) }
     }
 
@@ -313,7 +313,7 @@ extension Node {
         for version in findings.givenBack { batch.add(.dropVersion(version)) }
         for version in findings.versions {
             batch.add(.putVersion(version))
-            expectLateWriter(of: version)
+            expectLateWriter(ofEarlier: version)
         }
         store(&batch, into: &effects)
         if recovery.hasSwept { effects.add(.report(.note(Note(code: .stageSwept)))) }
