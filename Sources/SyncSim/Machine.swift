@@ -47,6 +47,8 @@ package final class Machine {
     package var lastAlive: Int64 = 0
     /// Times given to files so far.
     var stamps: UInt64 = 0
+    /// Files that people wrote to by a name of which the daemon knew nothing, and the last such name of each.
+    var writtenByNewName = SortedMap<FileIdentity, Path>()
 
     package static let notesMax = 200
 

@@ -245,7 +245,8 @@ extension World {
             // What was written by a name that nobody heeds is found by the scan of each hour, which no world lives to see.
             healing.isScanned[machine] = true
             let rows = machines[machine].store.rows
-            if machines[machine].disk.hasUnheardWrite(known: { rows[$0]?.disk?.stat }) {
+            let newNames = machines[machine].writtenByNewName
+            if machines[machine].disk.hasUnheardWrite(newNames: newNames, known: { rows[$0]?.disk?.stat }) {
                 command(machine, .rescan(.root))
             }
         }

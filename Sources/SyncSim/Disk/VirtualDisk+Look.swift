@@ -81,15 +81,20 @@ extension VirtualDisk {
         }
     }
 
-    /// A file was written to that has a name the daemon heeds, as it was `known` there, and another that it does not: nobody tells it.
-    package func hasUnheardWrite(known: (Path) -> Stat?) -> Bool {
+    /// A file was written to that has a name the daemon heeds, as it was `known` there, by another that it does not heed, or that has gone
+    /// before it could look at that (`newNames`): nobody tells it.
+    package func hasUnheardWrite(newNames: SortedMap<FileIdentity, Path>, known: (Path) -> Stat?) -> Bool {
         inodes.keys.contains { key in
-            let links = inodes[key].links
-            guard inodes[key].kind == .file, links.count > 1 else { return false }
-            let stats = links.map { link in path(of: link.directory).flatMap { known($0.appending(link.name)) } }
+            guard inodes[key].kind == .file else { return false }
             let now = inodes[key].stat
-            return stats.contains(nil)
-                && stats.contains { $0.map { $0.size != now.size || $0.modified != now.modified } ?? false }
+            let paths = inodes[key].links.compactMap { link in
+                path(of: link.directory).map { $0.appending(link.name) }
+            }
+            let isUnheard =
+                paths.count > 1 && paths.contains { known($0) == nil }
+                || newNames[now.identity].map { !paths.contains($0) } ?? false
+            return isUnheard
+                && paths.contains { known($0).map { $0.size != now.size || $0.modified != now.modified } ?? false }
         }
     }
 

@@ -28,7 +28,8 @@ package struct Hands {
     /// `knowing` is what the writer believes to write over; nil if he has just looked.
     @discardableResult
     package func write(_ path: Path, _ bytes: [UInt8], knowing: Value? = nil) -> DiskError? {
-        rewrite(names(path), knowing: knowing) { disk, now in disk.writeFile(path, bytes, now: now) }
+        noteWriting(by: path)
+        return rewrite(names(path), knowing: knowing) { disk, now in disk.writeFile(path, bytes, now: now) }
     }
 
     @discardableResult
@@ -184,6 +185,7 @@ package struct Hands {
 
     package func open(_ path: Path, create: Bool, truncate: Bool) -> OpenFile? {
         var opened: VirtualDisk.Handle?
+        if truncate { noteWriting(by: path) }
         rewrite(names(path), isWrite: truncate) { disk, now in
             switch disk.open(path, create: create, truncate: truncate, now: now) {
             case .success(let handle):
@@ -395,7 +397,17 @@ extension Hands {
         let places = names.filter { !$0.isReserved }
         if places.isEmpty { return changeAside(file, at: names, body) }
         noteKeptNames(names)
+        if names.contains(file.path) { noteWriting(by: file.path) }
         return rewrite(names, body)
+    }
+
+    /// If the daemon knows nothing of this name of the file, and it goes before that has looked, nobody tells it of the others.
+    private func noteWriting(by path: Path) {
+        guard let file = world.machines[machine].disk.peekStat(path)?.identity,
+            world.machines[machine].disk.names(ofFileAt: path).count > 1,
+            world.machines[machine].store.rows[path]?.disk?.stat.identity != file
+        else { return }
+        world.machines[machine].writtenByNewName[file] = path
     }
 
     /// One of the names of a hard-linked file was moved aside: whatever is written through the others changes that, too. (Of what state
