@@ -64,12 +64,20 @@ package final class DocumentedOutcome: Invariant {
         let isLeft =
             leaves.contains { $0.after == found || $0.after == .special && found == .absent }
             || found == .directory && court.ledger.wasHome(path)
+            || leaves.contains { removed(found, $0, page) }
         if isLeft, owed.allSatisfy({ copies.contains($0.after) || isCovered($0.after) }) { return }
         // An equal value that somebody else removed may lose to what he put in its place.
         if leaves.contains(where: { $0.after == found && found.isContent }) { return }
         court.find(
             self, on: index,
             "\(path): there is \(found), none of what was left: \(owed.map { "\($0.after)" }.joined(separator: ", "))")
+    }
+
+    /// He removed his side of a conflict and changed mode or time of the other, which had come in its place, while the other node settled
+    /// it for his side: each holds on to what the other has let go of.
+    private func removed(_ value: Value, _ act: Ledger.Act, _ page: Ledger.Page) -> Bool {
+        act.after == .absent && act.before == value && value.isContent && page.left?.machine == act.machine
+            && page.actsWhenLeft > act.number
     }
 
     private func keeps(_ path: Path, _ machine: MachineSight) -> Bool {

@@ -81,6 +81,8 @@ package struct Ledger: Sendable {
         package var isEntangled = false
         /// Mode and time as the last person to touch the path left them, with who it was.
         package internal(set) var left: Left?
+        /// How many acts there had been by then.
+        package internal(set) var actsWhenLeft = 0
         /// When a person at each machine last wrote what stood there already, which is no act.
         package internal(set) var rewritten: [Int64] = [.min, .min]
         /// People on both machines changed mode or time.
@@ -213,6 +215,7 @@ package struct Ledger: Sendable {
     /// A person left the path with this mode and time, whatever he did to it.
     package mutating func left(_ path: Path, on machine: Int, mode: UInt16, modified: Timestamp) {
         pages[path, default: Page()].leave(Left(machine: machine, mode: mode, modified: modified))
+        pages.update(path) { $0.actsWhenLeft = $0.acts.count }
     }
 
     /// A person changed mode or time only, where the daemon had lost what it knew and had not looked since: what it finds is as old
