@@ -17,6 +17,16 @@ extension Database {
         return found
     }
 
+    /// Oldest first.
+    func latestRecords(limit: Int) throws(StoreError) -> [LogRecord] {
+        var found: [LogRecord] = []
+        try connection.each(.logLatest, [.limit(limit)]) { statement throws(StoreError) in
+            found.append(try Database.record(in: statement))
+            return true
+        }
+        return found.reversed()
+    }
+
     func record(at position: LogPosition) throws(StoreError) -> LogRecord? {
         try connection.first(.logAt, .bytes(position.key)) { statement throws(StoreError) in
             try Database.record(in: statement)

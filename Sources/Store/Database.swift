@@ -147,6 +147,7 @@ final class Database {
         case .chunkList(let content): .chunkList(try recentChunkList(of: content))
         case .chunkSources(let digests): .chunkSources(try chunkSources(of: digests))
         case .log(let after, let limit): .log(try records(after: after, limit: limit))
+        case .latestLog(let limit): .log(try latestRecords(limit: limit))
         case .logRecord(let position): .logRecord(try record(at: position))
         case .intents: .intents(try intents())
         case .versions(let path, let limit): .versions(try keptVersions(of: path, limit: limit))

@@ -14,7 +14,7 @@ enum SQL: Int, CaseIterable {
 
     case sums, putSums
 
-    case putLog, dropLog, logAfter, logAt
+    case putLog, dropLog, logAfter, logLatest, logAt
     case putIntent, dropIntent, intents
     case putVersion, dropVersion, version, versions, versionsOfPath, versionsKept
 
@@ -39,7 +39,7 @@ enum SQL: Int, CaseIterable {
         case .putRow, .changeRow, .changeMarkedRow, .dropRow: "write a row"
         case .sums: "read the sums"
         case .putSums: "write the sums"
-        case .logAfter, .logAt: "read the log"
+        case .logAfter, .logLatest, .logAt: "read the log"
         case .putLog, .dropLog: "write the log"
         case .intents: "read intents"
         case .putIntent, .dropIntent: "write an intent"
@@ -104,6 +104,7 @@ enum SQL: Int, CaseIterable {
         case .putLog: "INSERT OR REPLACE INTO log VALUES (?1, ?2)"
         case .dropLog: "DELETE FROM log WHERE position <= ?1"
         case .logAfter: "SELECT position, record FROM log WHERE position > ?1 ORDER BY position LIMIT ?2"
+        case .logLatest: "SELECT position, record FROM log ORDER BY position DESC LIMIT ?1"
         case .logAt: "SELECT position, record FROM log WHERE position = ?1"
 
         case .putSet: "INSERT OR REPLACE INTO change_set VALUES (?1, ?2, ?3)"

@@ -156,6 +156,8 @@ public enum StoreQuery: Hashable, Sendable {
     case chunkSources([Digest])
     /// Own log records after a position.
     case log(after: LogPosition, limit: Int)
+    /// The latest own log records, oldest first, of whichever processes. Answered by `.log`.
+    case latestLog(limit: Int)
     /// The own log record at a position.
     case logRecord(LogPosition)
     case intents

@@ -86,6 +86,7 @@ package struct VirtualStore: Sendable {
         case .chunkList(let content): .chunkList(chunkLists[content])
         case .chunkSources(let digests): .chunkSources(digests.compactMap(source))
         case .log(let after, let limit): .log(records(after: after, limit: limit))
+        case .latestLog(let limit): .log(log.map(\.value).suffix(limit))
         case .logRecord(let position): .logRecord(log[position])
         case .intents: .intents(Array(intents.values))
         case .versions(let path, let limit): .versions(keptVersions(of: path, limit: limit))

@@ -468,6 +468,7 @@ extension StoreQuery {
         case .chunkList(let content): "chunk list \(content.digest.hex(digits: 6))"
         case .chunkSources(let digests): "chunk sources \(digests.count)"
         case .log(let after, let limit): "log after \(after.summary) \(limit)"
+        case .latestLog(let limit): "latest log \(limit)"
         case .logRecord(let position): "record \(position.summary)"
         case .intents: "intents"
         case .versions(let path, let limit): "versions \(path?.description ?? "all") \(limit)"

@@ -56,7 +56,9 @@ extension Draws {
             .contents((0..<random.below(4)).map { _ in content().id }), .ignoreFiles, .conflictCopies(limit: limit()),
             .guarded(after: maybe { $0.path() }, limit: limit()),
             .summary(.root), .summary(path()), .chunkList(content().id), .chunkSources(digests),
-            .log(after: position(), limit: limit()), .log(after: .none, limit: .max), .logRecord(position()), .intents,
+            .log(after: position(), limit: limit()), .log(after: .none, limit: .max), .latestLog(limit: limit()),
+            .logRecord(position()),
+            .intents,
             .versions(path(), limit: limit()), .versions(nil, limit: limit()),
             .versionsKept(sinceMilliseconds: Int64(random.below(100)), limit: limit()), .prunable(limit: limit()),
         ]

@@ -42,6 +42,7 @@ extension SQL {
         case .ignoreFiles: step == "SCAN base USING INDEX base_ignore_file"
         case .conflictCopies: step == "SCAN base USING INDEX base_conflict_copy"
         case .unsettledFrom, .unsettledLast: step == "SCAN base USING INDEX base_unsettled"
+        case .logLatest: step == "SCAN log"
         case .versionsKept: step == "USE TEMP B-TREE FOR ORDER BY"
         default: false
         }

@@ -480,6 +480,7 @@ struct Shelf {
         case .chunkList: .chunkList(nil)
         case .chunkSources: .chunkSources([])
         case .log(let position, let limit): .log(Array(log.filter { $0.head.position > position }.prefix(limit)))
+        case .latestLog(let limit): .log(Array(log.suffix(limit)))
         case .logRecord(let position): .logRecord(log.first { $0.head.position == position })
         case .intents: .intents([])
         case .changeSets: .changeSets([])

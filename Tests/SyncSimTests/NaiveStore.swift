@@ -126,6 +126,8 @@ struct NaiveStore {
         case .log(let after, let limit):
             let later = log.filter { $0.head.position > after }.sorted { $0.head.position < $1.head.position }
             return .log(Array(later.prefix(limit)))
+        case .latestLog(let limit):
+            return .log(Array(log.sorted { $0.head.position < $1.head.position }.suffix(limit)))
         case .logRecord(let position): return .logRecord(log.first { $0.head.position == position })
         case .intents: return .intents(intents.sorted { $0.stage < $1.stage })
         case .versions(.some(let path), let limit):

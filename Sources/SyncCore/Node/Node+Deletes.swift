@@ -9,7 +9,7 @@ struct DeleteState: Sendable {
     var movedTo = SortedMap<Path, Path>()
     /// Files deleted in the last window: when, how many, and as many of them as can still turn out to have been renamed.
     var recent = Deque<Recent>()
-    /// What the last process deleted in its last window. A whole scan tells what went meanwhile: from then on it is recent.
+    /// What was deleted in the last window in which a process lived. A whole scan tells what went meanwhile: from then on it is recent.
     var recalled: [Path] = []
     /// One judgement at a time, from the first count to the last delete: another meanwhile would count the same twice, and delete
     /// in the place of the first what nobody has judged.
@@ -59,7 +59,7 @@ struct DeleteState: Sendable {
         let atMilliseconds: UInt64
         var count: Int
         var files: [GoneFile]
-        /// Of what the last process deleted only the paths are known.
+        /// Of what earlier processes deleted only the paths are known.
         var paths: [Path] = []
         /// All that could have gone with it has been looked at since: nothing waits for a look, or for a batch to end.
         var isWhole = false

@@ -135,9 +135,9 @@ extension Node {
             // cut writes no more. (Without one nobody asks: by a clock that was put forward the machine is younger.)
             let since = record.aliveMilliseconds - Int64(clamping: limits.lateWriterMilliseconds)
             let young = record.distrustSince == nil ? since : max(since, watch.bootMilliseconds)
-            let head = record.ownHead.position
-            let latest = LogPosition(epoch: head.epoch, seq: head.seq - min(head.seq, UInt64(limits.batchPathsMax)))
-            let log = head.seq == 0 ? [] : [StoreQuery.log(after: latest, limit: limits.batchPathsMax)]
+            // What went at one moment may have been told of by several processes, among other changes.
+            let deletes = max(limits.batchPathsMax, 4 * min(settings.deleteFuseFiles, limits.notedPathsMax))
+            let log = record.ownHead.position.seq == 0 ? [] : [StoreQuery.latestLog(limit: deletes)]
             return [
                 .intents, .summary(.root), .versionsKept(sinceMilliseconds: young, limit: limits.lateLooksMax),
             ] + log
