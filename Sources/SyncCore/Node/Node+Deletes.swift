@@ -320,7 +320,8 @@ extension Node {
         _ tally: DeleteTally, _ files: [GoneFile], next: Path?, _ answers: inout Answers,
         into effects: inout Effects
     ) {
-        let living = LivingFiles(answers.rows())
+        // (What is in a directory that cannot be read may have gone with the rest.)
+        let living = LivingFiles(answers.rows().filter { !isBelowOrIn($0.path, watch.unreadable) })
         deletes.forgive(living)
         var tally = tally
         // (What is held back is not told, so nothing is lost by it.)
