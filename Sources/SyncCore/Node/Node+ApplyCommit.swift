@@ -307,9 +307,10 @@ extension Node {
     }
 
     /// Its author may not have synced it, and now the kernel takes it for written. It still can be read.
-    func noteUnwritten(_ path: Path, rows: inout RowMap) {
+    mutating func noteUnwritten(_ path: Path, rows: inout RowMap) {
         guard rows[path]?.disk?.stat.kind == .file else { return }
         rows[path]?.disk?.isUnwritten = true
+        if let identity = rows[path]?.disk?.stat.identity { enqueue(.namesakes([identity])) }
     }
 
     /// Found by a look once the peer has told of something newer, what we have put there would be a person's.

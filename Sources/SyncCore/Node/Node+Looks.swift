@@ -166,6 +166,7 @@ extension Node {
         if stat.kind != .directory {
             noteRenamed(stat, to: row.path, namesakes)
             lookAtNamesakes(of: row.path, stat, namesakes)
+            noteUnwritten(stat, by: row, namesakes)
         }
         if let disk = row.disk, disk.isStill(stat) {
             records.forgetTouch(row.path)
@@ -178,7 +179,8 @@ extension Node {
             }
             guard stat.kind == .file, row.condition == .normal else { return }
             // The times may have reached the disk before the bytes did.
-            let isDoubted = isSuspect(row) || watch.heeded.contains(key: row.path)
+            let isDoubted =
+                isSuspect(row) || watch.heeded.contains(key: row.path) || watch.unwritten[row.path] == stat.identity
             if isDoubted || wasClosed && mayBeMapped(disk, stat) { watch.toHash[row.path] = true }
             return
         }
@@ -204,6 +206,14 @@ extension Node {
             // What goes into it may have waited for it.
             plan.madeProgress = true
         }
+    }
+
+    /// The sync of the file has failed by another name of it: what is not on the disk there is not here.
+    private mutating func noteUnwritten(_ stat: Stat, by row: Row, _ namesakes: Namesakes) {
+        guard row.disk?.isUnwritten(as: stat) != true, watch.unwritten.count < limits.notedPathsMax,
+            namesakes[stat.identity].contains(where: { $0.path != row.path && $0.disk?.isUnwritten == true })
+        else { return }
+        watch.unwritten[row.path] = stat.identity
     }
 
     /// Read now, it would be read twice. Waiting until times can tell costs less.
