@@ -243,10 +243,10 @@ extension Node {
             path: intent.path, entry: entry, stat: inStage, shown: shown, stage: intent.stage)
     }
 
-    /// The loser of a conflict, where it was to go on, or on its way there. (After a power cut only reading it tells whether it is whole.)
+    /// The loser of a conflict, where it was to go on, or on its way there.
     private func copy(of intent: Intent, _ loser: Stat?) -> RecoveryState.Copy? {
-        guard record.distrustSince == nil, case .conflictCopy(let path)? = intent.displaced, let loser,
-            let expected = intent.expected, loser.isSameContent(as: expected)
+        guard case .conflictCopy(let path)? = intent.displaced, let loser, let expected = intent.expected,
+            loser.isSameContent(as: expected)
         else { return nil }
         return RecoveryState.Copy(path: path, stat: loser)
     }
@@ -330,13 +330,13 @@ extension Node {
     }
 
     /// As at the end of a batch: left to a look, the copy would be a new file, and the loser would win the path once more when the
-    /// winner leaves it.
+    /// winner leaves it. (After a power cut only reading a young file tells whether it is whole. What a link says is.)
     private mutating func settleCopy(
         _ placed: RecoveryState.Placed, of old: Row, _ row: inout Row, _ rows: inout RowMap, in batch: inout Batch,
         into effects: inout Effects
     ) {
         guard let copy = placed.copy, let disk = old.disk, disk.stat.identity == copy.stat.identity,
-            rows[copy.path]?.disk == nil
+            rows[copy.path]?.disk == nil, copy.stat.kind == .symlink || !isSuspect(old)
         else { return }
         let before = rows[copy.path]
         keep(.conflictCopy(copy.path), old: disk, stat: copy.stat, rows: &rows, in: &batch, into: &effects)
