@@ -23,6 +23,7 @@ enum Transaction: Sendable {
     case relocateLocally(LocalMove)
     case loadRules
     case reconsiderIgnored(Digest, after: Path?)
+    case lookAtIgnored(after: Path?)
 
     // Deletes
     case judge([Path])

@@ -49,7 +49,7 @@ extension Node {
             return [.rows([move.from, move.to]), .summary(move.from), .summary(move.to)]
         case .loadRules:
             return [.ignoreFiles, .conflictCopies(limit: 1_000)]
-        case .reconsiderIgnored(_, let after):
+        case .reconsiderIgnored(_, let after), .lookAtIgnored(let after):
             return [.below(.root, after: after, limit: limits.batchPathsMax)]
         case .judge(let paths), .deleteJudged(let paths, _):
             return [.rows(paths)]
@@ -190,6 +190,7 @@ extension Node {
         case .relocateLocally(let move): relocateLocally(move, &answers, into: &effects)
         case .loadRules: loadRules(&answers, into: &effects)
         case .reconsiderIgnored(let rules, _): reconsiderIgnored(rules, &answers, into: &effects)
+        case .lookAtIgnored: lookAtIgnored(&answers)
         case .judge(let paths): judge(paths, &answers, into: &effects)
         case .findRenamed(let tally, let files, let next):
             findRenamed(tally, files, next: next, &answers, into: &effects)

@@ -87,7 +87,10 @@ extension Node {
             // It may have gone since, and before there was a row of it.
             if bytes != nil { look(at: path) }
         }
-        if areAll { watch.rulesAreLoaded = true }
+        if areAll {
+            watch.rulesAreLoaded = true
+            if record.distrustSince != nil, !watch.rules.isEmpty { enqueue(.lookAtIgnored(after: nil)) }
+        }
         let rules = watch.rules.digest
         guard watch.rulesAreLoaded, rules != record.rulesConsidered else { return }
         record.rulesConsidered = nil
@@ -135,6 +138,14 @@ extension Node {
             record.rulesConsidered = rules
         }
         store(&batch, into: &effects)
+    }
+
+    /// After a power cut: what is young and was left out before it is in no scan, and what the cut took of it shows in this process only, before
+    /// anybody does something there (`WatchState.lostIgnored`).
+    mutating func lookAtIgnored(_ answers: inout Answers) {
+        let rows = answers.rows()
+        for row in rows where row.condition == .ignored && isSuspect(row) { look(at: row.path) }
+        if rows.count == limits.batchPathsMax, let last = rows.last { enqueue(.lookAtIgnored(after: last.path)) }
     }
 
     /// Which rule leaves a path out, as far as they are read by now.
