@@ -429,6 +429,11 @@ extension Node {
                 isDamaged = true
                 row.heads = [own]
             }
+            // Or the peer had only touched what had been applied here: the same bytes are to come back.
+            let wanted = resolution(of: row)
+            if old.condition == .damaged, old.reflected.covers(wanted.origins.content), !wanted.entry.isAbsent {
+                isDamaged = true
+            }
             guard !old.needsApply || isDamaged else {
                 // The peer took back what never got here: what the folder shows is what there is. A path that never was
                 // here is not known any more: nobody deleted it, and the peer tells of it again if it still has it.
