@@ -114,18 +114,29 @@ extension Node {
     /// The store forgets how a content is cut some time after the file has changed. A copy that is to go back to its place is read for that.
     /// False if it is too large.
     mutating func readKept(_ version: KeptVersion, for wanted: WantedContent, into effects: inout Effects) -> Bool {
-        guard version.stat.size <= Node.keptBytesMax else { return false }
-        let request = ReadRequest(
-            place: version.place, expected: nil, offset: 0, length: Int(clamping: version.stat.size))
-        effects.add(.read(newJob(.readingKept(wanted, version.id)), [request]))
+        readHere(version.place, version.stat.size, for: wanted, version: version.id, into: &effects)
+    }
+
+    /// So is a file that the rules leave out here, if both nodes would wait for each other for what it holds.
+    mutating func readLeftOut(_ row: Row, for wanted: WantedContent, into effects: inout Effects) -> Bool {
+        guard let stat = row.disk?.stat else { return false }
+        return readHere(.tree(row.path), stat.size, for: wanted, version: nil, into: &effects)
+    }
+
+    private mutating func readHere(
+        _ place: Place, _ size: UInt64, for wanted: WantedContent, version: VersionID?, into effects: inout Effects
+    ) -> Bool {
+        guard size <= Node.keptBytesMax else { return false }
+        let request = ReadRequest(place: place, expected: nil, offset: 0, length: Int(clamping: size))
+        effects.add(.read(newJob(.readingKept(wanted, version)), [request]))
         return true
     }
 
     mutating func finishReadingKept(
-        _ wanted: WantedContent, _ version: VersionID, _ outcomes: [ReadOutcome], into effects: inout Effects
+        _ wanted: WantedContent, _ version: VersionID?, _ outcomes: [ReadOutcome], into effects: inout Effects
     ) {
         // A record that leads nowhere must not have anybody wait for what it tells of.
-        if case .failed(.notFound)? = outcomes.first { enqueue(.dropVersions([version])) }
+        if let version, case .failed(.notFound)? = outcomes.first { enqueue(.dropVersions([version])) }
         guard var task = plan.tasks[wanted.path], task.content == wanted.content, task.state == .locating else {
             return
         }

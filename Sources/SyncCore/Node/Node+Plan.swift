@@ -113,6 +113,8 @@ struct WantedContent: Hashable, Sendable {
     let content: ContentID
     /// It may be among the versions of its path: a private copy of a guarded file, or the peer has said that it has it no more.
     let mayBeKept: Bool
+    /// The peer has said that it cannot give it now; it may be here, in a file that the rules leave out.
+    let mayBeLeftOut: Bool
 }
 
 extension Node {
@@ -409,7 +411,10 @@ extension Node {
             task.base = row.heldFile
             task.state = .locating
             let mayBeKept = hasHeader(row.path) || row.waiting?.reason == .contentUnavailable
-            plan.toLocate.append(WantedContent(path: row.path, content: id, mayBeKept: mayBeKept))
+            plan.toLocate.append(
+                WantedContent(
+                    path: row.path, content: id, mayBeKept: mayBeKept,
+                    mayBeLeftOut: row.waiting?.reason == .contentChanging))
         case (.place, .symlink), (.replace, .symlink), (.replaceDirectory, .symlink), (.replaceByDirectory, _):
             task.state = .fetching
             plan.tasks[row.path] = task
@@ -447,9 +452,11 @@ extension Node {
             if takeLeft(for: task, into: &effects) { continue }
             let kept = versions[index].first { $0.contentID == content }
             if holder == nil, lists[index] == nil, let kept, readKept(kept, for: item, into: &effects) { continue }
+            let leftOut = item.mayBeLeftOut && holder == nil ? holders[content].first { $0.condition == .ignored } : nil
+            if lists[index] == nil, let leftOut, readLeftOut(leftOut, for: item, into: &effects) { continue }
             task.state = .fetching
             plan.tasks[path] = task
-            let place = holder.map { Place.tree($0.path) } ?? kept?.place
+            let place = (holder ?? leftOut).map { Place.tree($0.path) } ?? kept?.place
             let source = place.flatMap { place in lists[index].map { (place, $0) } }
             begin(
                 content, for: task,

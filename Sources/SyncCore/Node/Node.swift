@@ -149,7 +149,7 @@ public struct Node: Sendable {
         case keepingNewer(KeptVersion, past: [VersionID], StageName)
         case stagingRecords([Shelving])
         case placingRecords([Shelving])
-        case readingKept(WantedContent, VersionID)
+        case readingKept(WantedContent, VersionID?)
         case readingSpare
         case placingNewer(KeptVersion, past: [VersionID], StageName)
         case stageList
