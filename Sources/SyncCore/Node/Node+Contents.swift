@@ -89,7 +89,7 @@ extension Node {
             row.condition == .missing && stat.kind != .directory && row.disk?.stat.identity != stat.identity
         if let disk = row.disk, disk.entry == entry, !isMadeAnew {
             // (As it was known before the cut: what is seen of it now may be half of a rename.)
-            if disk.stat.changed != stat.changed { noteStray(disk.stat, disk.entry.content, row.path) }
+            if disk.stat.changed != stat.changed { noteStray(of: row) }
             let hasFailed = watch.unwritten.removeValue(forKey: row.path) == stat.identity
             row.disk?.isUnwritten = hasFailed || disk.isUnwritten(as: stat)
             row.disk?.stat = stat

@@ -172,15 +172,16 @@ extension Node {
     /// was, but a person put it here.
     func isRenamed(_ entry: Entry, _ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
         let isPutHere = isPutHere(stat, row)
+        let isAnother = row.disk?.stat.identity != stat.identity
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content,
-            isPutHere || isHandled(stray.path)
+            isPutHere || isHandled(stray.path) || isAnother && stray.isPlaced
         {
             return true
         }
         return namesakes[stat.identity].contains { other in
             guard other.path != row.path, other.condition != .damaged, other.disk?.entry.content == entry.content
             else { return false }
-            return isPutHere || isHandled(other.path)
+            return isPutHere || isHandled(other.path) || isAnother && other.disk?.isPlaced == true
         }
     }
 
@@ -277,18 +278,26 @@ extension Node {
         return sequence(first: path, next: \.parent).contains { watch.arrived.contains(key: $0) }
     }
 
-    mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path) {
+    mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path, isPlaced: Bool = false) {
         guard record.distrustSince != nil, watch.strays.count < limits.notedPathsMax,
             watch.strays[stat.identity]?.path != path
         else { return }
         watch.strays[stat.identity] = WatchState.Stray(
-            path: path, content: content, changed: stat.changed, modified: stat.modified)
+            path: path, content: content, changed: stat.changed, modified: stat.modified, isPlaced: isPlaced)
     }
 
     /// What is known there. (Of what a cut has left the content that it had.)
     mutating func noteStray(of row: Row) {
         guard let disk = row.disk else { return }
         let content = row.condition == .damaged ? resolution(of: row).entry.content : disk.entry.content
-        noteStray(disk.stat, content, row.path)
+        noteStray(disk.stat, content, row.path, isPlaced: disk.isPlaced)
+    }
+}
+
+extension Row.DiskState {
+    /// A file that we have put there for the peer, and its name was synced before that was on record: no cut takes it from there. (Where the clock
+    /// stands still, or stamps are coarse, its change time does not say that a person has moved it since.)
+    fileprivate var isPlaced: Bool {
+        stat.kind == .file && [origins.content, origins.mode, origins.time].allSatisfy { $0.author == .peer }
     }
 }

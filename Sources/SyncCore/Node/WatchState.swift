@@ -34,6 +34,8 @@ struct WatchState: Sendable {
         /// The change time it was known with.
         let changed: Timestamp
         let modified: Timestamp
+        /// We had put it where it was known, for good.
+        let isPlaced: Bool
     }
 
     /// After a power cut: names that notices told of as given to something that had another.
