@@ -100,6 +100,7 @@ extension Node {
         }
         if isDamage(row, found: entry, stat, namesakes), !isRenamed(entry, stat, to: row, namesakes) {
             if row.condition != .damaged { row.waiting = nil }
+            if row.path.name?.bytes == IgnoreRules.fileName { watch.rulesAreRemains = true }
             if let content = contentOfRemains(stat, at: row, namesakes), content != row.disk?.entry.content {
                 let whole = Entry(content: content, mode: entry.mode, modified: entry.modified)
                 revise(&row, to: whole, stat: stat, in: &batch)

@@ -156,6 +156,7 @@ extension Node {
         _ stat: Stat, at row: inout Row, wasClosed: Bool, namesakes: Namesakes, in batch: inout Batch
     ) {
         if row.condition == .ignored { heed(&row) }
+        if !watch.leftOut.isEmpty { watch.leftOut[row.path] = nil }
         if !watch.strangers.isEmpty { recognise(stat, at: &row) }
         // What has come back with it nobody tells.
         if watch.goneMeanwhile.removeValue(forKey: row.path) != nil, stat.kind == .directory { rescan(row.path) }
@@ -368,7 +369,8 @@ extension Node {
             return false
         }
         let isLost = watch.lostIgnored.removeValue(forKey: row.path) != nil
-        if isLost || isSuspect(row) && !isHandled(row.path) {
+        let wasLeftOut = watch.leftOut.removeValue(forKey: row.path) != nil && watch.rulesAreRemains
+        if isLost || (wasLeftOut || isSuspect(row)) && !isHandled(row.path) {
             noteStray(of: row)
             row.disk = nil
             row.condition = .damaged
@@ -391,6 +393,7 @@ extension Node {
     private mutating func noteLost(_ row: Row, _ found: Stat?) {
         if found != nil {
             watch.lostIgnored[row.path] = nil
+            watch.leftOut[row.path] = nil
         } else if isSuspect(row), !isHandled(row.path), watch.lostIgnored.count < limits.notedPathsMax {
             watch.lostIgnored[row.path] = true
         }

@@ -124,6 +124,7 @@ extension Node {
             }
             var row = old
             if isIgnored(row) {
+                noteLeftOut(row)
                 ignore(&row)
                 cancel(row.path)
             } else if row.condition == .ignored {
@@ -154,6 +155,11 @@ extension Node {
     }
 
     // MARK: Rows that the rules cover
+
+    private mutating func noteLeftOut(_ row: Row) {
+        guard row.condition == .normal, isSuspect(row), watch.leftOut.count < limits.notedPathsMax else { return }
+        watch.leftOut[row.path] = true
+    }
 
     /// The rules leave out what is known of the path; a rule may speak of directories only.
     func isIgnored(_ row: Row) -> Bool {

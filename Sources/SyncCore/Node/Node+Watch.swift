@@ -116,6 +116,7 @@ extension Node {
 
     /// Notices were lost.
     mutating func rescanAfterLoss() {
+        watch.leftOut.removeAll()
         lookAtUnstored(below: .root)
         watch.isInspectionLost = watch.isInspecting
         lookAtRules()

@@ -65,6 +65,10 @@ struct WatchState: Sendable {
     /// After a power cut: what the rules leave out and was not there when it was looked at, before anybody was seen at work there. Who does
     /// something there later has not taken it away.
     var lostIgnored = SortedMap<Path, Bool>()
+    /// After a power cut: what was known, and rules that were read since leave out, until it has been looked at. If they are what the cut has left
+    /// (`rulesAreRemains`), who is not seen at work there until they let go of it has not taken away what is missing then.
+    var leftOut = SortedMap<Path, Bool>()
+    var rulesAreRemains = false
     /// Paths to look at, in path order.
     var toInspect = SortedMap<Path, Bool>()
     /// The path looked at last: the next are those behind it, then from the beginning, so that paths which come again and
