@@ -63,6 +63,9 @@ package enum Simulation {
         world.add(FormatJudge(life))
     }
 
+    /// A rare state that may not become a frequent one.
+    package static let countedAsDamage = "ledger: what was written before a power cut counted as damage"
+
     /// The rare states that agents, checkers and the world itself may reach: what a long run must have hit.
     package static func knownRareStates() -> [String] {
         var names = World.rareStates

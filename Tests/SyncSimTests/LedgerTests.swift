@@ -587,6 +587,22 @@ struct LedgerTests {
         #expect(holding("d/a=1 d/\(copy)=2").holds(.text("2"), near: at("d/a")))
     }
 
+    @Test("What was on the disk before a power cut may count as damage, what was made since may not") func damage() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0, time: 1)
+        ledger.wrote("2", at: "b", on: 0, time: 1)
+        ledger.strikes[0] = 2
+        ledger.removed("2", at: "b", on: 0, time: 3)
+        ledger.wrote("2", over: "1", at: "a", on: 0, time: 3)
+        ledger.wrote("3", at: "c", on: 0, time: 3)
+        #expect(!ledger.tookForDamage(.text("3"), at: at("c"), on: 0), "written since")
+        #expect(!ledger.tookForDamage(.text("2"), at: at("a"), on: 1), "the other machine has lost no power")
+        #expect(!ledger.tookForDamage(.text("1"), at: at("a"), on: 0), "not owed any more")
+        #expect(owed(ledger) == ["a 2 atPath", "c 3 atPath"])
+        #expect(ledger.tookForDamage(.text("2"), at: at("a"), on: 0), "moved here since, written before")
+        #expect(owed(ledger) == ["a 2 kept", "c 3 atPath"])
+    }
+
     @Test("What somebody wrote is no remains as long as it is asked for at its path, whoever replaced it")
     func remains() {
         var ledger = Ledger()

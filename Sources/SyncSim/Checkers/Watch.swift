@@ -31,6 +31,7 @@ package final class Watch: Checker {
         "ledger: a daemon's directory move took an unseen file along",
         "ledger: a conflict copy was made",
         "ledger: a value was excused after a power cut",
+        Simulation.countedAsDamage,
         "ledger: a version was put back by a person",
         "ledger: a file was set aside by a person",
     ]
@@ -350,9 +351,18 @@ package final class Watch: Checker {
             value: { world.machines[machine].disk.value(at: $0) })
         judge(world) { $0.see(act, &$1) }
         for operation in batch.operations {
+            if case .putVersion(let kept) = operation { noteDamage(kept, machine, world) }
             guard case .relocate(let move) = operation else { continue }
             if move.origin.author == .own { carry(move, machine, world) }
             carryRemovals(move, machine, world)
+        }
+    }
+
+    private func noteDamage(_ kept: KeptVersion, _ machine: Int, _ world: World) {
+        guard kept.isQuarantined, kept.reason == .itemQuarantined, world.ledger.strikes[machine] > 0 else { return }
+        let value = world.machines[machine].disk.value(at: kept.place)
+        if world.ledger.tookForDamage(value, at: kept.path, on: machine) {
+            world.rare.hit(Simulation.countedAsDamage)
         }
     }
 

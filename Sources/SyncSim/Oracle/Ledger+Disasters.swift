@@ -339,6 +339,19 @@ extension Ledger {
         }
     }
 
+    /// The daemon takes for damage by a power cut what somebody had on the disk before that cut, tells of it and keeps it. It may: where it had not
+    /// read it by then, it is the cut that has it to answer for. What was made since must be known for what it is. True if it was owed.
+    package mutating func tookForDamage(_ value: Value, at path: Path, on machine: Int) -> Bool {
+        let strike = strikes[machine]
+        guard let page = pages[path], page.acts.contains(where: { $0.after == value && page.isOwed($0) }),
+            pages.contains(where: { entry in
+                entry.value.acts.contains { $0.after == value && $0.machine == machine && $0.time <= strike }
+            })
+        else { return false }
+        backdated(path, holding: value)
+        return true
+    }
+
     /// After a power cut somebody has moved a directory, and the process that had seen it ended before it had read what is in it (`looksOld`:
     /// the rows know another file there, the file is older than the boot, and the rows know the directory, or the file nowhere any more). For all
     /// that can be seen the cut has given that back: it may be set aside, but not thrown away.
