@@ -595,11 +595,15 @@ struct LedgerTests {
         ledger.removed("2", at: "b", on: 0, time: 3)
         ledger.wrote("2", over: "1", at: "a", on: 0, time: 3)
         ledger.wrote("3", at: "c", on: 0, time: 3)
-        #expect(!ledger.tookForDamage(.text("3"), at: at("c"), on: 0), "written since")
-        #expect(!ledger.tookForDamage(.text("2"), at: at("a"), on: 1), "the other machine has lost no power")
-        #expect(!ledger.tookForDamage(.text("1"), at: at("a"), on: 0), "not owed any more")
+        let (since, elsewhere) = (
+            ledger.tookForDamage(.text("3"), at: at("c"), on: 0), ledger.tookForDamage(.text("2"), at: at("a"), on: 1)
+        )
+        #expect(!since && !elsewhere, "written since; the other machine has lost no power")
+        let isReplaced = ledger.tookForDamage(.text("1"), at: at("a"), on: 0)
+        #expect(!isReplaced, "not owed any more")
         #expect(owed(ledger) == ["a 2 atPath", "c 3 atPath"])
-        #expect(ledger.tookForDamage(.text("2"), at: at("a"), on: 0), "moved here since, written before")
+        let isMoved = ledger.tookForDamage(.text("2"), at: at("a"), on: 0)
+        #expect(isMoved, "moved here since, written before")
         #expect(owed(ledger) == ["a 2 kept", "c 3 atPath"])
     }
 
