@@ -123,9 +123,9 @@ struct Tally {
     var isClean: Bool { failures.isEmpty && !hasTooMuchDamage }
 
     /// Now and then nothing tells a person's work from what a power cut has left, and the judge lets it pass; a daemon that sets much aside so
-    /// does not look.
+    /// does not look. (Of few worlds, or of those that are known for it, it says nothing.)
     private var hasTooMuchDamage: Bool {
-        UInt64(rare[Simulation.countedAsDamage]) > 2 + (passed + UInt64(failures.count)) / 1_000
+        total >= 1_000 && UInt64(rare[Simulation.countedAsDamage]) > 2 + total / 1_000
     }
 
     /// By seed, as `--traces` prints them.
