@@ -58,7 +58,7 @@ extension Node {
                     absent.append(row.path)
                     if old?.condition != .missing {
                         noteMissed(row.path, besides: looked)
-                        lookAtRules(below: row.path)
+                        if row.disk?.entry.content.isDirectory == true { lookAtRules(below: row.path) }
                     }
                 } else if source != .scan, row.disk == nil, row.condition == .normal,
                     old?.disk?.entry.content.isDirectory == true
