@@ -117,6 +117,25 @@ extension CheckerTests {
             sight.machines[1].store.put(row)
             EqualReplicas().see(sight, &court)
         },
+        Trial(EqualReplicas.self, "one node has forgotten what the author had seen", says: "the revisions of a differ")
+        {
+            isBad, court in
+            var sight = Sight(both: "a=1")
+            if isBad, var row = sight.machines[0].store.rows[at("a")] {
+                row.heads[0].seen[.peer] = row.heads[0].origin.position
+                sight.machines[0].store.put(row)
+            }
+            EqualReplicas().see(sight, &court)
+        },
+        Trial(EqualReplicas.self, "one node has the mode from elsewhere", says: "the revisions of a differ") {
+            isBad, court in
+            var sight = Sight(both: "a=1")
+            if isBad, var row = sight.machines[0].store.rows[at("a")] {
+                row.heads[0].origins.mode = row.heads[0].origin.flipped
+                sight.machines[0].store.put(row)
+            }
+            EqualReplicas().see(sight, &court)
+        },
     ]
 
     private static let onePlace: [Trial] = [

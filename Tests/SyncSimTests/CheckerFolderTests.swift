@@ -269,6 +269,9 @@ extension CheckerTests {
         Trial(OrderIndependence.self, "slower disks left a file over", says: "b ends as nothing") { isBad, court in
             OrderIndependence().compare(Sight(both: "a=1"), with: Sight("a=1", isBad ? "a=1 b=1" : "a=1"), &court)
         },
+        Trial(OrderIndependence.self, "slower disks let another mode win", says: "a ends with mode") { isBad, court in
+            OrderIndependence().compare(Sight(both: "a=1"), with: executable(isBad), &court)
+        },
     ]
 
     private static let symmetry: [Trial] = [
@@ -285,6 +288,9 @@ extension CheckerTests {
             Symmetry().compare(
                 Sight(both: "\(copy)=1"), with: Sight(both: "\(mirrored)=1"),
                 renaming: { $0 == at(mirrored) && !isBad ? at(copy) : $0 }, &court)
+        },
+        Trial(Symmetry.self, "the machine's number decided whose mode won", says: "a has mode") { isBad, court in
+            Symmetry().compare(Sight(both: "a=1"), with: executable(isBad), renaming: { $0 }, &court)
         },
     ]
 
@@ -305,6 +311,16 @@ extension CheckerTests {
             court.ledger.wrote("1", at: "a", on: 0)
             court.ledger.wrote("2", at: "a", on: 1)
             EveryLoserKept().see(removal(of: "1", at: copy, isHeld: !isBad), &court)
+        },
+        Trial(EveryLoserKept.self, "the daemon puts something else in place of a copy", says: "went away") {
+            isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            court.ledger.wrote("2", at: "a", on: 1)
+            let touched = DiskAct.Touched(
+                place: .tree(at(copy)), before: .text("1"), after: .text(isBad ? "2" : "1"))
+            let act = DiskAct(
+                machine: 0, operation: .exchange(.stage(.first), .tree(at(copy))), touched: [touched], store: .fresh(0))
+            EveryLoserKept().see(act, &court)
         },
         Trial(EveryLoserKept.self, "a copy goes elsewhere, and not back", says: "went away") { isBad, court in
             court.ledger.wrote("1", at: "a", on: 0)
@@ -333,4 +349,11 @@ extension CheckerTests {
     }
 
     private static func long(_ letter: String, _ count: Int) -> String { String(repeating: letter, count: count) }
+}
+
+/// One file in both folders, which may be executed in the second if `isSo`.
+private func executable(_ isSo: Bool) -> Sight {
+    var sight = Sight(both: "a=1")
+    sight.machines[1].tree[at("a")] = .file("1", at: "a", mode: isSo ? 0o755 : 0o644)
+    return sight
 }

@@ -138,6 +138,14 @@ extension CheckerTests {
             if !isBad { court.ledger.removed("1", at: "a", on: 0) }
             DeletesHaveCauses().see(storing(0, appending(log)), &court)
         },
+        Trial(DeletesHaveCauses.self, "a file was removed on the other machine only", says: "that a was deleted") {
+            isBad, court in
+            var log = SmallLog(0)
+            log.put(nil, at: "a")
+            court.ledger.wrote("1", at: "a", on: 1)
+            court.ledger.removed("1", at: "a", on: isBad ? 1 : 0)
+            DeletesHaveCauses().see(storing(0, appending(log)), &court)
+        },
         Trial(DeletesHaveCauses.self, "the log moves a directory that nobody moved", says: "that d was deleted") {
             isBad, court in
             var log = SmallLog(0)
@@ -179,6 +187,13 @@ extension CheckerTests {
             let record = VirtualStore.fresh(0).node { $0.clock = .seconds(isBad ? 8 : 9) }
             ClockAboveAll().see(storing(0, [.putRow(row), .putNode(record)]), &court)
         },
+        Trial(ClockAboveAll.self, "a row is stored, and not that the clock has gone on", says: "the stored clock") {
+            isBad, court in
+            let row = Row.file("1", at: "a", by: .peer, seq: 9)
+            var store = VirtualStore.fresh(0)
+            store.perform(StoreBatch([.putNode(store.node { $0.clock = .seconds(isBad ? 8 : 9) })]))
+            ClockAboveAll().see(storing(0, [.putRow(row)], over: store), &court)
+        },
         Trial(ClockAboveAll.self, "a restarted node's clock is behind its store", says: "the stored clock stands at") {
             isBad, court in
             let checker = ClockAboveAll()
@@ -193,9 +208,10 @@ extension CheckerTests {
 
 // MARK: What the trials show
 
-private func storing(_ machine: Int, _ operations: [StoreOperation]) -> StoreAct {
+private func storing(_ machine: Int, _ operations: [StoreOperation], over store: VirtualStore? = nil) -> StoreAct {
     StoreAct(
-        machine: machine, batch: StoreBatch(operations), store: .fresh(machine), peerStore: .fresh(1 - machine))
+        machine: machine, batch: StoreBatch(operations), store: store ?? .fresh(machine), peerStore: .fresh(1 - machine)
+    )
 }
 
 /// A whole log in one batch, with the node's record that belongs to it.
@@ -223,6 +239,7 @@ private func writing(_ text: String, over old: String, seconds: UInt64, hasSeenI
     var store = VirtualStore.fresh(0)
     let row = Row.file(old, at: "a", by: .peer, seq: 5)
     store.put(row)
+    store.perform(StoreBatch([.putNode(store.node { $0.clock = .seconds(9) })]))
     let revision = Revision(
         Seen.file(text, at: "a").entry, seq: 1, seen: hasSeenIt ? row.version : .none, seconds: seconds)
     let record = LogRecord(

@@ -120,6 +120,19 @@ extension CheckerTests {
             if !isBad { sight.machines[1].ignores = { $0 == at("a") } }
             EqualAlerts().see(sight, &court)
         },
+        Trial(EqualAlerts.self, "a conflict copy lies there untold", says: "nobody is told of the conflict copy") {
+            isBad, court in
+            let copy = "a.conflict-beta-20250615-150649-5cc08c"
+            var sight = alerted(isBad ? .pathSpecial : .conflictFile, about: copy, onBoth: true)
+            for machine in sight.machines.indices {
+                sight.machines[machine].tree[at(copy)] = sight.machines[machine].tree[at("a")]
+            }
+            EqualAlerts().see(sight, &court)
+        },
+        Trial(EqualAlerts.self, "a conflict is told of whose copy has gone", says: "is told of that is not there") {
+            isBad, court in
+            EqualAlerts().see(alerted(.conflictFile, about: isBad ? "b" : "a", onBoth: true), &court)
+        },
     ]
 }
 
@@ -178,9 +191,9 @@ private func alert(_ code: MessageCode, _ place: String) -> Alert {
 }
 
 /// Equal folders; the first node, or both, have an alert about `a`.
-private func alerted(_ code: MessageCode, onBoth: Bool = false) -> Sight {
+private func alerted(_ code: MessageCode, about path: String = "a", onBoth: Bool = false) -> Sight {
     var sight = Sight(both: "a=1")
-    let alert = alert(code, "a")
+    let alert = alert(code, path)
     for index in 0..<(onBoth ? 2 : 1) { sight.machines[index].alerts[alert.key] = alert }
     return sight
 }

@@ -15,6 +15,10 @@ package final class OrderIndependence: Invariant {
                     self, on: machine,
                     "\(path) ends as \(seen.value) or as \(right[path]?.value ?? .absent), by timing alone")
             }
+            for (path, seen) in left {
+                guard let mode = right[path]?.entry.mode, mode != seen.entry.mode else { continue }
+                court.find(self, on: machine, "\(path) ends with mode \(seen.entry.mode) or \(mode), by timing alone")
+            }
             for (path, seen) in right where left[path] == nil {
                 court.find(self, on: machine, "\(path) ends as nothing or as \(seen.value), by timing alone")
             }

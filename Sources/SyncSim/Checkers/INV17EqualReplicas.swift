@@ -32,10 +32,13 @@ package final class EqualReplicas: Invariant {
         let isEqual =
             one.heads.count == theirs.count
             && one.heads.allSatisfy { head in
-                theirs.contains { $0.origin.isSameEntry(as: head.origin) && $0.entry.agrees(with: head.entry) }
+                theirs.contains {
+                    $0.origin.isSameEntry(as: head.origin) && $0.entry.agrees(with: head.entry)
+                        && $0.seen == head.seen && $0.origins == head.origins
+                }
             }
         if !isEqual {
-            court.find(self, "the revisions of \(path) differ: \(one.heads.map(\.entry)) and \(theirs.map(\.entry))")
+            court.find(self, "the revisions of \(path) differ: \(one.heads) and \(theirs)")
         }
     }
 }

@@ -12,13 +12,19 @@ package final class Symmetry: Invariant {
     package func compare(_ sight: Sight, with mirror: Sight, renaming: (Path) -> Path, _ court: inout Court) {
         for machine in sight.machines.indices {
             let other = mirror.machines[1 - machine].tree
-            var expected: SortedMap<Path, Value> = [:]
-            for (path, seen) in other { expected[renaming(path)] = seen.value }
-            for (path, seen) in sight.machines[machine].tree where expected[path] != seen.value {
-                court.find(self, on: machine, "\(path) is \(seen.value), in the mirror \(expected[path] ?? .absent)")
+            var expected: SortedMap<Path, Seen> = [:]
+            for (path, seen) in other { expected[renaming(path)] = seen }
+            for (path, seen) in sight.machines[machine].tree {
+                let mirrored = expected[path]
+                if mirrored?.value != seen.value {
+                    court.find(
+                        self, on: machine, "\(path) is \(seen.value), in the mirror \(mirrored?.value ?? .absent)")
+                } else if let mode = mirrored?.entry.mode, mode != seen.entry.mode {
+                    court.find(self, on: machine, "\(path) has mode \(seen.entry.mode), in the mirror \(mode)")
+                }
             }
-            for (path, value) in expected where sight.machines[machine].tree[path] == nil {
-                court.find(self, on: machine, "\(path) is nothing, in the mirror \(value)")
+            for (path, seen) in expected where sight.machines[machine].tree[path] == nil {
+                court.find(self, on: machine, "\(path) is nothing, in the mirror \(seen.value)")
             }
         }
     }

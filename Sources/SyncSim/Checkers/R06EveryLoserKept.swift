@@ -12,7 +12,7 @@ package final class EveryLoserKept: Invariant {
 
     package func see(_ act: DiskAct, _ court: inout Court) {
         guard act.error == nil else { return }
-        for change in act.treeChanges where change.before.isContent && !change.after.isContent {
+        for change in act.treeChanges where change.before.isContent {
             guard ConflictFamily.base(of: change.path) != nil else { continue }
             let page = court.ledger.pages[change.path]
             // Somebody did something with this copy, or took back what lost.

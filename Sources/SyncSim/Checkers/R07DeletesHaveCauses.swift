@@ -13,14 +13,15 @@ package final class DeletesHaveCauses: Invariant {
             guard case .appendLog(let record) = operation else { continue }
             switch record.change {
             case .put(let path, let revision):
-                if revision.entry.isAbsent { judge(path, on: act.machine, &court) }
+                if revision.entry.isAbsent { judge(path, act, &court) }
             case .relocate(let relocation):
-                judge(relocation.from, on: act.machine, &court)
+                judge(relocation.from, act, &court)
             }
         }
     }
 
-    private func judge(_ path: Path, on machine: Int, _ court: inout Court) {
+    private func judge(_ path: Path, _ act: StoreAct, _ court: inout Court) {
+        let machine = act.machine
         // Where nobody ever had anything nobody can lose it.
         guard let page = court.ledger.pages[path], !page.acts.isEmpty else { return }
         // A power cut took it and nobody has it any more: to write that down is all that is left. (What somebody at the other machine has put
@@ -35,7 +36,14 @@ package final class DeletesHaveCauses: Invariant {
         // It went on under another name, with the directory that a daemon had to give one.
         if page.isCarriedAway || page.wentWithDirectory { return }
         if page.wasAwayForAMoment { return }
-        if page.cameRemoved || page.acts.contains(where: \.isRemoval) { return }
+        if page.cameRemoved || page.acts.contains(where: { $0.isRemoval && $0.machine == machine }) { return }
+        // What a person removed at the other machine is told on by who had heard of it, when that machine has lost its state; also if
+        // something new was to come to the path that is not there yet.
+        let isHeard =
+            act.store.rows[path].map { row in
+                row.heads.contains(where: \.entry.isAbsent) || row.disk == nil && row.reflected != .none
+            } ?? false
+        if isHeard, page.acts.contains(where: \.isRemoval) { return }
         court.find(self, on: machine, "the log says that \(path) was deleted; no person did that")
     }
 }

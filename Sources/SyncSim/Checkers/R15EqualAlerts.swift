@@ -19,6 +19,23 @@ package final class EqualAlerts: Invariant {
                 court.find(self, on: 1 - index, "\(key.code) of \(Path.escape(key.subject)) is known to one node only")
             }
         }
+        for (index, machine) in sight.machines.enumerated() { compareCopies(machine, on: index, sight, &court) }
+    }
+
+    /// A copy that nobody is told of may lie there for years.
+    private func compareCopies(_ machine: MachineSight, on index: Int, _ sight: Sight, _ court: inout Court) {
+        for (path, seen) in machine.tree where ConflictFamily.base(of: path) != nil && !sight.isStuck(path) {
+            let isTold = machine.alerts.keys.contains { key in
+                key.code == .conflictFile && key.subject == path.bytes
+                    || key.code == .formatDowngradeHeld && Path(key.subject) == ConflictFamily.base(of: path)
+            }
+            if !isTold { court.find(self, on: index, "nobody is told of the conflict copy \(path), \(seen.value)") }
+        }
+        for key in machine.alerts.keys where key.code == .conflictFile {
+            guard let path = Path(key.subject), machine.tree[path] == nil, !sight.isStuck(path), !machine.ignores(path)
+            else { continue }
+            court.find(self, on: index, "a conflict copy \(path) is told of that is not there")
+        }
     }
 
     static func isShared(_ code: MessageCode) -> Bool {
