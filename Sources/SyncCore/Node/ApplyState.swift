@@ -47,6 +47,8 @@ struct ApplyState: Sendable {
 
 /// One batch on its way through the disk.
 struct RunningBatch: Sendable {
+    /// How far our own log had come when it was decided: only what stands behind that was told while it ran.
+    let begunAt: LogPosition
     var items: [AppliedItem] = []
     /// What the path of each item is to become.
     private(set) var wanted = SortedMap<Path, Entry>()
@@ -68,6 +70,8 @@ struct RunningBatch: Sendable {
     /// How often the disk has failed to put something back, or to make a directory for it.
     var rescues = 0
     static let rescuesMax = 4
+
+    init(begunAt: LogPosition) { self.begunAt = begunAt }
 
     mutating func add(_ item: AppliedItem) {
         items.append(item)

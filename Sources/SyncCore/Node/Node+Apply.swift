@@ -36,7 +36,7 @@ extension Node {
         let kept = SortedMap(paths.filter(isGuarded).map { ($0, answers.versions()) })
         var store = Batch()
         noteBlocked(among: paths, rows, kept, in: &store, into: &effects)
-        var running = RunningBatch()
+        var running = RunningBatch(begunAt: record.ownHead.position)
         for path in ordered(paths) {
             guard isWorking, !record.isPaused, let task = plan.tasks[path], task.state == .ready, let row = rows[path]
             else {

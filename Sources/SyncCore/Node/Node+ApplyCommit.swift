@@ -147,9 +147,10 @@ extension Node {
         if row.disk?.entry.content.isDirectory == true { plan.roundIsWanted = plan.roundIsWanted || plan.someWait }
     }
 
-    /// Since the batch was made the peer has taken back some of what the row knew, or the row has been told anew in our name.
+    /// Since the batch was made the peer has taken back some of what the row knew, or the row has been told anew in our name. (What the peer
+    /// moves here meanwhile may have seen more of our log than what was here before: that is older than the batch.)
     private func wasOvertaken(_ row: Row, since version: VersionVector) -> Bool {
-        !row.version.covers(version) || row.version.own > version.own
+        !row.version.covers(version) || row.version.own > max(version.own, apply.batch?.begunAt ?? .none)
     }
 
     /// A deleted path keeps the mode and time it had.
