@@ -30,6 +30,18 @@ struct WorkloadTests {
         }
     }
 
+    @Test("The odd names of every eighth world are others, the longest there may be among them") func otherNames() {
+        let names = (1...8).map { seed in
+            var plan = SeedPlan(calm: seed)
+            plan.fileCount = 16
+            plan.turnOn(.oddNames, pauseMilliseconds: 1_000)
+            return Alphabet(plan, machine: 0).fileNames
+        }
+        #expect(names.enumerated().allSatisfy { ($0.element == names[0]) == ($0.offset != 6) })
+        #expect(names[6].contains { $0.bytes.count == Limits.nameBytesMax })
+        #expect(Set(names[6]).count == 16)
+    }
+
     @Test("Both machines know the same names where names are shared; else two of them and one of its own") func shared()
     {
         let together = [0, 1].map { Alphabet(plan(files: 9, .sharedNames), machine: $0).fileNames }

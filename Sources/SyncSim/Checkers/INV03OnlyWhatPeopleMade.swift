@@ -28,27 +28,14 @@ package final class OnlyWhatPeopleMade: Invariant {
     private func isKnown(_ value: Value, at path: Path, _ ledger: Ledger) -> Bool {
         if value == .absent || ledger.everStood(value, at: path) { return true }
         guard value.isContent else { return false }
-        var next = ConflictFamily.base(of: path)
-        while let base = next {
-            if ledger.everStood(value, at: base) || ledger.pages[base]?.isEntangled == true { return true }
-            next = ConflictFamily.base(of: base)
+        for original in ledger.originals(of: path) {
+            if ledger.everStood(value, at: original) || ledger.pages[original]?.isEntangled == true { return true }
         }
-        return !ledger.rescued(value, to: path).isEmpty || isCopyOfLongName(value, path, ledger)
-            || isRemainOfVersion(value, path, ledger)
+        return !ledger.rescued(value, to: path).isEmpty || isRemainOfVersion(value, path, ledger)
     }
 
     /// What is left of a version whose sync had failed comes back like a late write: it may be one.
     private func isRemainOfVersion(_ value: Value, _ path: Path, _ ledger: Ledger) -> Bool {
         ConflictFamily.base(of: path) != nil && ledger.remainsOfVersions.contains(value)
-    }
-
-    /// A conflict copy of a name so long that it was cut: the base cannot be read from its name.
-    private func isCopyOfLongName(_ value: Value, _ path: Path, _ ledger: Ledger) -> Bool {
-        guard ConflictFamily.base(of: path) != nil, let parent = path.parent else { return false }
-        for (other, _) in ledger.pages.range(from: parent) {
-            if other != parent && !other.isBelow(parent) { return false }
-            if ConflictFamily.isCopy(path, of: other) && ledger.everStood(value, at: other) { return true }
-        }
-        return false
     }
 }

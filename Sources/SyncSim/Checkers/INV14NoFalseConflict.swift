@@ -30,27 +30,13 @@ package final class NoFalseConflict: Invariant {
     }
 
     private func isContested(_ value: Value, copiedTo path: Path, _ ledger: Ledger) -> Bool {
-        var next = ConflictFamily.base(of: path)
-        while let base = next {
-            if ledger.isContested(value, at: base) || ledger.pages[base]?.wasInTheWay == true { return true }
+        // (A copy of a copy that a person changed is contested at the copy's own page.)
+        for original in ledger.originals(of: path) {
+            if ledger.isContested(value, at: original) || ledger.pages[original]?.wasInTheWay == true { return true }
             // Taken away and put back in one breath, in which the daemon looked: for it the same bytes are a person's new work.
-            if ledger.pages[base]?.wasAwayForAMoment == true { return true }
-            // A copy of a copy that a person changed is contested at the copy's own page.
-            next = ConflictFamily.base(of: base)
+            if ledger.pages[original]?.wasAwayForAMoment == true { return true }
         }
         // (What a power cut has left of a version that somebody had written to late is a late write for all that can be seen.)
-        return !ledger.rescued(value, to: path).isEmpty || isCopyOfLongName(value, path, ledger)
-            || ledger.remainsOfVersions.contains(value)
-    }
-
-    private func isCopyOfLongName(_ value: Value, _ path: Path, _ ledger: Ledger) -> Bool {
-        guard let parent = path.parent else { return false }
-        for (other, _) in ledger.pages.range(from: parent) {
-            if other != parent && !other.isBelow(parent) { return false }
-            if other != path && ConflictFamily.isCopy(path, of: other) && ledger.isContested(value, at: other) {
-                return true
-            }
-        }
-        return false
+        return !ledger.rescued(value, to: path).isEmpty || ledger.remainsOfVersions.contains(value)
     }
 }

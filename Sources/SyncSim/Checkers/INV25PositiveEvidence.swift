@@ -57,9 +57,9 @@ package final class PositiveEvidence: Invariant {
         // It was away for a moment, in which the daemon there looked: that it is back the next word will tell.
         if court.ledger.pages[path]?.wasAwayForAMoment == true, act.otherHolds(value, path) { return }
         // Or it went on, here or there, under another name of the family: he gave the copy the name, or the bytes, of the original.
-        let head = ConflictFamily.head(of: path)
+        let family = court.ledger.originals(of: path)
         if court.ledger.wasLetGo(value, at: path, isUndone: false),
-            act.otherHolds(value, head) || act.holds(value, head)
+            (family.isEmpty ? [path] : family).contains(where: { act.otherHolds(value, $0) || act.holds(value, $0) })
         {
             return
         }

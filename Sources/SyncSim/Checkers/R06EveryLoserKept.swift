@@ -13,11 +13,12 @@ package final class EveryLoserKept: Invariant {
     package func see(_ act: DiskAct, _ court: inout Court) {
         guard act.error == nil else { return }
         for change in act.treeChanges where change.before.isContent {
-            guard ConflictFamily.base(of: change.path) != nil else { continue }
+            let originals = court.ledger.originals(of: change.path)
+            if originals.isEmpty { continue }
             let page = court.ledger.pages[change.path]
             // Somebody did something with this copy, or took back what lost.
             if page != nil || court.ledger.demand(of: change.before, at: change.path) < .atPath { continue }
-            if act.holds(change.before, ConflictFamily.head(of: change.path)) || isTakenBack(act) { continue }
+            if originals.contains(where: { act.holds(change.before, $0) }) || isTakenBack(act) { continue }
             court.find(self, on: act.machine, "the conflict copy \(change.path) went away, and no person removed it")
         }
     }

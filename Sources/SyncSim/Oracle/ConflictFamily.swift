@@ -14,11 +14,19 @@ package enum ConflictFamily {
         return parent.appending(base)
     }
 
+    /// All generations up to the head of the family, the nearest first; none for an ordinary name.
+    package static func bases(of path: Path) -> [Path] {
+        var bases: [Path] = []
+        while let base = base(of: bases.last ?? path) { bases.append(base) }
+        return bases
+    }
+
     /// The path at the head of the family: itself for an ordinary name.
-    package static func head(of path: Path) -> Path {
-        var path = path
-        while let base = base(of: path) { path = base }
-        return path
+    package static func head(of path: Path) -> Path { bases(of: path).last ?? path }
+
+    /// True if the name is so long that it may have been cut to make room for the tag: but for the rest of a letter it fills all there is.
+    package static func mayBeCut(_ copy: Path) -> Bool {
+        (copy.name?.bytes.count ?? 0) > Limits.nameBytesMax - 4
     }
 
     /// True if `copy` is a conflict copy of `path`, or of a copy of it. A long name may have been cut to make room for the tag.

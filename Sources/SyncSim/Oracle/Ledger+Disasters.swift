@@ -122,12 +122,9 @@ extension Ledger {
         on machine: Int, was: Holdings, now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool
     ) {
         for (copy, value) in was.tree where value.isContent && now.value(at: copy) != value && !isSafe(copy, value) {
-            var next = ConflictFamily.base(of: copy)
-            while let base = next {
-                if !now.holds(value, near: base), !other.holds(value, near: base) {
-                    pages.update(base) { $0.loseCopy(of: value, from: machine) }
-                }
-                next = ConflictFamily.base(of: base)
+            for original in originals(of: copy)
+            where !now.holds(value, near: original) && !other.holds(value, near: original) {
+                pages.update(original) { $0.loseCopy(of: value, from: machine) }
             }
         }
     }

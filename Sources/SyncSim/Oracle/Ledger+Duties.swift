@@ -83,12 +83,8 @@ extension Ledger {
     /// loser is owed under its first name.
     package func demand(of value: Value, at path: Path) -> Demand {
         var strongest = Demand.excused
-        var next: Path? = path
-        while let candidate = next {
-            if let page = pages[candidate] {
-                for act in page.acts where act.after == value { strongest = max(strongest, page.demand(of: act)) }
-            }
-            next = ConflictFamily.base(of: candidate)
+        for page in ([path] + originals(of: path)).compactMap({ pages[$0] }) {
+            for act in page.acts where act.after == value { strongest = max(strongest, page.demand(of: act)) }
         }
         return strongest
     }

@@ -363,12 +363,7 @@ package struct Ledger: Sendable {
     /// paths it may have come from.
     package func rescued(_ value: Value, to copy: Path) -> [Path] {
         guard copy.depth == 1 else { return [] }
-        var names: [Name?] = []
-        var next = ConflictFamily.base(of: copy)
-        while let base = next {
-            names.append(base.name)
-            next = ConflictFamily.base(of: base)
-        }
+        let names = ConflictFamily.bases(of: copy).map(\.name)
         if names.isEmpty { return [] }
         return pages.compactMap { path, page in
             guard path.depth > 1, names.contains(path.name) else { return nil }
@@ -385,12 +380,18 @@ package struct Ledger: Sendable {
     private mutating func noteDisposal(of value: Value, at path: Path, at time: Int64) {
         guard value.isContent else { return }
         for source in rescued(value, to: path) { pages.update(source) { $0.discarded.append((value, time)) } }
-        var next = ConflictFamily.base(of: path)
-        while let base = next {
-            pages.update(base) { $0.discarded.append((value, time)) }
-            noteDisposalAside(of: value, at: base, time)
-            next = ConflictFamily.base(of: base)
+        for original in originals(of: path) {
+            pages.update(original) { $0.discarded.append((value, time)) }
+            noteDisposalAside(of: value, at: original, time)
         }
+    }
+
+    /// Of which paths this is a conflict copy: those that its name tells, and where a long name had to be cut to make room for the tag,
+    /// also those that begin like it.
+    package func originals(of copy: Path) -> [Path] {
+        let bases = ConflictFamily.bases(of: copy)
+        guard !bases.isEmpty, ConflictFamily.mayBeCut(copy) else { return bases }
+        return bases + pages.keys.filter { !bases.contains($0) && ConflictFamily.isCopy(copy, of: $0) }
     }
 
     /// What was written late into a file that had been taken away from several names comes back by one of them.

@@ -10,9 +10,10 @@ package struct Alphabet: Sendable {
 
     /// `machine` decides which names a person prefers when the world has no shared ones.
     package init(_ plan: SeedPlan, machine: Int) {
+        let odd = plan.isOn(.oddNames) ? Alphabet.odd(of: plan.seed) : []
         var files: [Name] = []
         for index in 0..<max(1, plan.fileCount) {
-            files.append(Alphabet.fileName(index, isOdd: plan.isOn(.oddNames)))
+            files.append(Alphabet.fileName(index, odd))
         }
         if !plan.isOn(.sharedNames), let own = Name("only-\(Machine.names[machine])") {
             // Mostly apart, but not so far that they never meet.
@@ -27,12 +28,17 @@ package struct Alphabet: Sendable {
 
     private static let tree = ["d", "e", "d/d", "e/d", "d/d/e", "f", "f/g", "g"]
 
-    private static func fileName(_ index: Int, isOdd: Bool) -> Name {
-        if isOdd, index % 2 == 1, index / 2 < odd.count, let name = Name(odd[index / 2]) { return name }
+    private static func fileName(_ index: Int, _ odd: ArraySlice<[UInt8]>) -> Name {
+        if index % 2 == 1, let name = odd.dropFirst(index / 2).first.flatMap({ Name($0) }) { return name }
         let letters = Array("abchijklmnopqrstuvwxyz".utf8)
         let letter = letters[index % letters.count]
         let name = index % 3 == 2 ? [letter] + Array(".txt".utf8) : [letter]
         return Name(name) ?? .known("x")
+    }
+
+    /// No world has so many names that all could occur: most worlds have the first half, every eighth the second.
+    private static func odd(of seed: UInt64) -> ArraySlice<[UInt8]> {
+        seed % 8 == 7 ? odd.dropFirst(odd.count / 2) : odd.prefix(odd.count / 2)
     }
 
     /// Names that must be kept byte for byte, escaped in every output, and never taken apart wrongly.
