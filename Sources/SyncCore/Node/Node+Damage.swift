@@ -252,11 +252,18 @@ extension Node {
     }
 
     mutating func noteArrival(of stat: Stat, at row: Row, _ namesakes: Namesakes) {
-        guard record.distrustSince != nil, row.disk?.stat.identity != stat.identity,
+        guard record.distrustSince != nil, row.disk?.stat.identity != stat.identity, !isOnlyStirred(stat, row.path),
             watch.isChangedSinceBoot(stat) || isMovedSinceKnown(stat, to: row, namesakes),
             watch.arrived.count < limits.notedPathsMax
         else { return }
         watch.arrived[row.path] = true
+    }
+
+    /// The change time of a directory is that of what was put into it since the machine is up, or taken from it, and nobody has put anything
+    /// into the one above it: its name is as the cut has left it.
+    private func isOnlyStirred(_ stat: Stat, _ path: Path) -> Bool {
+        stat.kind == .directory && stat.modified == stat.changed && watch.isSinceBoot(stat.changed)
+            && !watch.named.contains(key: path) && path.parent.map { watch.stirred[$0] == nil } ?? true
     }
 
     /// A directory that is known elsewhere, and was moved later than that, however many cuts there were since: a cut that takes a move back
