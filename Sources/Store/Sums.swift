@@ -10,7 +10,7 @@ struct Sums: Hashable {
     var summary = SubtreeSummary()
     /// Of the files on disk.
     var bytes: UInt64 = 0
-    /// The latest positions may be those of rows that are no more.
+    /// The latest positions may be those of rows that are no more, or an earlier version has counted what this one does not.
     var isStale = false
 }
 

@@ -122,8 +122,9 @@ public struct SubtreeSummary: Hashable, Sendable {
         peerLatest = max(peerLatest, version.peer)
         guard let disk = row.disk else { return }
         if row.heads.count != 1 { entangled += 1 }
-        if disk.entry.content.isDirectory { directories += 1 } else { files += 1 }
         contents.count(row, below: directory)
+        guard row.condition != .ignored else { return }
+        if disk.entry.content.isDirectory { directories += 1 } else { files += 1 }
     }
 
     /// 64 bits over relative path, content and mode: guards against a mistake, not against an enemy, who could

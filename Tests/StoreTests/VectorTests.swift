@@ -209,6 +209,9 @@ struct VectorTests {
             try check(intent, encode: { intent, _ in IntentCodec.encode(intent) }, decode: IntentCodec.decode)
         }
         try check(try VectorTests.kept(), encode: { kept, _ in VersionCodec.encode(kept) }, decode: VersionCodec.decode)
+        let earlier = try #require(next < vectors.count ? vectors[next] : nil)
+        next += 1
+        #expect(try SumsCodec.decode(earlier.blob, key: earlier.key) == VectorTests.sums(), "\(earlier.comment)")
         try check(VectorTests.sums(), encode: SumsCodec.encode, decode: SumsCodec.decode)
 
         let page = try #require(vectors.last)

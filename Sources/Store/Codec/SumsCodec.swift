@@ -1,13 +1,15 @@
-/// The sums of a directory as a blob; the directory is the key. Version 1:
+/// The sums of a directory as a blob; the directory is the key. Version 2:
 ///
 /// ```
 /// 1 if the latest positions must be counted again, 0 · live rows · fingerprint (8) · files · directories · unsettled
 /// missing · pending rows · entangled · bytes · latest own position · latest position of the peer
 /// ```
+/// Version 1 is the same, but what the rules leave out is among its files and directories: it must be counted again.
 import SyncModel
 
 enum SumsCodec {
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
+    private static let versionWithIgnored: UInt8 = 1
 
     static func encode(_ sums: Sums, key: [UInt8]) -> [UInt8] {
         let summary = sums.summary
@@ -26,9 +28,10 @@ enum SumsCodec {
     }
 
     static func decode(_ sealed: [UInt8], key: [UInt8]) throws(BlobError) -> Sums {
-        var reader = try Blob.open(sealed, version: version, key: key)
+        let isOld = sealed.first == versionWithIgnored
+        var reader = try Blob.open(sealed, version: isOld ? versionWithIgnored : version, key: key)
         var sums = Sums()
-        sums.isStale = try reader.byte() != 0
+        sums.isStale = try reader.byte() != 0 || isOld
         sums.summary.contents.liveRows = try reader.number()
         sums.summary.contents.fingerprint = try reader.fixed(width: 8)
         sums.summary.files = try reader.int()

@@ -149,12 +149,12 @@ struct GoneFile: Sendable {
     }
 }
 
-/// What stands in the folder, by identity.
+/// What stands in the folder, by identity. (Nobody looks at what the rules leave out, and its row goes on saying that it is there.)
 struct LivingFiles: Sendable {
     private let rows: Namesakes
 
     init(_ list: [Row]) {
-        rows = Namesakes(list.filter { $0.condition != .missing })
+        rows = Namesakes(list.filter { $0.condition != .missing && $0.condition != .ignored })
     }
 
     /// Under another name, edited or not. Where births are coarse, a new file may have the identity of one that is gone.

@@ -243,7 +243,7 @@ struct Counts: Hashable, Sendable {
     private mutating func count(_ row: Row?, _ sign: Int) {
         guard let row else { return }
         if row.isUnsettled { unsettled += sign }
-        guard let disk = row.disk else { return }
+        guard let disk = row.disk, row.condition != .ignored else { return }
         if disk.entry.content.isDirectory { directories += sign } else { files += sign }
     }
 }
