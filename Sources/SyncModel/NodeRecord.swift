@@ -36,6 +36,8 @@ public struct NodeRecord: Hashable, Sendable {
     public var isForked: Bool
     /// After a power cut, until the first whole scan is done: what was written here since (wall milliseconds) is distrusted.
     public var distrustSince: Int64?
+    /// What the rules left out when that was over had not been looked at: since when it is distrusted still (wall milliseconds).
+    public var distrustOfIgnored: Int64?
     /// We were set back; the peer is to take over what we wrote after this, and has not confirmed it.
     public var rollbackCommon: LogPosition?
     /// What this node has written and does not know any more: a peer that was set back may come to show it again.
@@ -117,6 +119,7 @@ public struct NodeRecord: Hashable, Sendable {
         held = nil
         isForked = false
         distrustSince = nil
+        distrustOfIgnored = nil
         rollbackCommon = nil
         lost = nil
         adoptBeyond = nil

@@ -212,6 +212,7 @@ struct Draws {
             NodeRecord.HeldDeletes(id: $0.number(), files: Int($0.signed()), sinceMilliseconds: $0.signed())
         }
         node.distrustSince = maybe { $0.signed() }
+        node.distrustOfIgnored = maybe { $0.signed() }
         node.rollbackCommon = maybe { $0.position() }
         node.adoptBeyond = maybe { $0.position() }
         node.adoptSparing = maybe { Epoch(raw: $0.number()) }

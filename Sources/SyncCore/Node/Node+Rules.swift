@@ -208,7 +208,7 @@ extension Node {
 
     /// No longer ignored. What was damaged before is so still: a row that says it shows what it does not is nobody's change.
     mutating func heed(_ row: inout Row) {
-        if let since = watch.distrustOfIgnored, row.disk?.isYounger(than: since) == true,
+        if let since = record.distrustOfIgnored, row.disk?.isYounger(than: since) == true,
             watch.heeded.count < limits.notedPathsMax
         {
             watch.heeded[row.path] = true

@@ -59,7 +59,7 @@ extension Node {
     mutating func noteHandled(_ path: Path) -> Bool {
         let isInDoubt =
             record.distrustSince != nil
-            || watch.distrustOfIgnored != nil && watch.rules.isIgnored(path.bytes, isDirectory: false)
+            || record.distrustOfIgnored != nil && watch.rules.isIgnored(path.bytes, isDirectory: false)
         guard isInDoubt, watch.handled.count < limits.notedPathsMax else { return false }
         watch.handled[path] = true
         return true
@@ -100,8 +100,8 @@ extension Node {
 
     /// And after a power cut it is what somebody wrote.
     private mutating func endDistrust(into effects: inout Effects) {
-        guard record.distrustSince != nil else { return }
-        watch.distrustOfIgnored = record.distrustSince
+        guard let since = record.distrustSince else { return }
+        record.distrustOfIgnored = min(record.distrustOfIgnored ?? since, since)
         record.distrustSince = nil
         watch.handled.removeAll { path, _ in !watch.rules.isIgnored(path.bytes, isDirectory: false) }
         watch.strays.removeAll()

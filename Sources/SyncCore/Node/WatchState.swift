@@ -14,7 +14,7 @@ struct WatchState: Sendable {
     /// over it, what bears an earlier one may be from before.
     var toldBeforeCut: Int64?
     /// After a power cut: what was seen being written or taken away since, and so is nobody's damage. Once the distrust has ended only
-    /// that still counts which the rules left out (`distrustOfIgnored`).
+    /// that still counts which the rules left out (`NodeRecord.distrustOfIgnored`).
     var handled = SortedMap<Path, Bool>()
     /// After a power cut: whole files, and directories, that went from where they were known, without a row that still says so. Who gives
     /// one of them another name is no cut.
@@ -57,10 +57,7 @@ struct WatchState: Sendable {
 
     /// Files that were put back into the tree and could not be synced, until they have a row.
     var unwritten = SortedMap<Path, FileIdentity>()
-    /// What the rules left out when the distrust ended had not been looked at: since when that is distrusted still, as long as
-    /// this process lasts.
-    var distrustOfIgnored: Int64?
-    /// Of that, what the rules have let go since, until it has been read.
+    /// Of what is distrusted because the rules left it out (`NodeRecord.distrustOfIgnored`), what they have let go since, until it has been read.
     var heeded = SortedMap<Path, Bool>()
     /// After a power cut: what the rules leave out and was not there when it was looked at, before anybody was seen at work there. Who does
     /// something there later has not taken it away.
