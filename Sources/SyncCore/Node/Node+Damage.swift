@@ -33,7 +33,7 @@ extension Node {
         let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
         // Nothing at all is what a cut leaves: for that to be somebody's the clock must be beyond doubt.
         let isInDoubt = isEmptied && (watch.clockStretches.count > 1 || watch.mayBeTold(stat.changed))
-        guard isSuspect(row) || watch.heeded.contains(key: row.path) || isEmptied && isOfLastMoments(shown),
+        guard isSuspect(row) || isHeeded(row) || isEmptied && isOfLastMoments(shown),
             !isHandled(row.path)
         else { return false }
         // (Of a file that was read in the breath of its last change the times may stand for one more, but not for nothing at all.)

@@ -178,10 +178,11 @@ extension Node {
                 // What was marked missing with it may be back as well, and nobody tells.
                 if stat.kind == .directory { rescan(row.path) }
             }
+            if stat.kind != .file { watch.heeded[row.path] = nil }
             guard stat.kind == .file, row.condition == .normal else { return }
             // The times may have reached the disk before the bytes did.
             let isDoubted =
-                isSuspect(row) || watch.heeded.contains(key: row.path) || watch.unwritten[row.path] == stat.identity
+                isSuspect(row) || isHeeded(row) || watch.unwritten[row.path] == stat.identity
             if isDoubted || wasClosed && mayBeMapped(disk, stat) { watch.toHash[row.path] = true }
             return
         }

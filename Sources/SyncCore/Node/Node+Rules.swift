@@ -208,14 +208,29 @@ extension Node {
 
     /// No longer ignored. What was damaged before is so still: a row that says it shows what it does not is nobody's change.
     mutating func heed(_ row: inout Row) {
-        if let since = record.distrustOfIgnored, row.disk?.isYounger(than: since) == true,
-            watch.heeded.count < limits.notedPathsMax
+        // (A directory is not read.)
+        if let since = record.distrustOfIgnored, let disk = row.disk, disk.isYounger(than: since),
+            !disk.entry.content.isDirectory
         {
-            watch.heeded[row.path] = true
+            if watch.heeded.count < limits.notedPathsMax {
+                watch.heeded[row.path] = true
+            } else {
+                watch.heedsMore = true
+            }
         }
         let shown = row.disk?.entry ?? .absent
         let isDamaged = !row.needsApply && !shown.agrees(with: resolution(of: row).entry)
         row.condition = isDamaged ? .damaged : .normal
+    }
+}
+
+extension Node {
+    /// The rules left it out when the distrust ended, and what it holds has not been read since they let go of it. (Where that is more than is
+    /// noted, all that is as young is in doubt.)
+    func isHeeded(_ row: Row) -> Bool {
+        if watch.heeded.contains(key: row.path) { return true }
+        guard watch.heedsMore, let since = record.distrustOfIgnored, let disk = row.disk else { return false }
+        return disk.isYounger(than: since)
     }
 }
 

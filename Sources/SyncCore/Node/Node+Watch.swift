@@ -157,6 +157,7 @@ extension Node {
         guard watch.root == .healthy else { return }
         pumpHashing(into: &effects)
         pumpScan(into: &effects)
+        if watch.heedsMore, watch.isIdle, lane.isIdle { watch.heedsMore = false }
         let isAllSeen = watch.unseen?.isEmpty == false && watch.unreadable.isEmpty
         if watch.wholeScanEnded || isAllSeen, watch.isIdle, lane.isIdle {
             watch.wholeScanEnded = false

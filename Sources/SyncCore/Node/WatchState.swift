@@ -59,6 +59,8 @@ struct WatchState: Sendable {
     var unwritten = SortedMap<Path, FileIdentity>()
     /// Of what is distrusted because the rules left it out (`NodeRecord.distrustOfIgnored`), what they have let go since, until it has been read.
     var heeded = SortedMap<Path, Bool>()
+    /// There was more of that than is noted.
+    var heedsMore = false
     /// After a power cut: what the rules leave out and was not there when it was looked at, before anybody was seen at work there. Who does
     /// something there later has not taken it away.
     var lostIgnored = SortedMap<Path, Bool>()
