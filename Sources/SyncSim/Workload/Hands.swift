@@ -39,7 +39,9 @@ package struct Hands {
 
     @discardableResult
     package func rmdir(_ path: Path) -> DiskError? {
-        change([path]) { disk, now in disk.rmdir(path, now: now) }
+        let error = change([path]) { disk, now in disk.rmdir(path, now: now) }
+        if error == nil, world.isUnsettled(machine) { world.ledger.removedDirectory(path, on: machine) }
+        return error
     }
 
     @discardableResult
