@@ -303,7 +303,9 @@ extension Hands {
         }
         if let stat = found?.stat, after.isContent {
             world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified)
-            if isUnknown(path), before == after || isElsewhere(after, at: path) { world.ledger.leftUnseen(path) }
+            if isUnknown(path) || speaksTooEarly(of: path), before == after || isElsewhere(after, at: path) {
+                world.ledger.leftUnseen(path)
+            }
         }
     }
 
@@ -347,6 +349,16 @@ extension Hands {
     /// The daemon has lost what it knew and has not been here since.
     private func isUnknown(_ path: Path) -> Bool {
         world.ledger.hasForgotten && world.machines[machine].store.rows[path]?.disk == nil
+    }
+
+    /// The daemon has lost what it knew, and its clock is behind what it had said of the path before, or what the other node has taken over of
+    /// that: what it says now bears an earlier time.
+    private func speaksTooEarly(of path: Path) -> Bool {
+        guard world.ledger.hasForgotten else { return false }
+        let wall = world.machines[machine].clock.moment(at: world.now).wallMilliseconds
+        let now = max(world.machines[machine].store.node.clock, HybridTime(wallMilliseconds: wall))
+        let known = world.machines[1 - machine].store.rows[path]?.heads ?? []
+        return known.contains { max($0.origins.mode.time, $0.origins.time.time) > now }
     }
 
     /// The other machine shows the same there, or has been told to: who has put it here anew has changed its mode and time, for all that
