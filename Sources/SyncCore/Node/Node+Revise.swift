@@ -31,6 +31,7 @@ extension Node {
         let position = nextPosition()
         let isFirst = row.reflected == .none && row.head(by: .own) == nil && !isReasserted
         let tick = clock.tick(wallMilliseconds: now.wallMilliseconds)
+        let lost = takenBack(of: row)
         row.coverOwnHead()
         if seen == nil, let earlier = unreadConflict(row) { row.reflected.peer = min(row.reflected.peer, earlier) }
         let seen = seen ?? self.seen(by: entry, at: row)
@@ -42,8 +43,12 @@ extension Node {
         var origins = Origins(all: origin)
         if let disk = row.disk, !entry.isAbsent, !disk.entry.isAbsent {
             if disk.entry.content == entry.content && !isReasserted { origins.content = disk.origins.content }
-            if disk.entry.mode == entry.mode { origins.mode = disk.origins.mode }
-            if disk.entry.modified == entry.modified { origins.time = disk.origins.time }
+            if disk.entry.mode == entry.mode, lost.map({ $0.mode == entry.mode }) ?? true {
+                origins.mode = disk.origins.mode
+            }
+            if disk.entry.modified == entry.modified, lost.map({ $0.modified == entry.modified }) ?? true {
+                origins.time = disk.origins.time
+            }
         }
         // What is said to come from a change that has not been seen is ours from here on: nobody believes the other.
         func own(_ from: Origin) -> Origin { from.author == .peer && from.position > seen.peer ? origin : from }
@@ -68,6 +73,14 @@ extension Node {
         if row.format?.isOf(entry) == true { row.format?.isGivenUp = false }
         append(.put(row.path, revision), at: position, time, in: &batch)
         if row.isUnsettled { plan.want(row.path) }
+    }
+
+    /// What we had said last, if a power cut has taken some of it back. What it has left of mode and time is of no change that is known by
+    /// then: whoever goes on from there says it anew, or the two nodes would hold two values of one change.
+    private func takenBack(of row: Row) -> Entry? {
+        guard let own = row.head(by: .own) else { return nil }
+        let isShown = [own.origin, own.origins.mode, own.origins.time].allSatisfy { row.reflected.covers($0) }
+        return isShown ? nil : own.entry
     }
 
     /// What the other node saved at once with a save of this one, which keeps its own by the clock: its header is read there, not here,
