@@ -189,6 +189,8 @@ extension Node {
         }
         put(row, replacing: old, in: &batch, into: &effects)
         rows[path] = row
+        // What it was kept for may have gone before its deletion, or that of what took its place, is told of.
+        if isKept(row) { enqueue(.letGo(path, after: nil)) }
     }
 
     /// The end of an epoch is remembered: after a restored image it tells the peer how far its old log had come here.
