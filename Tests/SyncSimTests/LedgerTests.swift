@@ -562,9 +562,20 @@ struct LedgerTests {
         ledger.wrote("2", at: "b", on: 0)
         ledger.removed("2", at: "b", on: 0)
         ledger.wrote("3", at: "c", on: 0)
-        ledger.rejectedDeletions(of: [at("c")])
+        ledger.rejectedDeletions(of: [at("c")], on: 0, at: 10_000)
         #expect(ledger.pages[at("a")]?.isReverted == false && ledger.pages[at("b")]?.isReverted == true)
         #expect(ledger.pages[at("c")]?.isReverted == true)
+    }
+
+    @Test("What goes while a refused deletion is taken back may come back with it, not what goes later or elsewhere")
+    func removedAfterRefusal() {
+        var ledger = Ledger()
+        for name in ["a", "b", "c"] { ledger.wrote("1", at: name, on: 0) }
+        ledger.rejectedDeletions(on: 0, at: 10_000)
+        ledger.removedAfterRefusal(at("a"), on: 0, at: 10_001)
+        ledger.removedAfterRefusal(at("b"), on: 1, at: 10_001)
+        ledger.removedAfterRefusal(at("c"), on: 0, at: 20_000)
+        #expect(["a", "b", "c"].map { ledger.pages[at($0)]?.isReverted } == [true, false, false])
     }
 
     @Test("A mass deletion is counted in the folder and in each directory at its top") func bursts() throws {

@@ -411,7 +411,7 @@ package final class Watch: Checker {
         case .approve: announce(.approvedDeletes, machine, world)
         case .reject:
             let held = world.machines[machine].store.rows.filter { $0.value.condition == .missing }
-            world.ledger.rejectedDeletions(of: held.map(\.key))
+            world.ledger.rejectedDeletions(of: held.map(\.key), on: machine, at: world.now)
             announce(.rejectedDeletes, machine, world)
         case .restore(let version, let target):
             guard let version = world.machines[machine].store.versions[version] else { return }

@@ -264,6 +264,12 @@ extension Ledger {
         }
     }
 
+    /// Somebody removes it while what has just been refused is being marked to come back: all that is missing by then does.
+    package mutating func removedAfterRefusal(_ path: Path, on machine: Int, at time: Int64) {
+        guard let refusal = refusals[machine], time - refusal <= 2_000 else { return }
+        pages.update(path) { $0.isReverted = true }
+    }
+
     /// A crash may have taken back mode and time of what a machine left (`shown`: what it shows now). Or its daemon lost what
     /// it knew (`shown`: what the other shows, or has been told to show): which came later nobody can say. There is no copy of a mode or a
     /// time.
@@ -383,7 +389,8 @@ extension Ledger {
 
     /// A person refused a mass deletion: what was to go stays, though it had been deleted. That is also said of what the
     /// daemon has `held` and somebody has made anew a moment ago: what was there before comes back unless the new is seen first.
-    package mutating func rejectedDeletions(of held: [Path] = []) {
+    package mutating func rejectedDeletions(of held: [Path] = [], on machine: Int, at time: Int64) {
+        refusals[machine] = time
         doubted(held)
         for path in pages.keys {
             pages.update(path) { page in

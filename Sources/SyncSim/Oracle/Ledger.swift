@@ -115,6 +115,8 @@ package struct Ledger: Sendable {
     package var remainsOfVersions: [Value] = []
     /// When each machine was last struck by a disaster.
     package var strikes: [Int64] = [0, 0]
+    /// When a person at each machine last refused a mass deletion.
+    package internal(set) var refusals: [Int64?] = [nil, nil]
     /// The operator did something after which the daemons cannot know what they knew: conflicts may then be more than needed,
     /// and what was deleted may return.
     package internal(set) var hasForgotten = false

@@ -295,6 +295,7 @@ extension Hands {
                 isBlind: isBlind)
             world.noteClock(machine)
             if before == .absent, isOnRecord(path) { world.ledger.cameBackUnseen(path, on: machine) }
+            if after == .absent { world.ledger.removedAfterRefusal(path, on: machine, at: world.now) }
             // After a power cut absence is not believed until everything has been looked at.
             if after == .absent, world.isUnsettled(machine) {
                 world.ledger.doubted([path])
