@@ -93,6 +93,14 @@ extension Ledger {
                     value.isContent && value != after
                         && now.tree.contains { $0.key != path && $0.value == value && was.value(at: $0.key) == value }
                 }
+                // And there the cut has emptied it: its bytes are on record by the old name only, and history with that once something else has come
+                // to stand there.
+                for act in acts where act.machine == machine && act.after == .absent && act.before.isContent {
+                    let isEmptied = now.tree.contains {
+                        $0.key != path && $0.value.isEmpty && was.value(at: $0.key) == act.before
+                    }
+                    if isEmptied, before.isContent { page.returnOvertaken(act.before) }
+                }
                 // It will come to stand on the other machine, and what it replaces there is history (which need not be what it was written
                 // over: of that the other may never have heard).
                 let there = other.value(at: path)
