@@ -20,7 +20,7 @@ extension Node {
 
     /// After a power cut, content that changed while its time did not, or that is empty now, is what the cut left of the file.
     func isDamage(_ row: Row, found entry: Entry, _ shown: Stat, _ namesakes: Namesakes) -> Bool {
-        guard let disk = row.disk else { return isBackEmpty(row, entry, shown) }
+        guard let disk = row.disk else { return isBackEmpty(row, entry, shown, namesakes) }
         let (stat, isSwept) = (watch.asLeft(shown), watch.isSwept(shown))
         // Known damage is no version because its time or mode has changed. (Another file that holds the same is, if it was made
         // since the machine is up.)
@@ -108,13 +108,26 @@ extension Node {
 
     /// One cut has emptied it and it was taken away then; another gives it back. Or nobody had read it before the cut, which has left nothing
     /// of it, and the other node has something to be there.
-    private func isBackEmpty(_ row: Row, _ entry: Entry, _ stat: Stat) -> Bool {
+    private func isBackEmpty(_ row: Row, _ entry: Entry, _ stat: Stat, _ namesakes: Namesakes) -> Bool {
         guard record.distrustSince != nil, !isHandled(row.path), entry.content.kind == .file, entry.content.size == 0,
             !watch.isChangedSinceBoot(stat)
         else { return false }
-        if row.condition == .damaged { return true }
+        if row.condition == .damaged || isEmptiedAsKnown(stat, at: row.path, namesakes) { return true }
         let wanted = resolution(of: row).entry.content
         return row.condition == .normal && wanted.kind == .file && wanted.size > 0 && isOfLastMoments(stat)
+    }
+
+    /// It is known by another name, as of this very change time, and with something in it: it has come here with its directory, and nobody has
+    /// written to it.
+    private func isEmptiedAsKnown(_ stat: Stat, at path: Path, _ namesakes: Namesakes) -> Bool {
+        guard stat.kind == .file, stat.size == 0, stat.identity.isUnique, isOfLastMoments(stat) else { return false }
+        if let stray = watch.strays[stat.identity], stray.path != path {
+            return stray.content.size > 0 && stray.changed == stat.changed
+        }
+        return namesakes[stat.identity].contains { other in
+            guard other.path != path, let known = other.disk?.stat else { return false }
+            return known.size > 0 && known.changed == stat.changed
+        }
     }
 
     /// The same file as of the same times or of an earlier one: nobody's write does that, whatever the clock showed before
@@ -239,8 +252,9 @@ extension Node {
     /// What a power cut has left of a file that is known by another name has been put here by a person: the content that file had.
     /// What stood here before is nothing that he wants back. (Where births are coarse, another file may have had the identity.)
     func contentOfRemains(_ stat: Stat, at row: Row, _ namesakes: Namesakes) -> Content? {
-        guard stat.kind == .file, stat.identity.isUnique, isPutHere(stat, row), book(of: row.path) == nil,
-            !hasHeader(row.path), !isHeldBack(row.path)
+        guard stat.kind == .file, stat.identity.isUnique,
+            isPutHere(stat, row) || row.disk == nil && isEmptiedAsKnown(stat, at: row.path, namesakes),
+            book(of: row.path) == nil, !hasHeader(row.path), !isHeldBack(row.path)
         else { return nil }
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content.kind == .file {
             return stray.content
