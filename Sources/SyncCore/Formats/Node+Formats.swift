@@ -19,6 +19,7 @@ extension Node {
 
     /// Of a document of records its model reads the version with all the rest, but for what lies beside it as a conflict copy.
     func headerRule(of path: Path) -> FormatRule? {
+        guard guardsFormats || keepsRecords else { return nil }
         if let original = ConflictName.parts(of: path)?.original, let number = book(of: original) {
             return records.books[number].formatRule
         }
@@ -198,7 +199,8 @@ extension Node {
 
     /// Which copies there are of files whose header counts.
     func keptQueries(_ results: [HashedPath]) -> [StoreQuery] {
-        results.filter { hasHeader($0.path) }.map { .versions($0.path, limit: limits.batchPathsMax) }
+        guard guardsFormats || keepsRecords else { return [] }
+        return results.filter { hasHeader($0.path) }.map { .versions($0.path, limit: limits.batchPathsMax) }
     }
 
     func keptContents(of results: [HashedPath], _ answers: inout Answers) -> SortedMap<Path, [ContentID]> {

@@ -3,7 +3,7 @@ public import RecordMerge
 public import SyncModel
 
 /// Everything a node can ask of the world. Effects are performed after `Node.step` has returned, in order;
-/// each one that has a `JobID` is answered by exactly one event with the same number.
+/// each one that has a `JobID` is answered by exactly one event with the same number. The large cases are boxed.
 public enum Effect: Sendable {
     // Store: performed strictly in order, queries included.
     /// Answered by `.loaded`.
@@ -23,7 +23,7 @@ public enum Effect: Sendable {
     case read(JobID, [ReadRequest])
     /// Read a file and have it parsed, no two at a time. The shell sees to it that what ends the process there does so no third time.
     /// Answered by `.parsed`.
-    case parse(JobID, ParseRequest)
+    indirect case parse(JobID, ParseRequest)
     /// Run programs. Answered by `.diskFinished`.
     case disk(JobID, [DiskProgram])
     /// What lies in `.syncd/stage`. Answered by `.stageListed`.
@@ -36,8 +36,8 @@ public enum Effect: Sendable {
 
     /// Deliver `.deadline` at this monotonic time; replaces an earlier wish.
     case wake(atMilliseconds: UInt64)
-    case report(Report)
-    case answer(CommandID, Answer)
+    indirect case report(Report)
+    indirect case answer(CommandID, Answer)
     /// For a program that holds or shows files.
     case program(ProgramWord)
     /// The node is done: end the process with this reason. No event is expected after it.

@@ -3,9 +3,10 @@ public import RecordMerge
 public import SyncModel
 
 /// Everything that can happen to a node. `Node.step` consumes these one at a time; each completion names the effect it answers.
+/// The large cases are boxed: on its way an event is handed on many times.
 public enum Event: Sendable {
     /// The first event of a process.
-    case started(Start)
+    indirect case started(Start)
     /// An orderly stop is wanted: finish what must be finished, then `Effect.finish`.
     case stopRequested
 
@@ -25,7 +26,7 @@ public enum Event: Sendable {
     /// Answers `Effect.read`, in the order of the requests.
     case readFinished(JobID, [ReadOutcome])
     /// Answers `Effect.parse`.
-    case parsed(JobID, ParseOutcome<Parsed>)
+    indirect case parsed(JobID, ParseOutcome<Parsed>)
     /// Answers `Effect.disk`, in the order of the programs.
     case diskFinished(JobID, [DiskResult])
     /// Answers `Effect.listStage`.
@@ -49,7 +50,7 @@ public enum Event: Sendable {
 
     /// The time asked for by the last `Effect.wake` has come.
     case deadline
-    case command(CommandID, Command)
+    indirect case command(CommandID, Command)
 }
 
 public struct Start: Sendable {

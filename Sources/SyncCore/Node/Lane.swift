@@ -13,25 +13,26 @@ struct Lane: Sendable {
     var isIdle: Bool { waiting.isEmpty && current == nil }
 }
 
+/// The large ones are boxed, so that the lane moves few bytes.
 enum Transaction: Sendable {
     // Observe
     case observe([Look], source: LookSource)
     case hashed([HashedPath])
     case namesakes([FileIdentity])
     case flagBelow(Path, after: Path?, mayBeBack: Bool)
-    case verifyMove(LocalMove, after: Path?)
-    case relocateLocally(LocalMove)
+    indirect case verifyMove(LocalMove, after: Path?)
+    indirect case relocateLocally(LocalMove)
     case loadRules
     case reconsiderIgnored(Digest, after: Path?)
     case lookAtIgnored(after: Path?)
 
     // Deletes
     case judge([Path])
-    case findRenamed(DeleteTally, [GoneFile], next: Path?)
-    case judgeWithSums(DeleteTally)
-    case tallyMissing(after: Path?, DeleteTally)
+    indirect case findRenamed(DeleteTally, [GoneFile], next: Path?)
+    indirect case judgeWithSums(DeleteTally)
+    indirect case tallyMissing(after: Path?, DeleteTally)
     case deleteJudged([Path], isRename: Bool)
-    case deleteMissing(before: Path?, DeletePass)
+    indirect case deleteMissing(before: Path?, DeletePass)
     case rejectMissing(after: Path?)
     case rejectRefused([Path])
 
@@ -58,18 +59,18 @@ enum Transaction: Sendable {
     case importRecords([LogRecord])
     case importPage([RowState])
     case importRows([RowState])
-    case finishRows(LogHead)
-    case weighRelocation(LogRecord, Relocation)
-    case settleRelocation(ImportState.RunningRelocation, moved: Stat?, parents: SortedMap<Path, Stat>)
+    indirect case finishRows(LogHead)
+    indirect case weighRelocation(LogRecord, Relocation)
+    indirect case settleRelocation(ImportState.RunningRelocation, moved: Stat?, parents: SortedMap<Path, Stat>)
     case adopt(after: Path?, beyond: LogPosition)
-    case renumber(after: Path?, Renumbering)
-    case renumberLog(Renumbering)
+    indirect case renumber(after: Path?, Renumbering)
+    indirect case renumberLog(Renumbering)
 
     // Plan, fetch, apply
     case planPaths([Path])
     case planPage(cursor: Path?, ascending: Bool)
     case locate([WantedContent])
-    case rebuildList(ChangedList)
+    indirect case rebuildList(ChangedList)
     case findChunks(ContentID)
     case prepare([Path])
     case commit([AppliedItem], parents: SortedMap<Path, Stat>)
@@ -79,23 +80,23 @@ enum Transaction: Sendable {
     case lateWriters([KeptVersion])
 
     // Session
-    case greet(Hello, LinkID)
+    indirect case greet(Hello, LinkID)
     case sendLog
-    case sendRows(after: Path?, through: LogHead)
+    indirect case sendRows(after: Path?, through: LogHead)
     case expand(LogPosition)
-    case expandPart(LogPosition, Relocation, after: Path?, old: Bool)
+    indirect case expandPart(LogPosition, Relocation, after: Path?, old: Bool)
     case serve([ServeState.Request])
 
     // Node
     case recover
-    case settleRecovery(RecoveryState.Findings)
+    indirect case settleRecovery(RecoveryState.Findings)
     case status(CommandID)
     case history(CommandID, Path)
     case findVersion(CommandID, VersionID, Path?)
-    case restoreOver(CommandID, KeptVersion, Path)
+    indirect case restoreOver(CommandID, KeptVersion, Path)
     case setAside(CommandID, Path)
-    case doubt(CommandID, Path, Content, Stat)
-    case settleRestore(CommandID, KeptVersion, Path, Row.DiskState?, Stat?, Answer)
+    indirect case doubt(CommandID, Path, Content, Stat)
+    indirect case settleRestore(CommandID, KeptVersion, Path, Row.DiskState?, Stat?, Answer)
     case prune
     case dropVersions([VersionID])
     case markAlive

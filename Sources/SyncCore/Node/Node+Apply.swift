@@ -20,20 +20,28 @@ extension Node {
 
     /// Rows of the tasks, of what they rename, of the directories above, of possible conflict copies, and of what a copy may be newer than.
     func prepareQueries(_ paths: [Path]) -> [StoreQuery] {
-        let sources = paths.compactMap { plan.tasks[$0]?.adoptedFrom?.path }
-        let copies = paths.compactMap { plan.tasks[$0]?.copy } + paths.compactMap { heldName(of: $0) }
-        let originals = paths.compactMap { contestedOriginal(of: $0) }
-        let guarded = paths.filter(isGuarded)
-        let own = SortedMap((paths + sources + copies + originals).map { ($0, true) }).map(\.key)
-        let parents = SortedMap(own.compactMap(\.parent).filter { !$0.isRoot }.map { ($0, true) }).map(\.key)
-        return [.rows(own), .rows(parents)] + guarded.map { .versions($0, limit: limits.batchPathsMax) }
+        // (No closures: each of them would capture a copy of the whole node.)
+        var (own, parents) = (SortedMap<Path, Bool>(), SortedMap<Path, Bool>())
+        var versions: [StoreQuery] = []
+        for path in paths {
+            own[path] = true
+            if let task = plan.tasks[path] {
+                for other in [task.adoptedFrom?.path, task.copy, heldName(of: path), contestedOriginal(of: path)] {
+                    if let other { own[other] = true }
+                }
+            }
+            if isGuarded(path) { versions.append(.versions(path, limit: limits.batchPathsMax)) }
+        }
+        for path in own.keys { if let parent = path.parent, !parent.isRoot { parents[parent] = true } }
+        return [.rows(Array(own.keys)), .rows(Array(parents.keys))] + versions
     }
 
     mutating func prepare(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
         apply.isTransacting = false
         var rows = answers.rowsByPath()
         let parents = answers.rowsByPath()
-        let kept = SortedMap(paths.filter(isGuarded).map { ($0, answers.versions()) })
+        var kept = SortedMap<Path, [KeptVersion]>()
+        for path in paths where isGuarded(path) { kept[path] = answers.versions() }
         var store = Batch()
         noteBlocked(among: paths, rows, kept, in: &store, into: &effects)
         var running = RunningBatch(begunAt: record.ownHead.position)

@@ -97,7 +97,7 @@ extension Node {
     var isInSync: Bool { isInSync(butFor: 0) }
 
     /// So many paths wait for nothing else.
-    func isInSync(butFor waiting: Int) -> Bool {
+    @inline(__always) func isInSync(butFor waiting: Int) -> Bool {
         isWorking && isQuiet && counts.unsettled == waiting && watch.unreadable.isEmpty && session.isLive
             && !record.isPaused && !session.peerIsPaused
             && record.held == nil && session.peerHeld == 0
@@ -120,9 +120,10 @@ extension Node {
         status.toApply = counts.unsettled
         let (head, known) = (stores.durableOwnHead.position, record.applied)
         status.toSend = head <= known ? 0 : head.epoch == known.epoch ? head.seq - known.seq : head.seq
-        status.pending = answers.rows().map { row in
+        for row in answers.rows() {
             let reason = reason(for: row)
-            return Status.Pending(path: row.path, reason: reason, sinceMilliseconds: since(reason, row))
+            status.pending.append(
+                Status.Pending(path: row.path, reason: reason, sinceMilliseconds: since(reason, row)))
         }
         let locked = locked(but: status.pending)
         let outgoing = outgoing(answers.log(), but: status.pending + locked)

@@ -29,6 +29,7 @@ extension Node {
         run(current.transaction, &answers, into: &effects)
     }
 
+    @inline(__always)  // (As `Node.isWorking` is.)
     private func queries(for transaction: Transaction) -> [StoreQuery] {
         switch transaction {
         case .observe(let looks, _):

@@ -264,11 +264,13 @@ extension Node {
             }
             if !watch.failing.isEmpty { watch.failing[path] = nil }
         }
-        for look in looks where isEcho(look) { records.forgetTouch(look.path) }
-        looks.removeAll { isEcho($0) }
-        if looks.isEmpty { return endInspection() }
+        var news: [Look] = []
+        for look in looks {
+            if isEcho(look) { records.forgetTouch(look.path) } else { news.append(look) }
+        }
+        if news.isEmpty { return endInspection() }
         watch.observing += 1
-        enqueue(.observe(looks, source: .inspection))
+        enqueue(.observe(news, source: .inspection))
     }
 
     mutating func endInspection() {

@@ -134,29 +134,29 @@ public struct Node: Sendable {
 
     // MARK: Jobs
 
-    /// What a completion is for.
+    /// What a completion is for. The large ones are boxed.
     enum Purpose: Sendable {
         case transaction
         case scan
         case inspection([Path])
-        case moveCheck(LocalMove, [Row], next: Path?)
+        indirect case moveCheck(LocalMove, [Row], next: Path?)
         case rootCheck
         case hashing([Path], sinceMilliseconds: Int64)
         case ignoreFiles([Path], areAll: Bool)
         case readingSave(Path)
         case readingHeader(Path)
         case readingStagedHeader(Path, StageName)
-        case keepingNewer(KeptVersion, past: [VersionID], StageName)
+        indirect case keepingNewer(KeptVersion, past: [VersionID], StageName)
         case stagingRecords([Shelving])
         case placingRecords([Shelving])
-        case readingKept(WantedContent, VersionID?)
+        indirect case readingKept(WantedContent, VersionID?)
         case readingSpare
-        case placingNewer(KeptVersion, past: [VersionID], StageName)
+        indirect case placingNewer(KeptVersion, past: [VersionID], StageName)
         case stageList
         case recoveryLook
         case recoveryRepair
         case staging(ContentID, StageName)
-        case stagingPlain(Path, StageName, Entry)
+        indirect case stagingPlain(Path, StageName, Entry)
         case applying
         case undoing
         case undoingBlindly
@@ -165,18 +165,18 @@ public struct Node: Sendable {
         case batchRootCheck
         case relocating
         case lateCheck([LateLook])
-        case lateVerify(KeptVersion, StageName)
-        case lateRescue(Path, KeptVersion, StageName)
+        indirect case lateVerify(KeptVersion, StageName)
+        indirect case lateRescue(Path, KeptVersion, StageName)
         case serving([ServeState.Reading])
         case pruning([VersionID])
         case pruned([VersionID])
-        case copyingKept(CommandID, KeptVersion, Path, StageName)
-        case placingKept(CommandID, KeptVersion, KeptVersion, Path, StageName)
+        indirect case copyingKept(CommandID, KeptVersion, Path, StageName)
+        indirect case placingKept(CommandID, KeptVersion, KeptVersion, Path, StageName)
         case droppingCopy(VersionID)
-        case restoring(CommandID, KeptVersion, Path, Row.DiskState?, StageName)
-        case takingBack(CommandID, KeptVersion, Path, StageName)
-        case settingAside(CommandID, KeptVersion, StageName)
-        case bringingBack(CommandID, KeptVersion, StageName)
+        indirect case restoring(CommandID, KeptVersion, Path, Row.DiskState?, StageName)
+        indirect case takingBack(CommandID, KeptVersion, Path, StageName)
+        indirect case settingAside(CommandID, KeptVersion, StageName)
+        indirect case bringingBack(CommandID, KeptVersion, StageName)
         case nothing
     }
 
@@ -198,12 +198,13 @@ public struct Node: Sendable {
     }
 
     // MARK: What may happen now
+    // Asked several times at every step, and inline: for a call that only reads the compiler copies all 8 kilobytes of a node.
 
     /// The folder may be looked at and written to.
-    var isWorking: Bool { phase == .running && watch.root == .healthy && !record.isForked }
+    @inline(__always) var isWorking: Bool { phase == .running && watch.root == .healthy && !record.isForked }
 
     /// Nothing is waiting to be looked at, stored, imported or applied.
-    var isQuiet: Bool {
+    @inline(__always) var isQuiet: Bool {
         phase == .running && lane.isIdle && stores.isEmpty && watch.isIdle && deletes.isIdle && incoming.isIdle
             && apply.isIdle && plan.isIdle && fetch.isIdle && recordsAreIdle && formats.isIdle
     }

@@ -57,7 +57,7 @@ extension Node {
     // MARK: Who lacks what was forgotten
 
     /// What is forgotten there is not whole here, or what this node makes may not have seen it.
-    var wantsBase: Bool {
+    @inline(__always) var wantsBase: Bool {
         let forgot = session.peerForgot
         return records.lacks(forgot.peer) || forgot.own > max(record.setMarks.promised, record.setMarks.peer)
     }
