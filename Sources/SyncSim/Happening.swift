@@ -79,6 +79,7 @@ package struct HappeningQueue: Sendable {
     }
 
     package mutating func popFirst() -> (time: Int64, happening: Happening)? {
-        heap.pop().map { ($0.priority.time, $0.element) }
+        guard let (turn, happening) = heap.pop() else { return nil }
+        return (turn.time, happening)
     }
 }

@@ -68,16 +68,21 @@ package final class Machine {
         disk.faults.timesMayTrailData = plan.isOn(.timesTrailData)
     }
 
-    // By reference, because a copy of a node or a disk costs more than the answer.
+    // By reference, because a copy of a node, a disk or a store costs more than the answer.
 
     package var isRunning: Bool { Machine.isRunning(&node) }
     /// How much the node holds.
     package var footprint: Footprint? { Machine.footprint(of: &node) }
     package var hasNotices: Bool { Machine.hasNotices(on: &disk) }
+    /// What the store knows.
+    func answers(to queries: [StoreQuery]) -> [StoreAnswer] { Machine.answers(to: queries, of: &store) }
 
     private static func isRunning(_ node: inout Node?) -> Bool { node != nil }
     private static func footprint(of node: inout Node?) -> Footprint? { node?.footprint }
     private static func hasNotices(on disk: inout VirtualDisk) -> Bool { disk.hasNotices }
+    private static func answers(to queries: [StoreQuery], of store: inout VirtualStore) -> [StoreAnswer] {
+        queries.map { store.answer($0) }
+    }
 
     /// What the machine did so far; the difference of two looks tells whether it is quiet.
     package struct Counters: Sendable, Equatable {

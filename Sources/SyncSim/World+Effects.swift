@@ -101,8 +101,7 @@ extension World {
         guard let request = machines[machine].work.storeQueue.popFirst() else { return }
         switch request {
         case .load(let job, let queries):
-            let answers = queries.map { machines[machine].store.answer($0) }
-            answerFromStore(.loaded(job, answers), machine)
+            answerFromStore(.loaded(job, machines[machine].answers(to: queries)), machine)
         case .store(let job, let batch):
             if isStoreFailing(machine) {
                 rare.hit("store: a batch failed")

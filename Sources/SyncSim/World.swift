@@ -41,7 +41,7 @@ package final class World {
     package internal(set) var quietLooks = 0
 
     /// Two, "alpha" and "beta".
-    package var machines: [Machine]
+    package let machines: [Machine]
     package var network: VirtualNetwork
     package var queue = HappeningQueue()
     package var random: RandomStreams

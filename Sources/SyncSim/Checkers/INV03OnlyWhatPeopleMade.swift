@@ -1,7 +1,7 @@
 import SyncModel
 
 /// INV-03. Nothing appears that nobody made: no torn file, no zeros, no content at a path where nobody put it.
-package final class OnlyWhatPeopleMade: Invariant {
+package final class OnlyWhatPeopleMade: DiskInvariant {
     package static let id = "INV-03"
     package static let sentence =
         "The daemon puts nothing at a path that no person ever put at that path, conflict copies under their own names."

@@ -2,7 +2,7 @@ import SyncCore
 import SyncModel
 
 /// INV-07. In sync is a place of rest: connecting again moves no content, no file and no row.
-package final class Quiet: Invariant {
+package final class Quiet: StepInvariant {
     package static let id = "INV-07"
     package static let sentence = """
         After both nodes are quiet, nothing more is written to a disk or a store and no content is sent, also when they connect anew.

@@ -2,7 +2,7 @@ import SyncModel
 
 /// INV-09. The daemon replaces a file in one instant: a power cut leaves the old or the new, whole, and what was stored as
 /// applied is applied.
-package final class OldOrNew: Invariant {
+package final class OldOrNew: DiskInvariant, StoreInvariant {
     package static let id = "INV-09"
     package static let sentence = """
         After a power cut every path that the daemon was replacing holds its old or its new content in full; what the store says \

@@ -2,7 +2,7 @@ import SyncModel
 
 /// INV-10. A row is a statement of fact. What is only intended must not be in it, or the next comparison takes a failure
 /// for a person's change.
-package final class BaseIsTrue: Invariant {
+package final class BaseIsTrue: StoreInvariant {
     package static let id = "INV-10"
     package static let sentence = """
         The base holds only what was seen: a row's disk state is what stands there, and a row that says it shows a revision shows it.

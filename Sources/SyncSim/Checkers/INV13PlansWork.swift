@@ -7,7 +7,7 @@ import SyncModel
 /// be what it was, because a late writer may have been at it. What is left of a failed program is discarded without asking
 /// how far that one came. What goes back to where it was, because its directory went in that moment, asks for each directory above
 /// it, of which the upper ones may be there.
-package final class PlansWork: Invariant {
+package final class PlansWork: DiskInvariant, StoreInvariant {
     package static let id = "INV-13"
     package static let sentence = """
         No disk operation of the daemon fails for a reason of its own making: a missing parent, a directory that is not empty, a name \

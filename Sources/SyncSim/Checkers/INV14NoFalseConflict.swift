@@ -1,7 +1,7 @@
 import SyncModel
 
 /// INV-14. A conflict copy is work for a person; it must be the only honest way out.
-package final class NoFalseConflict: Invariant {
+package final class NoFalseConflict: DiskInvariant {
     package static let id = "INV-14"
     package static let sentence = """
         A conflict copy appears only where two people put different things at one path without having seen each other's, or where a \

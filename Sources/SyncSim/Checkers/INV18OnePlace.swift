@@ -1,7 +1,7 @@
 import SyncModel
 
 /// INV-18. A directory that moves is here and then there, never at both places and never at neither.
-package final class OnePlace: Invariant {
+package final class OnePlace: DiskInvariant, StoreInvariant {
     package static let id = "INV-18"
     package static let sentence = "A moved directory is in exactly one place at any time, on the disk and in the base."
 

@@ -1,7 +1,7 @@
 package import SyncModel
 
 /// INV-24. Many deletes at once are a question, not a change.
-package final class MassLossGuard: Invariant {
+package final class MassLossGuard: DiskInvariant {
     package static let id = "INV-24"
     package static let sentence = """
         When people at one machine delete at one moment more files than the fuse allows, or the folder is emptied, no more than the \

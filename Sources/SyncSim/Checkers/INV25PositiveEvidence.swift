@@ -1,7 +1,7 @@
 import SyncModel
 
 /// INV-25. Nothing leaves a folder because something could not be found elsewhere.
-package final class PositiveEvidence: Invariant {
+package final class PositiveEvidence: DiskInvariant {
     package static let id = "INV-25"
     package static let sentence = """
         The daemon takes a value out of the folder only if a person who had seen it removed or replaced it at that path; absence of \

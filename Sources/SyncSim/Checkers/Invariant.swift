@@ -4,19 +4,14 @@ package import SyncModel
 /// A property from `docs/testing.md` that must hold. One file each, named after it; `Watch` feeds them all.
 ///
 /// An invariant sees plain values only (`DiskAct`, `StoreAct`, `StepAct`, `Sight` …), never the world itself, so that a test
-/// can show it a small bad world made by hand: an invariant that cannot fail is none. Most need one or two of these calls.
+/// can show it a small bad world made by hand: an invariant that cannot fail is none. Most need one or two of these calls. What comes to pass
+/// most often only those are shown that judge it: `DiskInvariant`, `StoreInvariant`, `StepInvariant`.
 package protocol Invariant: AnyObject {
     /// "INV-01", "R-07".
     static var id: String { get }
     /// What it says, in one sentence.
     static var sentence: String { get }
 
-    /// An operation of a daemon on its disk, after it was done or refused.
-    func see(_ act: DiskAct, _ court: inout Court)
-    /// A batch that becomes durable, with the store as it was before it.
-    func see(_ act: StoreAct, _ court: inout Court)
-    /// An event a node was told and what it asked for.
-    func see(_ act: StepAct, _ court: inout Court)
     /// Something a person did that the invariant must forgive or expect.
     func see(_ act: OperatorAct, _ court: inout Court)
     /// A power cut, after the fact.
@@ -28,13 +23,25 @@ package protocol Invariant: AnyObject {
 }
 
 extension Invariant {
-    package func see(_ act: DiskAct, _ court: inout Court) {}
-    package func see(_ act: StoreAct, _ court: inout Court) {}
-    package func see(_ act: StepAct, _ court: inout Court) {}
     package func see(_ act: OperatorAct, _ court: inout Court) {}
     package func see(_ cut: PowerCut, _ court: inout Court) {}
     package func see(_ turn: ProcessTurn, _ court: inout Court) {}
     package func see(_ sight: Sight, _ court: inout Court) {}
+}
+
+package protocol DiskInvariant: Invariant {
+    /// An operation of a daemon on its disk, after it was done or refused.
+    func see(_ act: DiskAct, _ court: inout Court)
+}
+
+package protocol StoreInvariant: Invariant {
+    /// A batch that becomes durable, with the store as it was before it.
+    func see(_ act: StoreAct, _ court: inout Court)
+}
+
+package protocol StepInvariant: Invariant {
+    /// An event a node was told and what it asked for.
+    func see(_ act: StepAct, _ court: inout Court)
 }
 
 /// Where findings are brought, and what is known of the world as a whole.

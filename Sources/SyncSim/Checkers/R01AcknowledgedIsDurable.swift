@@ -2,7 +2,7 @@ import SyncCore
 import SyncModel
 
 /// R-01. An acknowledgement is a promise about a power cut at that very instant.
-package final class AcknowledgedIsDurable: Invariant {
+package final class AcknowledgedIsDurable: StoreInvariant, StepInvariant {
     package static let id = "R-01"
     package static let sentence = """
         When a node sends an acknowledgement its own store holds what it acknowledges; when a node stores one, the peer's store does.

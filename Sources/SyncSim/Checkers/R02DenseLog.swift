@@ -2,7 +2,7 @@ import SyncCore
 import SyncModel
 
 /// The log has no holes and no page can be exchanged.
-package final class DenseLog: Invariant {
+package final class DenseLog: StoreInvariant {
     package static let id = "R-02"
     package static let sentence =
         "A node's own log is dense in each epoch, its hash chain verifies, and it ends at the head the node knows."

@@ -1,7 +1,7 @@
 import SyncModel
 
 /// Nobody holds more of a log than its author durably had.
-package final class ImportedIsPrefix: Invariant {
+package final class ImportedIsPrefix: StoreInvariant {
     package static let id = "R-03"
     package static let sentence =
         "What a node has imported of the peer's log is a prefix of what the peer has stored, entry for entry."

@@ -1,7 +1,7 @@
 import SyncModel
 
 /// A position is used once, whatever is restored from wherever.
-package final class OneEntryPerPosition: Invariant {
+package final class OneEntryPerPosition: StoreInvariant {
     package static let id = "R-04"
     package static let sentence =
         "No node ever writes two different entries with the same epoch and number, also not after an image was put back."

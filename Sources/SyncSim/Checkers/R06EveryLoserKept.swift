@@ -1,7 +1,7 @@
 import SyncModel
 
 /// R-06. However many lose, all of them are there; also those who lose against a conflict copy.
-package final class EveryLoserKept: Invariant {
+package final class EveryLoserKept: DiskInvariant {
     package static let id = "R-06"
     package static let sentence = """
         The path and its conflict copies together hold every value that lost, of every generation; the daemon removes no conflict \

@@ -1,7 +1,7 @@
 import SyncModel
 
 /// A delete in a log says that a person removed something. Nothing else may write one.
-package final class DeletesHaveCauses: Invariant {
+package final class DeletesHaveCauses: StoreInvariant {
     package static let id = "R-07"
     package static let sentence =
         "Every delete in a node's own log has a cause: a person's removal or move at that path, seen by that node."

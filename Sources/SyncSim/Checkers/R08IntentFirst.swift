@@ -1,7 +1,7 @@
 import SyncModel
 
 /// What a crash can interrupt is written down before it begins.
-package final class IntentFirst: Invariant {
+package final class IntentFirst: DiskInvariant {
     package static let id = "R-08"
     package static let sentence =
         "No exchange, placement or removal in the folder begins before an intent for its path is durable."

@@ -2,7 +2,7 @@ import SyncCore
 import SyncModel
 
 /// Memory and messages have sizes that were decided before any input was seen.
-package final class Bounds: Invariant {
+package final class Bounds: StepInvariant {
     package static let id = "R-09"
     package static let sentence =
         "At every step a node's queues, requests and frames are within the bounds of `Limits`."

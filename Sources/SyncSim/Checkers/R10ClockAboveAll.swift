@@ -5,7 +5,7 @@ import SyncModel
 /// The one entry that may be stamped in the past is the first of its path: a file that was there before anybody watched is
 /// as old as it says, and there is nothing at its path that it could have seen. An entry that takes over a peer's lost one
 /// says the same again and keeps its stamp.
-package final class ClockAboveAll: Invariant {
+package final class ClockAboveAll: StoreInvariant {
     package static let id = "R-10"
     package static let sentence = """
         Every entry a node writes is stamped later than everything it has seen at its path, and the stored clock is never behind an \

@@ -1,7 +1,7 @@
 import SyncModel
 
 /// R-11. The daemon's hands reach into the shared folder and its own corner of it, and nowhere else.
-package final class NothingOutside: Invariant {
+package final class NothingOutside: DiskInvariant {
     package static let id = "R-11"
     package static let sentence = """
         Operations of the daemon name only paths of the synced tree and its own stage, versions and quarantine; never `.syncd` as a \

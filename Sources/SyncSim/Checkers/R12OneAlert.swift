@@ -2,7 +2,7 @@ import SyncCore
 import SyncModel
 
 /// R-12. A condition is told once, and it is told when it is over.
-package final class OneAlert: Invariant {
+package final class OneAlert: StepInvariant {
     package static let id = "R-12"
     package static let sentence = """
         A node raises an alert only when it is not raised, clears only what it raised, and at rest no alert stands whose condition \

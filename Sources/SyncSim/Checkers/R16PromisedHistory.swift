@@ -1,7 +1,7 @@
 package import SyncModel
 
 /// History never shrinks below its promise.
-package final class PromisedHistory: Invariant {
+package final class PromisedHistory: DiskInvariant, StoreInvariant {
     package static let id = "R-16"
     package static let sentence =
         "What is set aside is in the history, until it is older than promised or the versions together take more room than allowed."

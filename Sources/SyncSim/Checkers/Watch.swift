@@ -38,6 +38,9 @@ package final class Watch: Checker {
 
     private let plan: SeedPlan
     private let invariants: [any Invariant]
+    private let diskInvariants: [any DiskInvariant]
+    private let storeInvariants: [any StoreInvariant]
+    private let stepInvariants: [any StepInvariant]
     private var court = Court()
     /// Where the places of the operation in hand stood before it.
     private var before: [(place: Place, value: Value, identity: FileIdentity?)] = []
@@ -87,6 +90,9 @@ package final class Watch: Checker {
     package init(_ plan: SeedPlan, except: [String] = []) {
         self.plan = plan
         invariants = Checkers.invariants(for: plan).filter { !except.contains(type(of: $0).id) }
+        diskInvariants = invariants.compactMap { $0 as? any DiskInvariant }
+        storeInvariants = invariants.compactMap { $0 as? any StoreInvariant }
+        stepInvariants = invariants.compactMap { $0 as? any StepInvariant }
     }
 
     package func begin(_ world: World) {
@@ -190,7 +196,7 @@ package final class Watch: Checker {
     }
 
     private func report(_ act: DiskAct, _ world: World) {
-        judge(world) { $0.see(act, &$1) }
+        judge(world) { court in for invariant in diskInvariants { invariant.see(act, &court) } }
     }
 
     /// A person wrote to a file that the daemon was about to rename, or had just given another name and now takes back.
@@ -349,7 +355,7 @@ package final class Watch: Checker {
             look: { world.machines[machine].disk.peekStat($0) },
             read: { self.seen($0, world.machines[machine].disk) },
             value: { world.machines[machine].disk.value(at: $0) })
-        judge(world) { $0.see(act, &$1) }
+        judge(world) { court in for invariant in storeInvariants { invariant.see(act, &court) } }
         for operation in batch.operations {
             if case .putVersion(let kept) = operation { noteDamage(kept, machine, world) }
             guard case .relocate(let move) = operation else { continue }
@@ -400,7 +406,7 @@ package final class Watch: Checker {
             let act = StepAct(
                 machine: tell.machine, event: tell.event, effects: tell.effects, limits: plan.limits[tell.machine],
                 footprint: world.machines[tell.machine].footprint)
-            judge(world) { $0.see(act, &$1) }
+            judge(world) { court in for invariant in stepInvariants { invariant.see(act, &court) } }
         }
     }
 
@@ -495,7 +501,7 @@ package final class Watch: Checker {
 
     private func turn(_ machine: Int, isRunning: Bool, _ world: World) {
         let turn = ProcessTurn(machine: machine, isRunning: isRunning, store: world.machines[machine].store)
-        judge(world) { $0.see(turn, &$1) }
+        judge(world) { court in for invariant in invariants { invariant.see(turn, &court) } }
     }
 
     /// As the daemon sees them when it starts after a power cut.
@@ -541,7 +547,7 @@ package final class Watch: Checker {
     /// For the operator: what he did by hand.
     package func announce(_ kind: OperatorAct.Kind, _ machine: Int, _ world: World) {
         let act = OperatorAct(machine: machine, kind: kind, store: world.machines[machine].store)
-        judge(world) { $0.see(act, &$1) }
+        judge(world) { court in for invariant in invariants { invariant.see(act, &court) } }
     }
 
     // MARK: Disasters
@@ -575,7 +581,7 @@ package final class Watch: Checker {
         let now = disk.treeValues
         let files = SortedMap(now.keys.compactMap { path in disk.peekStat(path).map { (path, $0.identity) } })
         let cut = PowerCut(machine: machine, was: before.tree, now: now, safe: before.safe, files: files)
-        judge(world) { $0.see(cut, &$1) }
+        judge(world) { court in for invariant in invariants { invariant.see(cut, &court) } }
         noteSharedNames(of: files, world)
         let duties = world.ledger.duties
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
@@ -851,7 +857,7 @@ package final class Watch: Checker {
         looks = world.ledger.doings == doingsAtLook ? looks + 1 : 1
         doingsAtLook = world.ledger.doings
         let sight = Sight(machines: world.machines.map { look(at: $0) }, look: looks)
-        judge(world) { $0.see(sight, &$1) }
+        judge(world) { court in for invariant in invariants { invariant.see(sight, &court) } }
     }
 
     package func look(at machine: Machine) -> MachineSight {
@@ -950,10 +956,10 @@ package final class Watch: Checker {
 
     // MARK: Verdicts
 
-    private func judge(_ world: World, _ ask: (any Invariant, inout Court) -> Void) {
+    private func judge(_ world: World, _ hear: (inout Court) -> Void) {
         court.now = world.now
         swap(&court.ledger, &world.ledger)
-        for invariant in invariants { ask(invariant, &court) }
+        hear(&court)
         swap(&court.ledger, &world.ledger)
         guard !court.findings.isEmpty else { return }
         for finding in court.takeFindings() {
