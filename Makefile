@@ -3,6 +3,8 @@
 SEEDS ?= 20000
 SCRATCH ?= .build
 export SEEDS SCRATCH
+# All that build for debugging here build alike: Package.swift.
+test build lint docs library-docs: export SYNCD_CHECK = 1
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ab test build sim install deb rig bench fuzz coverage sanitize lint docs library-docs format clean
