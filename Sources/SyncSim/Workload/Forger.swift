@@ -10,6 +10,7 @@ final class Forger: Enemy {
         "enemy: hung up on for an invalid path", "enemy: hung up on for a broken log",
         "enemy: hung up on for a broken frame",
         "enemy: served a content that is not what it is called", "enemy: overwrote what it claims to have seen",
+        "enemy: told a directory move path by path",
     ]
 
     private enum Offence: String {
@@ -80,8 +81,9 @@ final class Forger: Enemy {
         case .wantChunks(let content, let indexes): serveChunks(content, indexes, world)
         case .ping: send(.pong(wallMilliseconds: 0), world)
         case .wantChanged(let wishes): for wish in wishes { serve(wish.content, world) }
+        case .expand(let position): expand(position, world)
         case .acknowledge, .rows, .rowsEnd, .chunkList, .changedList, .chunks, .contents, .gone, .later, .rolledBack,
-            .expand, .expansion, .pong, .records, .changeSet, .setsTaken, .setsShown, .setsBase, .formats,
+            .expansion, .pong, .records, .changeSet, .setsTaken, .setsShown, .setsBase, .formats,
             .claim, .claimAnswer, .releaseClaim, .claimWaits, .pausing, .holding,
             .halt, .unknown:
             break
@@ -180,6 +182,28 @@ final class Forger: Enemy {
         send(.log([LogCodec.encode(made)]), world)
     }
 
+    /// What one of our directory moves was, path by path: whatever we like, and sometimes without an end.
+    private func expand(_ position: LogPosition, _ world: World) {
+        guard log.contains(where: { $0.head.position == position }) else { return }
+        world.rare.hit("enemy: told a directory move path by path")
+        let states = (0..<random.below(6)).map { _ in
+            let isBlind = random.chance(percent: 50)
+            let contents: [Content] = [.absent, .directory, .symlink(Array("evil".utf8))] + files
+            let origin = Origin(author: .own, position: position, time: time(world))
+            return RowState(
+                path: isBlind ? somePath() : victimPath(world),
+                revision: Revision(
+                    origin: origin,
+                    seen: VersionVector(own: before(position), peer: isBlind ? .none : victimHead.position),
+                    entry: SyncModel.Entry(content: random.pick(contents) ?? .absent, mode: 0o755, modified: .zero),
+                    origins: Origins(all: origin)))
+        }
+        send(.expansion(position, states, isLast: random.chance(percent: 80)), world)
+    }
+
+    /// The contents that we have told of.
+    private var files: [Content] { contents.map { .file($0.key, size: UInt64($0.value.count)) } }
+
     /// A second, different entry at a position the victim already has.
     private func forkOwnLog(_ world: World) {
         guard let old = log.last, log.count > 1 else { return }
@@ -271,6 +295,9 @@ final class Forger: Enemy {
     // MARK: Making entries
 
     private var last: LogHead { log.last?.head ?? .none }
+    private func before(_ position: LogPosition) -> LogPosition {
+        log.last { $0.head.position < position }?.head.position ?? .none
+    }
     private var next: LogPosition { LogPosition(epoch: epoch, seq: last.position.seq + 1) }
     private var gap: LogPosition { LogPosition(epoch: epoch, seq: last.position.seq + 2 + UInt64(random.below(9))) }
 
