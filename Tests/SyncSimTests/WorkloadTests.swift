@@ -31,7 +31,7 @@ struct WorkloadTests {
     }
 
     @Test("The odd names of every eighth world are others, the longest there may be among them") func otherNames() {
-        let names = (1...8).map { seed in
+        let names = (UInt64(1)...8).map { seed in
             var plan = SeedPlan(calm: seed)
             plan.fileCount = 16
             plan.turnOn(.oddNames, pauseMilliseconds: 1_000)
