@@ -272,6 +272,11 @@ extension Ledger {
         }
     }
 
+    /// A person has replaced what his daemon has no record of, though the other node knows it from there: of the two either may lose.
+    package mutating func replacedUnrecorded(_ value: Value, at path: Path) {
+        pages.update(path) { $0.revived.append(value) }
+    }
+
     /// Somebody removes it while what has just been refused is being marked to come back: all that is missing by then does.
     package mutating func removedAfterRefusal(_ path: Path, on machine: Int, at time: Int64) {
         guard let refusal = refusals[machine], time - refusal <= 2_000 else { return }

@@ -294,10 +294,15 @@ extension Hands {
                 path, on: machine, from: before, to: after, at: world.now, isRacing: isBeingApplied(path),
                 isBlind: isBlind)
             world.noteClock(machine)
+            if before.isContent, isToldButUnrecorded(before, at: path) {
+                world.ledger.replacedUnrecorded(before, at: path)
+            }
             if before == .absent, isOnRecord(path) { world.ledger.cameBackUnseen(path, on: machine) }
             if after == .absent { world.ledger.removedAfterRefusal(path, on: machine, at: world.now) }
             // After a power cut absence is not believed until everything has been looked at.
-            if after == .absent, world.isUnsettled(machine) {
+            // (And what counts as damage is no less missing for being taken away.)
+            let isDamaged = world.machines[machine].store.rows[path]?.condition == .damaged
+            if after == .absent, isDamaged || world.isUnsettled(machine) {
                 world.ledger.doubted([path])
             }
             if before == .absent, world.isUnsettled(machine) { world.ledger.madeIn(path.parents, on: machine) }
@@ -360,6 +365,16 @@ extension Hands {
         let now = max(world.machines[machine].store.node.clock, HybridTime(wallMilliseconds: wall))
         let known = world.machines[1 - machine].store.rows[path]?.heads ?? []
         return known.contains { max($0.origins.mode.time, $0.origins.time.time) > now }
+    }
+
+    /// An image has taken from the daemon that just this stood there, which it has not found again since, and of which it had told the other: nobody
+    /// can tell that whoever replaces it has seen it.
+    private func isToldButUnrecorded(_ value: Value, at path: Path) -> Bool {
+        guard world.machines[1 - machine].disk.atHome.value(at: path) == value,
+            let told = world.machines[1 - machine].store.rows[path]?.disk, told.origins.content.author == .peer
+        else { return false }
+        let (content, known) = (told.entry.content, world.machines[machine].store.rows[path])
+        return known?.disk?.entry.content != content && known?.heads.contains { $0.entry.content == content } != true
     }
 
     /// The other machine shows the same there, or has been told to: who has put it here anew has changed its mode and time, for all that
