@@ -451,9 +451,9 @@ extension Node {
                     // What was saved over a newer version of our own is held back as before.
                     assertAnew(&row, disk, [], in: &batch)
                 } else if let disk = row.disk {
-                    // What the peer has from before is nothing to be held against what it has made of that since.
+                    // What the peer has from before, or of ours, is nothing to be held against what it has made of that since.
                     let made = disk.origins.content
-                    let isKnown = made.author == .peer && made.position <= beyond
+                    let isKnown = made.author == .own || made.position <= beyond
                     revise(&row, to: disk.entry, stat: disk.stat, isReasserted: !isKnown, in: &batch)
                 } else if row.reflected != .none {
                     var gone = head.entry
