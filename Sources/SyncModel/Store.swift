@@ -177,7 +177,7 @@ public enum StoreAnswer: Hashable, Sendable {
     case chunkList(ChunkList?)
     case chunkSources([ChunkSource])
     case log([LogRecord])
-    case logRecord(LogRecord?)
+    indirect case logRecord(LogRecord?)
     case intents([Intent])
     case versions([KeptVersion])
     case prunable([KeptVersion], bytes: UInt64)

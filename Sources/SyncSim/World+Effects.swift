@@ -8,7 +8,7 @@ extension World {
         guard machines[machine].isRunning else { return }
         guard let event = saboteur == nil ? event : saboteur?.told(event, on: machine, in: self) else { return }
         record(event, machine)
-        effects.removeAll()
+        var effects = Effects()
         let moment = moment(of: machine)
         machines[machine].node?.step(event, at: moment, into: &effects)
         let asked = saboteur?.asked(effects.list, by: machine, in: self) ?? effects.list

@@ -65,7 +65,6 @@ package final class World {
     var strainsBegun = 0
     /// Agents that still hold up the end of the safety phase.
     var busyAgents = 0
-    var effects = Effects()
     var step: StepRecord
     var healing = Healing()
 

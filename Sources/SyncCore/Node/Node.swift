@@ -198,7 +198,7 @@ public struct Node: Sendable {
     }
 
     // MARK: What may happen now
-    // Asked several times at every step, and inline: for a call that only reads the compiler copies all 8 kilobytes of a node.
+    // Inline, as are others that each step asks: for a call that only reads the compiler copies all 8 kilobytes of a node.
 
     /// The folder may be looked at and written to.
     @inline(__always) var isWorking: Bool { phase == .running && watch.root == .healthy && !record.isForked }

@@ -225,7 +225,7 @@ extension Node {
     }
 
     /// Nothing is waiting to be told, to be taken or to be shown.
-    var recordsAreIdle: Bool {
+    @inline(__always) var recordsAreIdle: Bool {
         guard keepsRecords else { return true }
         return records.isLoaded && records.toMatch.isEmpty && records.awaited.isEmpty
             && !records.isMatching && session.setsComing.isEmpty
@@ -234,7 +234,7 @@ extension Node {
     }
 
     /// The peer has what there is to have.
-    var recordsAreShared: Bool {
+    @inline(__always) var recordsAreShared: Bool {
         guard keepsRecords else { return true }
         return session.sharesRecords && session.setsTaken.map { $0 >= records.known.own } ?? false
     }
