@@ -212,9 +212,10 @@ extension Node {
             return
         }
         if record.distrustSince != nil {
-            // (What is read first is swept at some time to come.)
+            // (What is read first is swept at some time to come. All of it is noted: the list is in memory, and no longer than what is staged at
+            // a time.)
             let spares = SortedMap(recovery.findings.spares.map { ($0.name, true) })
-            for file in (recovery.staged ?? []).prefix(limits.notedPathsMax) {
+            for file in recovery.staged ?? [] {
                 let identity = file.stat.identity
                 watch.swept[identity] = WatchState.Swept(
                     changed: watch.swept[identity]?.changed ?? file.stat.changed,
