@@ -38,6 +38,9 @@ public struct NodeRecord: Hashable, Sendable {
     public var distrustSince: Int64?
     /// What the rules left out when that was over had not been looked at: since when it is distrusted still (wall milliseconds).
     public var distrustOfIgnored: Int64?
+    /// The latest time told of before that cut (wall milliseconds): by a clock that has been put back over it, what bears an earlier one may
+    /// be from before.
+    public var toldBeforeCut: Int64?
     /// We were set back; the peer is to take over what we wrote after this, and has not confirmed it.
     public var rollbackCommon: LogPosition?
     /// What this node has written and does not know any more: a peer that was set back may come to show it again.
@@ -120,6 +123,7 @@ public struct NodeRecord: Hashable, Sendable {
         isForked = false
         distrustSince = nil
         distrustOfIgnored = nil
+        toldBeforeCut = nil
         rollbackCommon = nil
         lost = nil
         adoptBeyond = nil
@@ -149,5 +153,11 @@ public struct NodeRecord: Hashable, Sendable {
     public mutating func distrust(_ limits: Limits) {
         let since = aliveMilliseconds - Int64(clamping: limits.writebackMilliseconds)
         distrustSince = min(distrustSince ?? since, since)
+        toldBeforeCut = Int64(clamping: clock.wallMilliseconds)
+    }
+
+    public mutating func endDistrust() {
+        distrustSince = nil
+        toldBeforeCut = nil
     }
 }

@@ -5,12 +5,13 @@
 /// flags      bit 0 stopped cleanly · 1 paused · 2 first import done · 3 forked · 4 peer · 5 held · 6 distrust since
 ///            · 7 rollback common · 8 adopt beyond · 9 adopt sparing · 10 rules considered
 ///            · 11 formats considered · 12 formats of the peer · 13 marks of change sets · 14 steady since
-///            · 15 lost · 16 distrust of what rules left out   (a number)
+///            · 15 lost · 16 distrust of what rules left out
+///            · 17 told before the cut   (a number)
 /// own head · pruned through · imported head · number of imported epochs, each a head · acknowledged
 /// applied (position) · clock (8) · alive (signed) · next stage · next version
-/// then what the flags 4 to 16 promise, in their order: id; id, signed files, signed since; signed; position; position;
+/// then what the flags 4 to 17 promise, in their order: id; id, signed files, signed since; signed; position; position;
 /// epoch (8); digest; digest; number of formats, each model (bytes), name (bytes), rule, lowest, highest version;
-/// positions own, peer and promised; signed; position and epoch (8); signed
+/// positions own, peer and promised; signed; position and epoch (8); signed; signed
 /// ```
 import SyncModel
 
@@ -43,7 +44,7 @@ enum NodeCodec {
             node.held != nil, node.distrustSince != nil, node.rollbackCommon != nil, node.adoptBeyond != nil,
             node.adoptSparing != nil, node.rulesConsidered != nil, node.formatsConsidered != nil,
             !node.peerFormats.isEmpty, node.setMarks != .none, node.steadySince != nil, node.lost != nil,
-            node.distrustOfIgnored != nil,
+            node.distrustOfIgnored != nil, node.toldBeforeCut != nil,
         ]
         return flags.enumerated().reduce(0) { $1.element ? $0 | 1 << UInt64($1.offset) : $0 }
     }
@@ -71,6 +72,7 @@ enum NodeCodec {
             writer.put(fixed: lost.before.raw, width: 8)
         }
         if let since = node.distrustOfIgnored { writer.put(signed: since) }
+        if let told = node.toldBeforeCut { writer.put(signed: told) }
     }
 
     static func decode(_ sealed: [UInt8]) throws(BlobError) -> NodeRecord {
@@ -80,7 +82,7 @@ enum NodeCodec {
         var node = NodeRecord(id: id, name: name, folder: FolderID(try reader.digest()))
         node.peerName = try reader.counted()
         let flags = try reader.number()
-        if flags >= 1 << 17 { throw .damaged }
+        if flags >= 1 << 18 { throw .damaged }
         (node.stoppedCleanly, node.isPaused) = (flags & 1 != 0, flags & 2 != 0)
         (node.initialImportDone, node.isForked) = (flags & 4 != 0, flags & 8 != 0)
         try readLogs(of: &node, from: &reader)
@@ -127,6 +129,7 @@ enum NodeCodec {
             node.lost = NodeRecord.LostLog(after: after, before: Epoch(raw: try reader.fixed(width: 8)))
         }
         if flags & 1 << 16 != 0 { node.distrustOfIgnored = try reader.signed() }
+        if flags & 1 << 17 != 0 { node.toldBeforeCut = try reader.signed() }
     }
 
     private static func put(_ formats: [FormatSupport], into writer: inout BlobWriter) {

@@ -173,7 +173,7 @@ extension Node {
 
     /// By this process, or by an earlier one of this boot: a later one than the first cannot tell what that has found.
     private func mayBeFoundSinceCut(_ row: Row) -> Bool {
-        watch.toldBeforeCut == nil && row.disk?.origins.content.author == .own || isFoundSinceStart(row)
+        !watch.isFirstSinceCut && row.disk?.origins.content.author == .own || isFoundSinceStart(row)
     }
 
     private func isFoundSinceStart(_ row: Row) -> Bool {

@@ -19,10 +19,9 @@ extension Node {
         stores.durableImportedHead = record.importedHead
         incoming.cursor = record.importedHead
         // Even after an orderly stop: the daemon was through, but the machine may have gone down with people's writes.
-        if start.powerWasLost {
-            record.distrust(limits)
-            watch.toldBeforeCut = Int64(clamping: record.clock.wallMilliseconds)
-        }
+        if start.powerWasLost { record.distrust(limits) }
+        watch.isFirstSinceCut = start.powerWasLost
+        watch.toldBeforeCut = record.toldBeforeCut
         // A state that was wiped or put back must not give the numbers of versions that are still on disk. (The later of two
         // versions has the larger number.)
         recovery.isFirstStart = record.nextVersion == 1

@@ -102,7 +102,7 @@ extension Node {
     private mutating func endDistrust(into effects: inout Effects) {
         guard let since = record.distrustSince else { return }
         record.distrustOfIgnored = min(record.distrustOfIgnored ?? since, since)
-        record.distrustSince = nil
+        record.endDistrust()
         watch.handled.removeAll { path, _ in !watch.rules.isIgnored(path.bytes, isDirectory: false) }
         watch.strays.removeAll()
         watch.renamed.removeAll()

@@ -10,9 +10,10 @@ struct WatchState: Sendable {
     /// began.
     var clockStretches: [ClosedRange<Int64>] = []
     var clockSeen = Moment(monotonicMilliseconds: 0, wallMilliseconds: 0)
-    /// The latest time told of before a power cut (wall milliseconds), by the first process after it: by a clock that has been put back
-    /// over it, what bears an earlier one may be from before.
+    /// As it was at the start (`NodeRecord.toldBeforeCut`): it outlasts the distrust of all but what the rules leave out.
     var toldBeforeCut: Int64?
+    /// The power was lost before this process began, and no other has been since.
+    var isFirstSinceCut = false
     /// After a power cut: what was seen being written or taken away since, and so is nobody's damage. Once the distrust has ended only
     /// that still counts which the rules left out (`NodeRecord.distrustOfIgnored`).
     var handled = SortedMap<Path, Bool>()
