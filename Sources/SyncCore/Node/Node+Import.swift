@@ -470,6 +470,8 @@ extension Node {
                 if isHeldBack(row.path) || old.condition == .missing { look(at: row.path) }
                 continue
             }
+            // What lost to ours the peer was to copy, and may have had from before: it is not to hear that somebody has seen it.
+            if !isDamaged, let own = winner(at: row) { row.heads = [own] }
             let position = nextPosition()
             // What our folder shows, which is what both heads together came to. The claim is ours, the times stay: the
             // later of two writes is still the later.

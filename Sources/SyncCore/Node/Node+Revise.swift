@@ -88,13 +88,19 @@ extension Node {
     /// (So it is with what won here and the peer has not taken in: it may only hear of what overtook that, as if its own had been seen,
     /// and would make no copy of it. An earlier state of the peer's that has won here overtakes no later one.)
     private func unreadConflict(_ row: Row) -> LogPosition? {
+        guard let own = winner(at: row) else { return nil }
+        let isUnread = hasHeader(row.path) && own.origin.position > record.applied
+        let isUntold = own.origin.position > record.acknowledged.position
+        return isUnread || isUntold ? own.seen.peer : nil
+    }
+
+    /// Ours, that has won over something else of the peer's and stands here.
+    func winner(at row: Row) -> Revision? {
         guard row.heads.count == 2, let own = row.head(by: .own), let theirs = row.head(by: .peer)?.entry.content,
             [.file, .symlink].contains(theirs.kind), theirs != row.disk?.entry.content, book(of: row.path) == nil,
             row.disk?.origins.content.author != .peer
         else { return nil }
-        let isUnread = hasHeader(row.path) && own.origin.position > record.applied
-        let isUntold = own.origin.position > record.acknowledged.position
-        return isUnread || isUntold ? own.seen.peer : nil
+        return own
     }
 
     /// Later than what it takes the place of, be it its removal.
