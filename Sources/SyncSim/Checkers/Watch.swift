@@ -465,7 +465,8 @@ package final class Watch: Checker {
                 (intent.path, disk.value(at: VirtualDisk.path(of: .stage(name))))
             },
             contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }),
-            unsyncedVersions: disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }.map(\.path)
+            unsyncedVersions: disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }.map(
+                \.path)
         )
     }
 
@@ -571,6 +572,14 @@ package final class Watch: Checker {
             return other.peekStat(path).map { ($0.mode, $0.modified) } ?? awaited.map { ($0.mode, $0.modified) }
         }
         world.ledger.metadataIsOld(on: 1 - machine, byItsClock: world.wall(of: 1 - machine)) { disk.peekStat($0) }
+    }
+
+    /// Only the state was put back, as it was at `time`.
+    func forgetRemovals(_ machine: Int, since time: Int64, _ world: World) {
+        let told = world.machines[1 - machine].store.rows
+        world.ledger.forgotRemovals(
+            on: machine, since: time, isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
+            isToldGone: { told[$0]?.head(by: .peer)?.entry.isAbsent == true })
     }
 
     private func struckByPower(_ machine: Int, _ world: World) {

@@ -196,6 +196,23 @@ extension Ledger {
         }
     }
 
+    /// Only what the daemon of `machine` knew is as it was at `time`. What somebody there has removed since, and then put there anew with the same
+    /// bytes, is what was known before (`isKnown`) for whoever compares, and goes as the other node has been told that it did (`isToldGone`).
+    package mutating func forgotRemovals(
+        on machine: Int, since time: Int64, isKnown: (Path, Value) -> Bool, isToldGone: (Path) -> Bool
+    ) {
+        for path in pages.keys where isToldGone(path) {
+            pages.update(path) { page in
+                for act in page.acts where act.machine == machine && act.after.isContent && isKnown(path, act.after) {
+                    let isPutAgain = page.acts.contains {
+                        $0.machine == machine && $0.before == act.after && $0.number < act.number && $0.time > time
+                    }
+                    if isPutAgain { page.acts[act.number].demand = min(act.demand, .kept) }
+                }
+            }
+        }
+    }
+
     /// A person has moved a directory, or a file over another, before its daemon had been through the folder after a power cut: what the
     /// cut has left of a value has gone along, and whoever mends it may do so where it is by then.
     /// (Over the same bytes, which is no act, as well.)

@@ -174,6 +174,7 @@ extension Operator {
             world.kill(machine)
             world.machines[machine].store = image.store
             world.watch?.forget(machine, world)
+            world.watch?.forgetRemovals(machine, since: image.time, world)
             world.watch?.announce(.restoredState, machine, world)
             world.formatLife?.disaster(world)
         default:
