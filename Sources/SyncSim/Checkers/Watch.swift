@@ -84,6 +84,8 @@ package final class Watch: Checker {
         let contents: SortedMap<Path, Content>
         /// Where kept versions lie that have not reached the disk: their sync failed, or a late writer did not sync.
         let unsyncedVersions: [Path]
+        /// What had lost a conflict and was to be copied.
+        let owed: [Path]
     }
 
     /// `except` names invariants that are not asked: to see what lies behind a known violation.
@@ -466,7 +468,8 @@ package final class Watch: Checker {
             },
             contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }),
             unsyncedVersions: disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }.map(
-                \.path)
+                \.path),
+            owed: world.machines[machine].store.rows.filter { $0.value.owesCopy }.map(\.key)
         )
     }
 
@@ -633,6 +636,12 @@ package final class Watch: Checker {
             other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues),
             isToldGone: { known($0)?.head(by: .peer)?.entry.isAbsent == true },
             isTold: { known($0).map { $0.version.peer > end } == true })
+        let copied = before.owed.compactMap { path in now[path].map { (path: path, value: $0) } }
+        world.ledger.forgotCopies(copied.filter { before.tree[$0.path] == $0.value }) { path in
+            guard let stands = world.machines[machine].store.rows[path]?.disk?.origins.content, stands.author == .own
+            else { return false }
+            return known(path)?.head(by: .own).map { $0.seen.peer >= stands.position } == true
+        }
         doubtAbsent(machine, now, world)
         excuseLost(before.all, world)
         announce(.restoredImage, machine, world)

@@ -213,6 +213,12 @@ extension Ledger {
         }
     }
 
+    /// What the daemon of the struck machine was still to copy, for it had lost a conflict, and knows no more: the other node has had its word of that,
+    /// and tells by now that it has been seen (`isToldSeen`). It may be history then.
+    package mutating func forgotCopies(_ owed: [(path: Path, value: Value)], isToldSeen: (Path) -> Bool) {
+        for (path, value) in owed where isToldSeen(path) { pages.update(path) { $0.returnOvertaken(value) } }
+    }
+
     /// A person has moved a directory, or a file over another, before its daemon had been through the folder after a power cut: what the
     /// cut has left of a value has gone along, and whoever mends it may do so where it is by then.
     /// (Over the same bytes, which is no act, as well.)
