@@ -119,7 +119,7 @@ extension CheckerTests {
             let name = String(repeating: "l", count: 250)
             court.ledger.wrote("1", at: name, on: 0)
             court.ledger.wrote("2", over: isBad ? "1" : nil, at: name, on: 1)
-            let cut = String(repeating: "l", count: 150) + ".conflict-beta-20260101-000000-abcdef"
+            let cut = String(repeating: "l", count: 218) + ".conflict-beta-20260101-000000-abcdef"
             NoFalseConflict().see(copying("1", to: cut), &court)
         },
         Trial(NoFalseConflict.self, "the rules leave out nothing in the directory", says: "nothing was in conflict") {

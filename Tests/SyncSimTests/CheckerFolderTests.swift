@@ -136,7 +136,7 @@ extension CheckerTests {
         },
         Trial(OnlyWhatPeopleMade.self, "a copy whose cut name was another's", says: "stands at") { isBad, court in
             court.ledger.wrote("1", at: long(isBad ? "m" : "l", 250), on: 0)
-            OnlyWhatPeopleMade().see(Sight(both: "\(long("l", 150)).conflict-beta-20260101-000000-abcdef=1"), &court)
+            OnlyWhatPeopleMade().see(Sight(both: "\(long("l", 218)).conflict-beta-20260101-000000-abcdef=1"), &court)
         },
     ]
 

@@ -34,7 +34,7 @@ struct WorkloadTests {
         let names = (UInt64(1)...8).map { seed in
             var plan = SeedPlan(calm: seed)
             plan.fileCount = 16
-            plan.turnOn(.oddNames, pauseMilliseconds: 1_000)
+            for trait in [SyncSim.Trait.oddNames, .sharedNames] { plan.turnOn(trait, pauseMilliseconds: 1_000) }
             return Alphabet(plan, machine: 0).fileNames
         }
         #expect(names.enumerated().allSatisfy { ($0.element == names[0]) == ($0.offset != 6) })

@@ -18,6 +18,19 @@ struct EnumTests {
         for id in ids { #expect(text.contains("struct \(id):"), "\(id)") }
     }
 
+    @Test("an invariant that judges operations, batches or steps says so, or it would be shown none") func judges()
+        throws
+    {
+        for file in try Repository().swiftFiles(under: "Sources/SyncSim/Checkers")
+        where !file.path.hasSuffix("/Invariant.swift") {
+            for kind in ["Disk", "Store", "Step"] {
+                let judges = file.lines.contains { $0.contains("func see(_ act: \(kind)Act,") }
+                let saysSo = file.lines.contains { $0.contains("class ") && $0.contains("\(kind)Invariant") }
+                #expect(judges == saysSo, "\(file.path): \(kind)Invariant")
+            }
+        }
+    }
+
     @Test(
         "a default beside an enum's cases is found",
         arguments: [
