@@ -102,10 +102,10 @@ extension Node {
     }
 
     /// A directory that stands here against the peer's delete for what was in it, and for nothing else: it was told anew as it was. Who makes or
-    /// changes one gives it a mode or a time of his own.
+    /// changes one gives it a mode or a time of his own, and of one that was moved here the peer had not seen those when he deleted.
     func isKept(_ row: Row) -> Bool {
-        guard row.condition == .normal, row.heads.count == 2, row.head(by: .peer)?.entry.isAbsent == true,
-            let own = row.head(by: .own), own.entry.content.isDirectory
+        guard row.condition == .normal, row.heads.count == 2, let theirs = row.head(by: .peer), theirs.entry.isAbsent,
+            let own = row.head(by: .own), own.entry.content.isDirectory, theirs.seen.covers(own.origins.mode)
         else { return false }
         let (told, origins) = (own.origin.position, own.origins)
         return origins.content.position == told && origins.mode.position != told && origins.time.position != told
