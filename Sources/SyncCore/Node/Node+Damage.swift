@@ -112,20 +112,21 @@ extension Node {
         guard record.distrustSince != nil, !isHandled(row.path), entry.content.kind == .file, entry.content.size == 0,
             !watch.isChangedSinceBoot(stat)
         else { return false }
-        if row.condition == .damaged || isEmptiedAsKnown(stat, at: row.path, namesakes) { return true }
+        if row.condition == .damaged || isEmptiedAsKnown(stat, at: row, namesakes) { return true }
         let wanted = resolution(of: row).entry.content
         return row.condition == .normal && wanted.kind == .file && wanted.size > 0 && isOfLastMoments(stat)
     }
 
     /// It is known by another name, as of this very change time, and with something in it: it has come here with its directory, and nobody has
-    /// written to it.
-    private func isEmptiedAsKnown(_ stat: Stat, at path: Path, _ namesakes: Namesakes) -> Bool {
-        guard stat.kind == .file, stat.size == 0, stat.identity.isUnique, isOfLastMoments(stat) else { return false }
-        if let stray = watch.strays[stat.identity], stray.path != path {
+    /// written to it. (Where something has been before, the cut may have taken back that it got the other name.)
+    private func isEmptiedAsKnown(_ stat: Stat, at row: Row, _ namesakes: Namesakes) -> Bool {
+        guard stat.kind == .file, stat.size == 0, stat.identity.isUnique, isOfLastMoments(stat), row.heads.isEmpty
+        else { return false }
+        if let stray = watch.strays[stat.identity], stray.path != row.path {
             return stray.content.size > 0 && stray.changed == stat.changed
         }
         return namesakes[stat.identity].contains { other in
-            guard other.path != path, let known = other.disk?.stat else { return false }
+            guard other.path != row.path, let known = other.disk?.stat else { return false }
             return known.size > 0 && known.changed == stat.changed
         }
     }
@@ -253,7 +254,7 @@ extension Node {
     /// What stood here before is nothing that he wants back. (Where births are coarse, another file may have had the identity.)
     func contentOfRemains(_ stat: Stat, at row: Row, _ namesakes: Namesakes) -> Content? {
         guard stat.kind == .file, stat.identity.isUnique,
-            isPutHere(stat, row) || row.disk == nil && isEmptiedAsKnown(stat, at: row.path, namesakes),
+            isPutHere(stat, row) || row.disk == nil && isEmptiedAsKnown(stat, at: row, namesakes),
             book(of: row.path) == nil, !hasHeader(row.path), !isHeldBack(row.path)
         else { return nil }
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content.kind == .file {
