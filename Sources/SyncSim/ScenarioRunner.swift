@@ -10,7 +10,7 @@ import SyncModel
 /// Of a machine, after its name. Its applications, from its next start on: `model "…"` (and no other) `formats "…" faulty-model "…"`. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
 /// The node: `status history restore approve reject pause resume rescan`; programs: `lock unlock locks present withdraw answer told`.
 /// The process: `start stop kill power-cut [model] crash-at N`. The operator: `image save|restore`, `wipe-state`,
-/// `unmount mount replace-root empty-root clock +3600s coarse-stamps disk-full disk-free fail-sync N fail-writes N fail-reads N slow-reads 3s overflow`.
+/// `unmount mount replace-root empty-root clock +3600s coarse-stamps reuse-numbers disk-full disk-free fail-sync N fail-writes N fail-reads N slow-reads 3s overflow`.
 package final class ScenarioRunner {
     private let world: World
     private let stories: CrashCounter
@@ -368,6 +368,7 @@ extension ScenarioRunner {
         case "empty-root": world.machines[machine].disk.emptyRoot(now: world.stamp(machine))
         case "clock": world.machines[machine].clock.step(by: try words.milliseconds("how far"))
         case "coarse-stamps": world.machines[machine].disk.faults.stampNanoseconds = 10_000_000
+        case "reuse-numbers": world.machines[machine].disk.faults.reusesInodes = true
         case "disk-full": world.machines[machine].disk.faults.capacityBytes = world.machines[machine].disk.usedBytes
         case "see-writers": world.machines[machine].disk.seesWriters = true
         case "scan-chunk":

@@ -36,13 +36,18 @@ extension Node {
         guard isSuspect(row) || isHeeded(row) || isEmptied && isOfLastMoments(shown),
             !isHandled(row.path)
         else { return false }
-        // (Of a file that was read in the breath of its last change the times may stand for one more, but not for nothing at all.)
-        let isAmbiguous = disk.isRacy && stat.changed == disk.stat.changed && !isEmptied
+        // (Of a file that was read in the breath of its last change the times may stand for one more, but not for nothing at all. A link is
+        // not written to.)
+        let isAmbiguous =
+            disk.isRacy && disk.entry.content.kind == .file && stat.changed == disk.stat.changed && !isEmptied
         if isFromBefore(stat, disk.stat), !isAmbiguous { return true }
         // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
         // says that it was not: the clock was ahead before the cut.)
         let isOvertaken = stat.isSameFile(as: disk.stat) && stat.changed < disk.stat.changed
-        let isSeenSince = watch.isSinceBoot(disk.stat.changed) && !(isEmptied && watch.mayBeTold(disk.stat.changed))
+        // (Where the clock shows a time once more that it has shown before the cut, only what this process has found was.)
+        let isToldTime =
+            watch.mayBeTold(disk.stat.changed) && (isEmptied || watch.isFirstSinceCut && !isFoundSinceStart(row))
+        let isSeenSince = watch.isSinceBoot(disk.stat.changed) && !isToldTime
         if isSeenSince, !isOvertaken || watch.clockStretches.count > 1 { return false }
         // The same file as of the same time with other bytes: nobody did that.
         if stat.isSameFile(as: disk.stat), stat.modified == disk.stat.modified { return true }

@@ -303,8 +303,8 @@ enum LookSource: Hashable, Sendable {
 struct HashedPath: Sendable {
     let path: Path
     let outcome: HashOutcome
-    /// One more change after the file was read might not show in its times. When it was read decides: the rows it is
-    /// compared with may come much later.
+    /// One more change after the file or link was read might not show in its times, nor another link that got its number. When it was
+    /// read decides: the rows it is compared with may come much later.
     let isRacy: Bool
 
     /// What stood there is what was read, as far as times can tell.
@@ -317,6 +317,6 @@ struct HashedPath: Sendable {
 extension HashOutcome {
     func isRacy(during wallMilliseconds: ClosedRange<Int64>) -> Bool {
         guard case .content(_, _, let stat) = self else { return false }
-        return stat.kind == .file && stat.isFresh(during: wallMilliseconds)
+        return stat.kind != .directory && stat.isFresh(during: wallMilliseconds)
     }
 }
