@@ -36,6 +36,9 @@ extension Node {
         guard isSuspect(row) || isHeeded(row) || isEmptied && isOfLastMoments(shown),
             !isHandled(row.path)
         else { return false }
+        // (Recovery has touched its change time, or may have: only the time of the writing says that somebody was there.)
+        let isWritten = watch.isSinceBoot(stat.modified) && !watch.mayBeTold(stat.modified)
+        if isSwept, isWritten, !isEmptied, disk.stat.modified < stat.modified { return false }
         // (Of a file that was read in the breath of its last change the times may stand for one more, but not for nothing at all. A link is
         // not written to.)
         let isAmbiguous =
