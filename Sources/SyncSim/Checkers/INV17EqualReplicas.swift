@@ -29,12 +29,14 @@ package final class EqualReplicas: Invariant {
         }
         if two.condition == .ignored { return }
         let theirs = two.heads.map(\.flipped)
+        // (Which of its author's own it names says no more than its position: they may differ where rows came in place of a move, which say
+        // nothing of what has been moved on since.)
         let isEqual =
             one.heads.count == theirs.count
             && one.heads.allSatisfy { head in
                 theirs.contains {
                     $0.origin.isSameEntry(as: head.origin) && $0.entry.agrees(with: head.entry)
-                        && $0.seen == head.seen && $0.origins == head.origins
+                        && $0.version == head.version && $0.origins == head.origins
                 }
             }
         if !isEqual {
