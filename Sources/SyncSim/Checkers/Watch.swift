@@ -594,7 +594,7 @@ package final class Watch: Checker {
         let files = SortedMap(now.keys.compactMap { path in disk.peekStat(path).map { (path, $0.identity) } })
         let cut = PowerCut(machine: machine, was: before.tree, now: now, safe: before.safe, files: files)
         judge(world) { court in for invariant in invariants { invariant.see(cut, &court) } }
-        noteSharedNames(of: files, world)
+        noteSharedNames(of: files, machine, before, world)
         let duties = world.ledger.duties
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
         excuseUnsynced(of: duties, on: machine, before, world)
@@ -614,11 +614,22 @@ package final class Watch: Checker {
             isGone: { before.all.contains($0) && !left.contains($0) })
     }
 
-    /// A rename of which the cut has left both names: they share mode and time from here on.
-    private func noteSharedNames(of files: SortedMap<Path, FileIdentity>, _ world: World) {
+    /// A rename of which the cut has left both names: they share mode and time from here on. Of what it has emptied may come back by one name
+    /// what it held by the other.
+    private func noteSharedNames(
+        of files: SortedMap<Path, FileIdentity>, _ machine: Int, _ before: Disaster, _ world: World
+    ) {
         var names: SortedMap<FileIdentity, [Path]> = [:]
         for (path, identity) in files { names[identity, default: []].append(path) }
-        for (_, paths) in names where paths.count > 1 { for path in paths { world.ledger.sharesMetadata(path) } }
+        for (_, paths) in names where paths.count > 1 {
+            for path in paths {
+                world.ledger.sharesMetadata(path)
+                for other in paths {
+                    guard other != path, let value = before.tree[other], value.isContent else { continue }
+                    world.ledger.mayStand(value, at: path, toldBy: machine)
+                }
+            }
+        }
     }
 
     private func struckByImage(_ machine: Int, _ world: World) {
