@@ -30,7 +30,10 @@ extension Node {
             {
                 if apply.occupied.count < 1_024 { apply.occupied[copy] = true }
             }
-            if failure.index >= item.turningPoint, item.undo != nil { batch.undoing.append(index) }
+            if failure.index >= item.turningPoint, item.undo != nil {
+                batch.undoing.append(index)
+                if item.step == .makeDirectory { watch.noteUnmade(item.task.path) }
+            }
             if failure.error == .inputOutput, case .syncFile(.tree) = item.program.operations[failure.index] {
                 batch.items[index].isUnwritten = true
             }

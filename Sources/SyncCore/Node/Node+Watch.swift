@@ -49,7 +49,9 @@ extension Node {
     }
 
     mutating func noteHandled(_ notice: Notice) {
-        guard notice.kind == .writing || notice.kind == .gone, noteHandled(notice.path) else { return }
+        guard notice.kind == .writing || notice.kind == .gone else { return }
+        if notice.kind == .gone, watch.unmade.removeValue(forKey: notice.path) != nil { return }
+        guard noteHandled(notice.path) else { return }
         // What is being read may be from before, and so what the cut left.
         if watch.hashing.contains(key: notice.path) { watch.hashing[notice.path] = false }
     }
@@ -104,6 +106,7 @@ extension Node {
         record.distrustOfIgnored = min(record.distrustOfIgnored ?? since, since)
         record.endDistrust()
         watch.handled.removeAll { path, _ in !watch.rules.isIgnored(path.bytes, isDirectory: false) }
+        watch.unmade.removeAll()
         watch.strays.removeAll()
         watch.renamed.removeAll()
         watch.arrived.removeAll()

@@ -17,6 +17,8 @@ struct WatchState: Sendable {
     /// After a power cut: what was seen being written or taken away since, and so is nobody's damage. Once the distrust has ended only
     /// that still counts which the rules left out (`NodeRecord.distrustOfIgnored`).
     var handled = SortedMap<Path, Bool>()
+    /// Directories that we have made and take away again because the disk failed: the notice of that speaks of nobody's doing.
+    var unmade = SortedMap<Path, Bool>()
     /// After a power cut: whole files, and directories, that went from where they were known, without a row that still says so. Who gives
     /// one of them another name is no cut.
     var strays = SortedMap<FileIdentity, Stray>()
@@ -226,6 +228,11 @@ struct WatchState: Sendable {
     /// Or has written to it before recovery came, which changes no time of writing.
     func isHandledSinceBoot(_ stat: Stat) -> Bool {
         isChangedSinceBoot(stat) || isSwept(stat) && isSinceBoot(stat.modified)
+    }
+
+    mutating func noteUnmade(_ directory: Path) {
+        if unmade.count >= WatchState.youngMax { unmade.removeAll() }
+        unmade[directory] = true
     }
 
     /// The change time may be that of recovery, which took another name of the file away.
