@@ -50,7 +50,7 @@ extension WatchState {
         let isKnown =
             closed.contains(key: path) || noticed.contains(key: path) || former.contains(key: path)
             || emptied.contains(key: path) || hashing.contains(key: path) || homes.contains(key: path)
-            || sinceInspection?.contains(key: path) == true
+            || sinceInspection?.contains(key: path) == true || goneMeanwhile.contains(key: path)
         return !isKnown
     }
 }

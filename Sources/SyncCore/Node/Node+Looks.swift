@@ -199,7 +199,7 @@ extension Node {
         }
         // (A directory from here on.)
         if watch.hashing.contains(key: row.path) { watch.hashing[row.path] = false }
-        let isNew = row.disk?.stat.identity != stat.identity || row.condition == .missing
+        let isNew = row.disk?.stat.isSameFile(as: stat) != true || row.condition == .missing
         noteArrival(of: stat, at: row, namesakes)
         revised(&row, showing: .directory, stat: stat, namesakes: namesakes, in: &batch)
         if isNew {
