@@ -101,9 +101,11 @@ extension Node {
                     batch.items[index].stranded = stat
                 }
                 guard case .remove = item.intent.action else { continue }
-                // Its name was taken again in that moment, or the disk failed once more. History can wait for the next start.
+                // Its name was taken again in that moment, or the disk failed once more. It is history, but in none until a start has put it there,
+                // and who writes to it meanwhile writes to what nobody looks at.
                 if !item.makesCopy, item.isAsExpected || isExpected(result, item) {
                     batch.items[index].keepsIntent = true
+                    timers.mustStop = true
                 } else if let name = result.failure?.error == .exists ? refuge(for: item.task.path) : item.task.path {
                     batch.items[index].rescuedTo = name
                     batch.rescuing.append(index)
