@@ -18,7 +18,7 @@ enum Transaction: Sendable {
     // Observe
     case observe([Look], source: LookSource)
     case hashed([HashedPath])
-    case namesakes([FileIdentity])
+    case namesakes([FileIdentity], areUnwritten: Bool = false)
     case flagBelow(Path, after: Path?, mayBeBack: Bool)
     indirect case verifyMove(LocalMove, after: Path?)
     indirect case relocateLocally(LocalMove)

@@ -16,7 +16,8 @@ extension Node {
         case .rescuing: finishRescue(results, into: &effects)
         case .syncing: finishSync(results, into: &effects)
         case .relocating: finishRelocation(results)
-        case .lateCheck(let looks): finishLateCheck(looks, results)
+        case .lateCheck(let looks): finishLateCheck(looks, results, into: &effects)
+        case .securing(let look, let stage): finishSecuring(look, stage, results, into: &effects)
         case .lateVerify(let version, let stage): finishLateVerify(version, stage, results, into: &effects)
         case .lateRescue(let path, let version, let intent):
             finishLateRescue(path, version, intent, results, into: &effects)

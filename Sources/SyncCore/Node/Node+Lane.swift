@@ -40,7 +40,7 @@ extension Node {
                 return nil
             }
             return [.rows(results.map(\.path)), .identities(identities)] + keptQueries(results)
-        case .namesakes(let identities):
+        case .namesakes(let identities, _):
             return [.identities(identities)]
         case .flagBelow(let path, let after, _):
             return [.below(path, after: after, limit: limits.batchPathsMax)]
@@ -184,7 +184,7 @@ extension Node {
         switch transaction {
         case .observe(let looks, let source): observe(looks, source, &answers, into: &effects)
         case .hashed(let results): takeHashes(results, &answers, into: &effects)
-        case .namesakes: lookAtNamesakes(&answers)
+        case .namesakes(_, let areUnwritten): lookAtNamesakes(&answers, areUnwritten: areUnwritten)
         case .flagBelow(let path, _, let mayBeBack):
             flagBelow(path, mayBeBack: mayBeBack, &answers, into: &effects)
         case .verifyMove(let move, _): verifyMove(move, &answers, into: &effects)

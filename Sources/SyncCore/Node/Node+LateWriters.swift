@@ -8,6 +8,8 @@ struct LateLook: Sendable {
     var isSecond = false
     /// It has been seen to be written to, and could not be brought back yet.
     var isWritten = false
+    /// How often it has been tried in vain to write it anew.
+    var tries = 0
 }
 
 /// Programs that still held a file open when it was displaced: what they write into it comes back into the tree.
@@ -67,7 +69,7 @@ extension Node {
     }
 
     /// A version that was given back to a person is not there any more; another file may be in its place.
-    mutating func finishLateCheck(_ looks: [LateLook], _ results: [DiskResult]) {
+    mutating func finishLateCheck(_ looks: [LateLook], _ results: [DiskResult], into effects: inout Effects) {
         var late: [KeptVersion] = []
         for (look, result) in zip(looks, results) {
             guard let stat = result.inspected.first ?? nil else {
@@ -75,8 +77,16 @@ extension Node {
                 continue
             }
             let version = look.version
-            guard stat.identity == version.stat.identity, !stat.isSameContent(as: version.stat) else { continue }
-            late.append(version.with(stat: stat))
+            if stat.identity != version.stat.identity {
+                // (Written anew, perhaps, by a process that did not get to say so.)
+                if apply.unsyncedVersions.contains(key: version.id) {
+                    keepSecured(version, as: stat, into: &effects)
+                }
+            } else if stat.isSameContent(as: version.stat) {
+                secure(look, into: &effects)
+            } else {
+                late.append(version.with(stat: stat))
+            }
         }
         if !late.isEmpty { enqueue(.lateWriters(late)) }
     }

@@ -294,9 +294,12 @@ extension Node {
         watch.toSearch[parent] = true
     }
 
-    /// The other names of such files.
-    mutating func lookAtNamesakes(_ answers: inout Answers) {
-        for row in answers.rows() where row.condition != .missing { look(at: row.path) }
+    /// The other names of such files. What is not on the disk of a file that has made room by one name is not there by another.
+    mutating func lookAtNamesakes(_ answers: inout Answers, areUnwritten: Bool) {
+        for row in answers.rows() where row.condition != .missing {
+            if areUnwritten, let stat = row.disk?.stat { noteUnwritten(row.path, stat) }
+            look(at: row.path)
+        }
     }
 
     mutating func noteYoung(_ directory: Path) {

@@ -59,7 +59,7 @@ extension Node {
 
     /// The last process may have been told that it cannot be synced, and have ended with that: then no sync tells of it again, and
     /// a power cut takes what may be the only copy.
-    private mutating func noteUnwritten(_ path: Path, _ stat: Stat) {
+    mutating func noteUnwritten(_ path: Path, _ stat: Stat) {
         if stat.kind == .file, watch.unwritten.count < limits.notedPathsMax { watch.unwritten[path] = stat.identity }
     }
 

@@ -165,6 +165,7 @@ public struct Node: Sendable {
         case batchRootCheck
         case relocating
         case lateCheck([LateLook])
+        indirect case securing(LateLook, StageName)
         indirect case lateVerify(KeptVersion, StageName)
         indirect case lateRescue(Path, KeptVersion, StageName)
         case serving([ServeState.Reading])

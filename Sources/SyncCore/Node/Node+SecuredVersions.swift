@@ -1,0 +1,55 @@
+import SyncModel
+
+/// What a process has set aside that did not end in order may be nowhere but in the memory of the machine: if its sync failed, no later one
+/// tells of it, and the next power cut takes what history has promised. Once nobody writes to it any more, such a version is written
+/// anew from what can be read, and takes its place under its own number.
+extension Node {
+    mutating func secure(_ look: LateLook, into effects: inout Effects) {
+        let version = look.version
+        guard apply.unsyncedVersions.contains(key: version.id), !watch.isFirstSinceCut, version.stat.kind == .file,
+            version.stat.size > 0, !apply.givingBack.contains(key: version.id)
+        else { return }
+        let stage = nextStage()
+        apply.givingBack[version.id] = true
+        effects.add(.disk(newJob(.securing(look, stage)), [securing(version, by: .stage(stage))]))
+    }
+
+    private func securing(_ version: KeptVersion, by staged: Place) -> DiskProgram {
+        let size = version.stat.size
+        return DiskProgram([
+            .createFile(staged), .copy(from: version.place, offset: 0, length: size, to: staged, at: 0, digest: nil),
+            .truncate(staged, size: size), .setMode(staged, version.stat.mode),
+            .setModified(staged, version.stat.modified), .syncFile(staged),
+            .expectContent(version.place, version.stat), .exchange(staged, version.place),
+            .syncParent(version.place), .inspect(version.place),
+        ])
+    }
+
+    mutating func finishSecuring(
+        _ look: LateLook, _ stage: StageName, _ results: [DiskResult], into effects: inout Effects
+    ) {
+        apply.givingBack[look.version.id] = nil
+        guard let result = results.first else { return }
+        guard let failure = result.failure else {
+            apply.unsyncedVersions[look.version.id] = nil
+            plan.abandoned.append(stage)
+            return keepSecured(look.version, as: result.inspected.first.flatMap(\.self), into: &effects)
+        }
+        let exchange = 7
+        // (Once they have been exchanged, what was there before stays in the stage until a start has seen which of them is there to stay.)
+        if (1...exchange).contains(failure.index) { plan.abandoned.append(stage) }
+        guard look.tries < RecoveryState.looksMax else { return }
+        let due = now.monotonicMilliseconds + limits.lateWriterMilliseconds
+        apply.late.append(LateLook(dueMilliseconds: due, version: look.version, tries: look.tries + 1))
+    }
+
+    /// The file is another: what history says of it has to say so, or nobody could bring it back.
+    mutating func keepSecured(_ version: KeptVersion, as found: Stat?, into effects: inout Effects) {
+        guard let found, found.kind == version.stat.kind, found.size == version.stat.size,
+            found.modified == version.stat.modified
+        else { return }
+        var batch = Batch()
+        batch.add(.putVersion(version.with(stat: found)))
+        store(&batch, into: &effects)
+    }
+}
