@@ -47,6 +47,7 @@ package final class NoLostUpdate: Invariant {
             if judgeIgnored(duty, index, sight, &court) { continue }
             if machine.hasRescued(duty.value, of: duty.path, court.ledger) { continue }
             if isKeptByAnotherName(duty, sight, court.ledger) { continue }
+            if isLeftOutWhereCarried(duty, sight, court.ledger) { continue }
             court.find(
                 self, on: index,
                 "\(duty.value) written at \(duty.path) is neither there nor in a conflict copy; there is \(machine.value(at: duty.path))"

@@ -171,6 +171,20 @@ package final class Watch: Checker {
             for (below, value) in disk.values(below: intent.path) {
                 world.ledger.mayStand(value, at: below, toldBy: machine)
             }
+            world.ledger.carriedAway(from: path)
+        }
+    }
+
+    /// A process begins, and the last one had moved a directory for the other node without getting to say so. Who has moved or removed that since,
+    /// did it by the new name, and as of the old one it is told.
+    private func noteCarriedAway(_ machine: Int, _ world: World) {
+        let disk = world.machines[machine].disk
+        for intent in world.machines[machine].store.intents.values {
+            guard case .rename(let from) = intent.action, from != intent.path, disk.value(at: from) == .absent,
+                disk.value(at: intent.path) == .absent
+            else { continue }
+            world.ledger.carriedAway(from: from)
+            for (path, _) in rows(below: from, machine, world) { world.ledger.carriedAway(from: path) }
         }
     }
 
@@ -384,7 +398,7 @@ package final class Watch: Checker {
                     $0.isContent && isKnown($0, at: path, world.machines[machine])
                 }), !world.ledger.everStood(value, at: moved)
             else { continue }
-            world.ledger.mayStand(value, at: moved, toldBy: machine)
+            world.ledger.mayStand(value, at: moved, carriedFrom: path, toldBy: machine)
         }
     }
 
@@ -493,6 +507,7 @@ package final class Watch: Checker {
         case .started:
             turn(machine, isRunning: true, world)
             lookAtRemains(machine, world)
+            noteCarriedAway(machine, world)
         case .finished, .killed: turn(machine, isRunning: false, world)
         case .powerCut: struckByPower(machine, world)
         case .imageRestored: struckByImage(machine, world)
@@ -594,7 +609,8 @@ package final class Watch: Checker {
         let files = SortedMap(now.keys.compactMap { path in disk.peekStat(path).map { (path, $0.identity) } })
         let cut = PowerCut(machine: machine, was: before.tree, now: now, safe: before.safe, files: files)
         judge(world) { court in for invariant in invariants { invariant.see(cut, &court) } }
-        noteSharedNames(of: files, machine, before, world)
+        noteSharedNames(of: files, world)
+        noteFormerNames(of: files, machine, before, world)
         let duties = world.ledger.duties
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
         excuseUnsynced(of: duties, on: machine, before, world)
@@ -614,20 +630,28 @@ package final class Watch: Checker {
             isGone: { before.all.contains($0) && !left.contains($0) })
     }
 
-    /// A rename of which the cut has left both names: they share mode and time from here on. Of what it has emptied may come back by one name
-    /// what it held by the other.
-    private func noteSharedNames(
-        of files: SortedMap<Path, FileIdentity>, _ machine: Int, _ before: Disaster, _ world: World
-    ) {
+    /// A rename of which the cut has left both names: they share mode and time from here on.
+    private func noteSharedNames(of files: SortedMap<Path, FileIdentity>, _ world: World) {
         var names: SortedMap<FileIdentity, [Path]> = [:]
         for (path, identity) in files { names[identity, default: []].append(path) }
-        for (_, paths) in names where paths.count > 1 {
-            for path in paths {
-                world.ledger.sharesMetadata(path)
-                for other in paths {
-                    guard other != path, let value = before.tree[other], value.isContent else { continue }
-                    world.ledger.mayStand(value, at: path, toldBy: machine)
-                }
+        for (_, paths) in names where paths.count > 1 { for path in paths { world.ledger.sharesMetadata(path) } }
+    }
+
+    /// A rename that the cut has taken back, or left both names of: where it has emptied the file, what that was known to hold by the other name
+    /// may come back by this one.
+    private func noteFormerNames(
+        of files: SortedMap<Path, FileIdentity>, _ machine: Int, _ before: Disaster, _ world: World
+    ) {
+        var known: SortedMap<FileIdentity, [(path: Path, value: Value)]> = [:]
+        for (path, row) in world.machines[machine].store.rows {
+            guard let identity = row.disk?.stat.identity, let value = before.tree[path], value.isContent else {
+                continue
+            }
+            known[identity, default: []].append((path, value))
+        }
+        for (path, identity) in files {
+            for other in known[identity] ?? [] where other.path != path {
+                world.ledger.mayStand(other.value, at: path, toldBy: machine)
             }
         }
     }

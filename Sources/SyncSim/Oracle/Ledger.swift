@@ -298,8 +298,10 @@ package struct Ledger: Sendable {
     }
 
     /// A daemon may put the value here, of which it is told that a directory has taken it along. It did not: it was written over before.
-    package mutating func mayStand(_ value: Value, at path: Path, toldBy machine: Int) {
+    /// (Where the rules leave it out it may be there and nowhere else.)
+    package mutating func mayStand(_ value: Value, at path: Path, carriedFrom old: Path? = nil, toldBy machine: Int) {
         pages[path, default: Page()].carried.append(value)
+        if let old { pages[path, default: Page()].carriedFrom.append((value, old)) }
         pages[path, default: Page()].told.append((value, machine))
     }
 
