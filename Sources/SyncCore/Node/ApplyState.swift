@@ -133,6 +133,10 @@ struct AppliedItem: Sendable {
         return (program.operations.lastIndex { !isLook($0) } ?? -1) + 1
     }
 
+    /// What our program has put in its place, as it was before: staged, or under another name. Not known by what it has become, it
+    /// would be a person's once the peer has told of something newer.
+    var source: Stat? { task.stage?.stat ?? task.adoptedFrom?.stat }
+
     /// The file that got another mode or time where it stands, as it is since.
     var adjusted: Stat? { step == .adjust ? retimed : nil }
 

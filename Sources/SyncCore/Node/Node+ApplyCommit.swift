@@ -24,7 +24,7 @@ extension Node {
             }
             for follower in item.task.followers { plan.want(follower) }
             switch item.outcome {
-            case .done(let stats) where stats.first == .some(nil) && !item.step.isRemoval && item.task.stage == nil:
+            case .done(let stats) where stats.first == .some(nil) && !item.step.isRemoval && item.source == nil:
                 // Gone again before we could look: what it was then is for a look to say.
                 giveUp(item, reason: nil, rows: &rows, in: &batch, into: &effects)
             case .done(let stats):
@@ -97,7 +97,7 @@ extension Node {
         row.owesCopy = false
         row.disk = nil
         // A file that was taken away again in that very moment was there all the same: its absence is news for the next look.
-        let found = item.step.isRemoval ? nil : parents[path] ?? (stats.first ?? nil) ?? item.task.stage?.stat
+        let found = item.step.isRemoval ? nil : parents[path] ?? (stats.first ?? nil) ?? item.source
         if let found {
             let ours = asWeLeftIt(found, item)
             let isRacy =
