@@ -51,7 +51,10 @@ extension Node {
         let isToldTime =
             watch.mayBeTold(disk.stat.changed) && (isEmptied || watch.isFirstSinceCut && !isFoundSinceStart(row))
         let isSeenSince = watch.isSinceBoot(disk.stat.changed) && !isToldTime
-        if isSeenSince, !isOvertaken || watch.clockStretches.count > 1 { return false }
+        if isSeenSince, !isOvertaken || watch.clockStretches.count > 1, !isAsKnown(stat, elsewhereThan: row, namesakes)
+        {
+            return false
+        }
         // The same file as of the same time with other bytes: nobody did that.
         if stat.isSameFile(as: disk.stat), stat.modified == disk.stat.modified { return true }
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
@@ -193,7 +196,7 @@ extension Node {
     /// A whole file that is known by another name has been given this one since the machine is up again: as old as it
     /// was, but a person put it here.
     func isRenamed(_ entry: Entry, _ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
-        let isPutHere = isPutHere(stat, row)
+        let isPutHere = isPutHere(stat, row, namesakes)
         let isAnother = row.disk?.stat.identity != stat.identity
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content,
             isPutHere || isHandled(stray.path) || isAnother && stray.isPlaced
@@ -254,15 +257,28 @@ extension Node {
     }
 
     /// (The very file that is known here was not put here since: what the cut has left of it has all its names.)
-    private func isPutHere(_ stat: Stat, _ row: Row) -> Bool {
-        row.disk?.stat.identity != stat.identity && (watch.isChangedSinceBoot(stat) || hasArrived(row.path))
+    private func isPutHere(_ stat: Stat, _ row: Row, _ namesakes: Namesakes) -> Bool {
+        guard row.disk?.stat.identity != stat.identity else { return false }
+        return watch.isChangedSinceBoot(stat) && !isAsKnown(stat, elsewhereThan: row, namesakes) || hasArrived(row.path)
+    }
+
+    /// The clock has been put back with the cut, so that a change that looks like one of now may be from before it: where another file was
+    /// known, this one is known by another name as of that very change, which a rename of somebody's would have altered.
+    private func isAsKnown(_ stat: Stat, elsewhereThan row: Row, _ namesakes: Namesakes) -> Bool {
+        guard let known = row.disk?.stat, !stat.isSameFile(as: known), watch.mayBeTold(stat.changed), !stat.isCoarse,
+            !hasArrived(row.path)
+        else { return false }
+        if let stray = watch.strays[stat.identity], stray.path != row.path { return stray.changed == stat.changed }
+        return namesakes[stat.identity].contains { other in
+            other.path != row.path && !mayBeFoundSinceCut(other) && other.disk?.stat.changed == stat.changed
+        }
     }
 
     /// What a power cut has left of a file that is known by another name has been put here by a person: the content that file had.
     /// What stood here before is nothing that he wants back. (Where births are coarse, another file may have had the identity.)
     func contentOfRemains(_ stat: Stat, at row: Row, _ namesakes: Namesakes) -> Content? {
         guard stat.kind == .file, stat.identity.isUnique,
-            isPutHere(stat, row) || row.disk == nil && isEmptiedAsKnown(stat, at: row, namesakes),
+            isPutHere(stat, row, namesakes) || row.disk == nil && isEmptiedAsKnown(stat, at: row, namesakes),
             book(of: row.path) == nil, !hasHeader(row.path), !isHeldBack(row.path)
         else { return nil }
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content.kind == .file {
