@@ -112,8 +112,19 @@ package struct Hands {
                 if looksEmptied(new) { world.ledger.movedEmpty(to: new, on: machine) }
             }
             if isDirectory { world.ledger.removedDirectory(source, on: machine) }
+        } else {
+            // (It has been through the folder, but has not mended that yet: after another cut it is what this one has left, and mended there.)
+            for (old, new) in below where isKnownAsDamaged(old, at: new) {
+                world.ledger.movedRemains(from: old, to: new, on: machine, holding: value(at: new))
+            }
         }
         return nil
+    }
+
+    private func isKnownAsDamaged(_ old: Path, at new: Path) -> Bool {
+        let machine = world.machines[machine]
+        guard let row = machine.store.rows[old], row.condition == .damaged else { return false }
+        return row.disk?.stat.identity == machine.disk.peekStat(new)?.identity
     }
 
     /// A name of a hard link was moved: it goes on sharing mode and time with the others.
