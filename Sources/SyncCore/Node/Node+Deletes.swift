@@ -527,8 +527,10 @@ extension Node {
     /// A mass deletion must not go by and by, some files before each end of a process. (A path below which others went was
     /// a directory's.)
     mutating func recallDeletes(_ log: [LogRecord]) {
-        // What it wrote last, it wrote alive; the sign of life may be older.
-        let alive = max(record.aliveMilliseconds, log.last.map { Int64(clamping: $0.time.wallMilliseconds) } ?? 0)
+        // What it wrote last, it wrote alive; the sign of life may be older. (By its own clock, which shows that still. What the peer's has told of
+        // since, if that is ahead, is no time that has passed.)
+        let told = max(record.aliveMilliseconds, log.last.map { Int64(clamping: $0.time.wallMilliseconds) } ?? 0)
+        let alive = min(told, now.wallMilliseconds)
         let since = alive - Int64(clamping: limits.fuseWindowMilliseconds)
         let gone = SortedMap(
             log.compactMap { record -> (Path, Bool)? in
