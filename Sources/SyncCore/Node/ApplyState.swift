@@ -137,14 +137,18 @@ struct AppliedItem: Sendable {
     /// would be a person's once the peer has told of something newer.
     var source: Stat? { task.stage?.stat ?? task.adoptedFrom?.stat }
 
-    /// The file that got another mode or time where it stands, as it is since.
-    var adjusted: Stat? { step == .adjust ? retimed : nil }
+    /// The file or link that got another mode or time where it stands, as it is since: its other names have got them as well.
+    var adjusted: Stat? { step == .adjust ? left.flatMap { $0.kind == .directory ? nil : $0 } : nil }
 
-    /// The same, and also a file that got another name.
+    /// The file that did, or got another name.
     var retimed: Stat? {
-        guard step == .adjust || task.adoptedFrom != nil, case .done(let stats) = outcome, let stat = stats.first ?? nil
-        else { return nil }
-        return stat.kind == .file ? stat : nil
+        guard step == .adjust || task.adoptedFrom != nil else { return nil }
+        return left.flatMap { $0.kind == .file ? $0 : nil }
+    }
+
+    private var left: Stat? {
+        guard case .done(let stats) = outcome else { return nil }
+        return stats.first ?? nil
     }
 
     /// The path that holds nothing any more once it is done.

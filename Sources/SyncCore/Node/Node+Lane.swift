@@ -104,7 +104,7 @@ extension Node {
         case .prepare(let paths):
             return prepareQueries(paths)
         case .commit(let items, let parents):
-            let retimed = items.compactMap { $0.retimed?.identity }
+            let retimed = items.compactMap { ($0.retimed ?? $0.adjusted)?.identity }
             let emptied = items.compactMap { $0.emptied?.parent }
             let above = SortedMap((emptied + parents.map(\.key)).map { ($0, true) })
             return [.rows(items.flatMap(\.paths)), .rows(Array(above.keys)), .identities(retimed)]
