@@ -22,7 +22,7 @@ extension Node {
     }
 
     mutating func expectLateWriter(ofEarlier version: KeptVersion) {
-        if recovery.isAfterCrash { apply.unsyncedVersions[version.id] = true }
+        if recovery.isAfterCrash, !version.isOurCopy { apply.unsyncedVersions[version.id] = true }
         expectLateWriter(of: version)
     }
 
@@ -200,6 +200,11 @@ extension Node {
 }
 
 extension KeptVersion {
+    /// Not what has made room, but a copy that we have made and synced before it went among the versions.
+    fileprivate var isOurCopy: Bool {
+        reason == RecordShelf.reason || reason == .formatNewer || reason == .versionRestored
+    }
+
     var contentID: ContentID? {
         if case .file(let id, _) = entry.content { id } else { nil }
     }
