@@ -82,7 +82,8 @@ extension Node {
                 if apply.unsyncedVersions.contains(key: version.id) {
                     keepSecured(version, as: stat, into: &effects)
                 }
-            } else if stat.isSameContent(as: version.stat) {
+            } else if stat.isSameContent(as: version.stat) || stat.kind == .symlink {
+                // (Nobody can write to a link, whatever a cut has made of its time.)
                 secure(look, into: &effects)
             } else {
                 late.append(version.with(stat: stat))

@@ -314,9 +314,6 @@ extension Node {
             batch.add(.putVersion(version))
             expectLateWriter(ofEarlier: version)
         }
-        if recovery.isAfterCrash, !watch.isFirstSinceCut, !findings.versions.isEmpty {
-            enqueue(.namesakes(findings.versions.map(\.stat.identity), areUnwritten: true))
-        }
         store(&batch, into: &effects)
         if recovery.hasSwept { effects.add(.report(.note(Note(code: .stageSwept)))) }
         if recovery.isAfterCrash { effects.add(.report(.note(Note(code: .recoveryFinished)))) }

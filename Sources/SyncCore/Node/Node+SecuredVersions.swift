@@ -7,8 +7,11 @@ extension Node {
     mutating func secure(_ look: LateLook, into effects: inout Effects) {
         let version = look.version
         guard apply.unsyncedVersions.contains(key: version.id), !watch.isFirstSinceCut, version.stat.kind == .file,
-            version.stat.size > 0, !apply.givingBack.contains(key: version.id)
+            version.stat.size > 0
         else { return }
+        // (What stands in the folder by another name of the file is to be staged anew.)
+        if look.tries == 0 { enqueue(.namesakes([version.stat.identity], areUnwritten: true)) }
+        guard !apply.givingBack.contains(key: version.id) else { return }
         let stage = nextStage()
         apply.givingBack[version.id] = true
         effects.add(.disk(newJob(.securing(look, stage)), [securing(version, by: .stage(stage))]))
