@@ -17,6 +17,8 @@ private final class Bench {
     private let directory: [UInt8]
     private let path: Path
     private(set) var told: [String] = []
+    /// `stateBytes` when the latest batch was told to be stored: from then on what is in the journal may be brought in.
+    private(set) var bytesWhenStored = 0
 
     init() throws {
         var template = Array("/tmp/syncd-test-XXXXXX".utf8CString)
@@ -32,7 +34,9 @@ private final class Bench {
         line = StoreLine(store, loop: loop, worker: worker, syncer: syncer) { ear.take($0) }
         ear.take = { [unowned self] in
             switch $0 {
-            case .stored(let job): told.append("stored \(job.raw)")
+            case .stored(let job):
+                told.append("stored \(job.raw)")
+                bytesWhenStored = stateBytes
             case .storeFailed(let job): told.append("failed \(job.raw)")
             case .loaded(let job, _): told.append("loaded \(job.raw)")
             default: told.append("something else")
@@ -129,7 +133,7 @@ private final class Bench {
         let before = bench.stateBytes
         bench.put(1..<120_000)
         bench.runUntilQuiet()
-        #expect(bench.stateBytes == before, "the commit has done it")
+        #expect(bench.bytesWhenStored == before, "the commit has done it")
         #expect(bench.run { bench.stateBytes > before + 1 << 20 && bench.line.isQuiet })
         // What is little waits: a single change costs no more than it did.
         let after = bench.stateBytes
