@@ -212,10 +212,10 @@ extension Node {
 
     /// The sync of the file has failed by another name of it: what is not on the disk there is not here.
     private mutating func noteUnwritten(_ stat: Stat, by row: Row, _ namesakes: Namesakes) {
-        guard row.disk?.isUnwritten(as: stat) != true, watch.unwritten.count < limits.notedPathsMax,
+        guard row.disk?.isUnwritten(as: stat) != true,
             namesakes[stat.identity].contains(where: { $0.path != row.path && $0.disk?.isUnwritten == true })
         else { return }
-        watch.unwritten[row.path] = stat.identity
+        noteUnwritten(row.path, stat)
     }
 
     /// Read now, it would be read twice. Waiting until times can tell costs less.

@@ -15,14 +15,10 @@ extension Node {
     private func program(toCopy kept: KeptVersion, to staged: Place) -> DiskProgram? {
         switch kept.entry.content {
         case .file:
-            let size = kept.stat.size
-            return DiskProgram([
-                .expectContent(kept.place, kept.stat), .createFile(staged),
-                .copy(from: kept.place, offset: 0, length: size, to: staged, at: 0, digest: nil),
-                .truncate(staged, size: size), .setMode(staged, kept.entry.mode),
-                .setModified(staged, kept.entry.modified), .syncFile(staged), .inspect(staged),
-                .expectContent(kept.place, kept.stat),
-            ])
+            return DiskProgram(
+                [.expectContent(kept.place, kept.stat)]
+                    + kept.copying(to: staged, mode: kept.entry.mode, modified: kept.entry.modified)
+                    + [.inspect(staged), .expectContent(kept.place, kept.stat)])
         case .symlink(let link):
             return DiskProgram([
                 .createSymlink(staged, target: link), .setModified(staged, kept.entry.modified), .syncFile(staged),
@@ -94,5 +90,15 @@ extension Node {
 }
 
 extension KeptVersion {
+    /// A file of its own with the bytes of this one, as they can be read, on the disk.
+    func copying(to staged: Place, mode: UInt16, modified: Timestamp) -> [DiskOperation] {
+        [
+            .createFile(staged),
+            .copy(from: place, offset: 0, length: stat.size, to: staged, at: 0, digest: nil),
+            .truncate(staged, size: stat.size), .setMode(staged, mode), .setModified(staged, modified),
+            .syncFile(staged),
+        ]
+    }
+
     fileprivate var isRestoredCopy: Bool { reason == .versionRestored }
 }

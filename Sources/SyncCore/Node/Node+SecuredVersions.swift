@@ -18,19 +18,14 @@ extension Node {
     }
 
     private func securing(_ version: KeptVersion, by staged: Place) -> DiskProgram {
-        let size = version.stat.size
-        return DiskProgram([
-            .expectUnheld(version.place), .createFile(staged),
-            .copy(from: version.place, offset: 0, length: size, to: staged, at: 0, digest: nil),
-            .truncate(staged, size: size), .setMode(staged, version.stat.mode),
-            .setModified(staged, version.stat.modified), .syncFile(staged), .expectUnheld(version.place),
-            .expectContent(version.place, version.stat), .exchange(staged, version.place),
-            .expectContent(staged, version.stat), .syncParent(version.place), .inspect(version.place),
-        ])
+        DiskProgram(
+            [.expectUnheld(version.place)]
+                + version.copying(to: staged, mode: version.stat.mode, modified: version.stat.modified) + [
+                    .expectUnheld(version.place), .expectContent(version.place, version.stat),
+                    .exchange(staged, version.place), .expectContent(staged, version.stat),
+                    .syncParent(version.place), .inspect(version.place),
+                ])
     }
-
-    /// As `securing` counts them.
-    private var exchanged: Int { 9 }
 
     mutating func finishSecuring(
         _ look: LateLook, _ stage: StageName, _ results: [DiskResult], into effects: inout Effects
@@ -42,13 +37,17 @@ extension Node {
             plan.abandoned.append(stage)
             return keepSecured(look.version, as: result.inspected.first.flatMap(\.self), into: &effects)
         }
-        if (2...exchanged).contains(failure.index) { plan.abandoned.append(stage) }
-        if failure.index == exchanged + 1 {
+        // (Once they have been exchanged, what was there before stays in the stage until a start has seen which of them is there to stay.)
+        let exchange = securing(look.version, by: .stage(stage)).operations.firstIndex { operation in
+            if case .exchange = operation { true } else { false }
+        }
+        guard let exchange else { return }
+        if (2...exchange).contains(failure.index) { plan.abandoned.append(stage) }
+        if failure.index == exchange + 1 {
             // Somebody has written to it in that very moment: it goes back, for the next look to see.
             let back = DiskProgram([.exchange(.stage(stage), look.version.place)])
             effects.add(.disk(newJob(.nothing), [back]))
         }
-        // (Once they have been exchanged, what was there before stays in the stage until a start has seen which of them is there to stay.)
         guard look.tries < RecoveryState.looksMax else { return }
         let due = now.monotonicMilliseconds + limits.lateWriterMilliseconds
         apply.late.append(LateLook(dueMilliseconds: due, version: look.version, tries: look.tries + 1))
