@@ -51,8 +51,8 @@ extension PlantedBugs {
                 })
             },
             Plot(
-                name: "content is recorded with a later look", traits: [.openWriters, .sharedNames], shape: slowDisk,
-                bug: lateLook),
+                name: "content is remembered with a later look", traits: [.openWriters, .sharedNames],
+                shape: slowDisk, bug: lateLook),
             Plot(name: "failed expectations count as met", traits: [.sharedNames], shape: slowDisk) {
                 forgiving(.mismatch)
             },
@@ -169,8 +169,10 @@ extension PlantedBugs {
     }
 
     /// The stat of a hashed file is taken when the answer is given, and not compared with the one from before.
+    /// What was read is remembered for it: recorded only, it would be mended, for what was changed in that moment is read once more.
     private static func lateLook() -> PlantedBug.Ways {
         var jobs: [SortedMap<JobID, [Path]>] = [[:], [:]]
+        var memory: [SortedMap<Path, (content: Content, chunks: ChunkList, stat: Stat)>] = [[:], [:]]
         return PlantedBug.Ways(
             effect: { effect, machine, _ in
                 if case .hash(let job, let paths) = effect { jobs[machine][job] = paths }
@@ -183,7 +185,12 @@ extension PlantedBugs {
                     job,
                     zip(paths, outcomes).map { path, outcome in
                         guard case .content(let content, let chunks, let stat) = outcome else { return outcome }
-                        return .content(content, chunks, world.machines[machine].disk.peekStat(path) ?? stat)
+                        let later = world.machines[machine].disk.peekStat(path) ?? stat
+                        if let known = memory[machine][path], known.stat == later {
+                            return .content(known.content, known.chunks, later)
+                        }
+                        memory[machine][path] = (content, chunks, later)
+                        return .content(content, chunks, later)
                     })
             })
     }
