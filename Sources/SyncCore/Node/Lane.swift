@@ -95,6 +95,7 @@ enum Transaction: Sendable {
     case findVersion(CommandID, VersionID, Path?)
     indirect case restoreOver(CommandID, KeptVersion, Path)
     case setAside(CommandID, Path)
+    indirect case keepUnwritten(CommandID, KeptVersion, StageName)
     indirect case doubt(CommandID, Path, Content, Stat)
     indirect case settleRestore(CommandID, KeptVersion, Path, Row.DiskState?, Stat?, Answer)
     case prune

@@ -146,6 +146,8 @@ extension Node {
             return [.rows([path]), .rows(path.parents)]
         case .setAside(_, let path), .doubt(_, let path, _, _):
             return [.rows([path])]
+        case .keepUnwritten(_, let version, _):
+            return [.rows([version.path])]
         case .settleRecovery(let findings):
             let paths =
                 findings.placed.map(\.path) + findings.placed.compactMap(\.copy?.path) + findings.taken.map(\.path)
@@ -252,6 +254,8 @@ extension Node {
         case .findVersion(let id, let version, let path): restore(id, version, to: path, &answers, into: &effects)
         case .restoreOver(let id, let kept, let path): restoreOver(id, kept, path, &answers, into: &effects)
         case .setAside(let id, let path): setAside(id, path, &answers, into: &effects)
+        case .keepUnwritten(let id, let version, let intent):
+            keepUnwritten(id, version, intent, &answers, into: &effects)
         case .doubt(let id, let path, let found, let stat): doubt(id, path, found, stat, &answers, into: &effects)
         case .settleRestore(let id, let kept, let path, let old, let stat, let answer):
             settleRestore(id, kept, path, old, stat, answer, into: &effects)

@@ -50,14 +50,29 @@ extension Node {
         endSettingAside(version.path)
         if let failure, failure.index < moved {
             if version.isFile, failure.index == 2, failure.error == .inputOutput {
-                watch.unwritten[version.path] = version.stat.identity
-                watch.toHash[version.path] = true
+                return enqueue(.keepUnwritten(id, version, intent))
             }
             return end(settingAside: intent, .refused(Node.reason(for: failure.error)), id, into: &effects)
         }
         let found = results.first?.inspected.first ?? nil
         let answer = failure.map { Answer.refused(Node.reason(for: $0.error)) } ?? .done
         keep(settingAside: version.with(stat: found ?? version.stat), intent, answer, id, into: &effects)
+    }
+
+    /// It could not be synced, and no later sync tells of that: the row does before the intent goes, for the process may end at once.
+    mutating func keepUnwritten(
+        _ id: CommandID, _ version: KeptVersion, _ intent: StageName, _ answers: inout Answers,
+        into effects: inout Effects
+    ) {
+        var batch = Batch()
+        if let old = answers.rows().first, old.disk?.stat.identity == version.stat.identity {
+            var row = old
+            row.disk?.isUnwritten = true
+            put(row, replacing: old, in: &batch, into: &effects)
+            plan.want(row.path)
+        }
+        batch.add(.dropIntent(intent))
+        store(&batch, then: .answer(id, .refused(Node.reason(for: .inputOutput))), into: &effects)
     }
 
     /// Where its name was taken in that moment, or its directory has gone, only the next start can find a place for it.
