@@ -197,7 +197,11 @@ extension Node {
     /// was, but a person put it here.
     func isRenamed(_ entry: Entry, _ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
         let isPutHere = isPutHere(stat, row, namesakes)
-        let isAnother = row.disk?.stat.identity != stat.identity
+        // (Not where a person has given it one of its names, and it is as of that very change: the cut has taken that name back.)
+        let isTakenBack = namesakes[stat.identity].contains { other in
+            other.path != row.path && other.disk?.isPlaced == false && other.disk?.stat.changed == stat.changed
+        }
+        let isAnother = row.disk?.stat.identity != stat.identity && (stat.isCoarse || !isTakenBack)
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content,
             isPutHere || isHandled(stray.path) || isAnother && stray.isPlaced
         {
