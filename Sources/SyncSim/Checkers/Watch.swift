@@ -754,15 +754,19 @@ package final class Watch: Checker {
     /// had written the same bytes anew here, or the daemon here had just begun to put it in its place, or to take it from there; and here, where it was still in the
     /// folder, nobody had synced it. (What a daemon has on record as placed or set aside it has to have synced.)
     private func excuseUnsynced(of duties: [Ledger.Duty], on machine: Int, _ before: Disaster, _ world: World) {
+        let left = world.ledger.duties.filter { $0.machine == machine }
         for duty in duties {
+            // (Each of two has written the same: the one's went in a cut before.)
+            let isOfBoth =
+                duty.machine != machine && world.ledger.strikes[duty.machine] > 0
+                && duties.contains { $0.isSame(as: duty, by: machine) } && !left.contains { $0.isSame(as: duty, by: machine) }
             let isOverwritten = duty.demand == .kept && world.ledger.wasOverwrittenBlindly(duty.value, at: duty.path)
             let isRewritten = world.ledger.pages[duty.path].map { $0.rewritten[machine] != .min } ?? false
             let places = before.whole.filter { $0.value == duty.value }.map(\.key)
             let isOnRecord = places.contains { isKnown(duty.value, at: $0, world.machines[machine]) }
             let onItsWay = before.onItsWay.count { $0.path == duty.path && $0.value == duty.value }
-            guard isOverwritten || isRewritten || !isOnRecord || duty.demand == .inTree || onItsWay > 0 else {
-                continue
-            }
+            guard isOverwritten || isRewritten || isOfBoth || !isOnRecord || duty.demand == .inTree || onItsWay > 0
+            else { continue }
             let isSetAside = before.all.count { $0 == duty.value } > places.count + onItsWay
             guard !places.isEmpty || onItsWay > 0, !isSetAside,
                 !places.contains(where: { before.safe[$0] == duty.value }),

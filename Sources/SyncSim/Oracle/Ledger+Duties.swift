@@ -9,6 +9,10 @@ extension Ledger {
         package let demand: Demand
         /// Where it was written.
         package let machine: Int
+
+        package func isSame(as other: Self, by machine: Int) -> Bool {
+            self.machine == machine && path == other.path && value == other.value
+        }
     }
 
     /// Every duty, in path order; excused ones are left out.
