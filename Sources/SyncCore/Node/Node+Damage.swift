@@ -44,6 +44,7 @@ extension Node {
         let isAmbiguous =
             disk.isRacy && disk.entry.content.kind == .file && stat.changed == disk.stat.changed && !isEmptied
         if isFromBefore(stat, disk.stat), !isAmbiguous { return true }
+        if !isEmptied, isFromBeforeItsBirth(stat, disk.stat) { return false }
         // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
         // says that it was not: the clock was ahead before the cut.)
         let isOvertaken = stat.isSameFile(as: disk.stat) && stat.changed < disk.stat.changed
@@ -145,9 +146,16 @@ extension Node {
     /// The same file as of the same times or of an earlier one: nobody's write does that, whatever the clock showed before
     /// the cut, unless it was set back since, or before the machine was up.
     private func isFromBefore(_ stat: Stat, _ known: Stat) -> Bool {
-        guard stat.isSameFile(as: known) else { return false }
+        guard stat.isSameFile(as: known), !isFromBeforeItsBirth(stat, known) else { return false }
         if stat.changed == known.changed { return stat.modified == known.modified }
         return stat.changed < known.changed && watch.clockStretches.count < 2 && !watch.isHandledSinceBoot(stat)
+    }
+
+    /// As of a time before it was made, where something is known as of a later one: the clock has been put back since that was known, so this is no
+    /// earlier state.
+    private func isFromBeforeItsBirth(_ stat: Stat, _ known: Stat) -> Bool {
+        let birth = stat.identity.birth
+        return stat.identity.isUnique && stat.changed < birth && known.changed >= birth
     }
 
     /// Both from before the cut, and the change time says nothing: the clock was ahead when that was made, and may have gone forth
