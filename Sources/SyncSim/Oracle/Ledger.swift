@@ -383,7 +383,10 @@ package struct Ledger: Sendable {
     /// Whoever removes or changes a conflict copy has seen the loser and disposes of it.
     private mutating func noteDisposal(of value: Value, at path: Path, at time: Int64) {
         guard value.isContent else { return }
-        for source in rescued(value, to: path) { pages.update(source) { $0.discarded.append((value, time)) } }
+        for source in rescued(value, to: path) {
+            pages.update(source) { $0.discarded.append((value, time)) }
+            noteDisposalAside(of: value, at: source, time)
+        }
         for original in originals(of: path) {
             pages.update(original) { $0.discarded.append((value, time)) }
             noteDisposalAside(of: value, at: original, time)
