@@ -615,6 +615,7 @@ package final class Watch: Checker {
         settleLedger(machine, before, now, world) { path, value in before.safe[path] == value }
         excuseUnsynced(of: duties, on: machine, before, world)
         excuseUnread(on: machine, before, world)
+        excuseUntold(of: duties, on: machine, before, now, world)
         strandLateWrites(machine, before, now, world)
         world.ledger.remainsOfVersions += before.unsyncedVersions.map { disk.value(at: $0) }
         doubtAbsent(machine, now, world)
@@ -792,6 +793,20 @@ package final class Watch: Checker {
             if !isRead, !kept.contains(where: { Value($0.entry) == duty.value }) {
                 world.ledger.excuse(duty.value, at: duty.path)
             }
+        }
+    }
+
+    /// Somebody had removed it, as the other node has been told, and then put the same there once more, which only the cut has seen: what the other
+    /// still has is what was removed.
+    private func excuseUntold(
+        of duties: [Ledger.Duty], on machine: Int, _ before: Disaster, _ now: SortedMap<Path, Value>, _ world: World
+    ) {
+        let told = world.machines[1 - machine].store.rows
+        for duty in duties where duty.machine == machine && before.tree[duty.path] == duty.value {
+            guard now[duty.path] != duty.value, before.safe[duty.path] != duty.value,
+                told[duty.path]?.head(by: .peer)?.entry.isAbsent == true
+            else { continue }
+            world.ledger.excuse(duty.value, at: duty.path)
         }
     }
 
