@@ -124,6 +124,9 @@ struct AppliedItem: Sendable {
         var isDone: Bool { if case .done = self { true } else { false } }
     }
 
+    /// A directory that could not be finished, and is gone again (known once its undoing has been judged).
+    var isUnmade: Bool { step == .makeDirectory && !outcome.isDone && standing == nil && !keepsIntent }
+
     /// What has to make room goes on in the tree.
     var makesCopy: Bool { if case .conflictCopy? = displaced { true } else { false } }
 

@@ -296,9 +296,14 @@ extension Node {
         var syncs: [DiskOperation] = []
         var synced = SortedMap<Path, Bool>()
         var asides: [Place] = []
+        // A directory that was taken away again holds no names: that it is gone is all that has to last.
+        let unmade = batch.undoing.map { batch.items[$0] }.filter(\.isUnmade).map(\.task.path)
         // What was put back must last as well, or a restart finds it in the stage and no intent to say whose it is.
         for (index, item) in batch.items.enumerated() where item.outcome.isDone || batch.undoing.contains(index) {
-            for path in item.paths { syncs += syncsOfNames(leadingTo: path, besides: &synced) }
+            for path in item.paths {
+                let last = unmade.first { path.isBelow($0) } ?? path
+                syncs += syncsOfNames(leadingTo: last, besides: &synced)
+            }
             guard item.outcome.isDone else { continue }
             switch item.displaced {
             case .version(let version)?, .quarantine(let version)?:

@@ -578,7 +578,7 @@ package final class Watch: Checker {
         let staged = disk.allContents().filter { $0.area == .stage }.map { Value($0.entry) }
         let others = world.machines[1 - machine].disk.atHome.treeValues
         world.ledger.forgot(
-            machine, isInTree: { value in tree.contains { $0.value == value } },
+            machine, isInTree: { value in tree.contains { $0.value == value } }, other: Ledger.Holdings(tree: others),
             isOnItsWay: { value, path in
                 value.isContent && staged.contains(value)
                     && ![tree, others].contains { Ledger.Holdings(tree: $0).holds(value, near: path) }
@@ -598,6 +598,11 @@ package final class Watch: Checker {
         world.ledger.forgotRemovals(
             on: machine, since: time, isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
             isToldGone: { told[$0]?.head(by: .peer)?.entry.isAbsent == true })
+        let disk = world.machines[machine].disk.atHome
+        let missing = world.machines[machine].store.rows.filter { path, row in
+            row.disk != nil && disk.value(at: path) == .absent
+        }
+        world.ledger.forgotDepartures(of: missing.map(\.key), on: machine)
     }
 
     private func struckByPower(_ machine: Int, _ world: World) {
@@ -671,7 +676,8 @@ package final class Watch: Checker {
             is: Ledger.Holdings(tree: now),
             other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues),
             isToldGone: { known($0)?.head(by: .peer)?.entry.isAbsent == true },
-            isTold: { known($0).map { $0.version.peer > end } == true })
+            isTold: { known($0).map { $0.version.peer > end } == true },
+            isUnrecorded: { world.machines[machine].store.rows[$0]?.disk == nil })
         let copied = before.owed.compactMap { path in now[path].map { (path: path, value: $0) } }
         world.ledger.forgotCopies(copied.filter { before.tree[$0.path] == $0.value }) { path in
             guard let stands = world.machines[machine].store.rows[path]?.disk?.origins.content, stands.author == .own

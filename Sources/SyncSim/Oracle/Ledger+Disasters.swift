@@ -142,13 +142,15 @@ extension Ledger {
     /// replaced since as well, where the other node has been told that the earlier was removed). What had come
     /// and gone again since is known to the other node as having come, unless that has been told of its going (`isToldGone`). What was put in
     /// the place of something since is known to the other as that, though the same had stood there before, where it has been told (`isTold`);
-    /// so it is where somebody there has taken it away since.
+    /// so it is where somebody there has taken it away since. What stands there and its daemon has not on record (`isUnrecorded`: the rules had left it
+    /// out by then) it finds as something new, also where somebody removes it from the other node before that has heard of it.
     package mutating func setBack(
         _ machine: Int, to time: Int64, was: Holdings, is now: Holdings, other: Holdings,
-        isToldGone: (Path) -> Bool, isTold: (Path) -> Bool
+        isToldGone: (Path) -> Bool, isTold: (Path) -> Bool, isUnrecorded: (Path) -> Bool
     ) {
         for path in pages.keys {
             let value = now.value(at: path)
+            if value != .absent, isUnrecorded(path), isTold(path) { pages.update(path) { $0.isUnrecorded[machine] = true } }
             if value == .absent, was.value(at: path) == .absent, !isToldGone(path) {
                 pages.update(path) { page in
                     let isGone = page.acts.contains { $0.machine == machine && $0.after == .absent && $0.time > time }
@@ -172,7 +174,7 @@ extension Ledger {
                 }
             }
             let told = other.value(at: path)
-            if value.isContent, told.isContent || told == .absent, told != value, isTold(path) {
+            if value.isContent, told != .special, told != value, isTold(path) {
                 pages.update(path) { page in
                     let put = page.acts.last { $0.machine == machine && $0.after == told && $0.time > time }
                     let isSeen = put.map { put in
@@ -211,6 +213,12 @@ extension Ledger {
                 }
             }
         }
+    }
+
+    /// Only what the daemon of `machine` knew was put back, and these stood there by then: that it has taken them away since, for the other node, it
+    /// does not know, and to it they are missing like what a person there has removed.
+    package mutating func forgotDepartures(of paths: [Path], on machine: Int) {
+        for path in paths { pages.update(path) { $0.isMissedAnew[machine] = true } }
     }
 
     /// What the daemon of the struck machine was still to copy, for it had lost a conflict, and knows no more: the other node has had its word of that,
@@ -438,19 +446,30 @@ extension Ledger {
 
     /// The daemon of a machine lost what it knew: it may take the old for new, and it does not know any more what it had
     /// just moved aside. What a late writer put into that stays there (`isInTree` where it had come back by then).
-    /// What was on its way out of its place (`isOnItsWay`) and is in no folder stays aside: nobody knows where it was.
+    /// What was on its way out of its place (`isOnItsWay`) and is in no folder stays aside: nobody knows where it was. What somebody had moved and
+    /// the other node shows under its former name (`other`) is told of by that, and may stand there again.
     package mutating func forgot(
-        _ machine: Int, isInTree: (Value) -> Bool, isOnItsWay: (Value, Path) -> Bool = { _, _ in false }
+        _ machine: Int, isInTree: (Value) -> Bool, other: Holdings,
+        isOnItsWay: (Value, Path) -> Bool = { _, _ in false }
     ) {
         hasForgotten = true
         displacements[machine] = [:]
         strandLateWrites(on: machine, isInTree: isInTree)
         for path in pages.keys {
+            let moved = (pages[path]?.acts ?? []).filter { isUnderFormerName($0, at: path, on: machine, in: other) }
             pages.update(path) { page in
+                for act in moved { page.acts[act.number].demand = min(act.demand, .inTree) }
                 for index in page.acts.indices where isOnItsWay(page.acts[index].after, path) {
                     page.acts[index].demand = min(page.acts[index].demand, .kept)
                 }
             }
+        }
+    }
+
+    private func isUnderFormerName(_ act: Act, at path: Path, on machine: Int, in other: Holdings) -> Bool {
+        guard act.machine == machine, act.after.isContent, !other.holds(act.after, near: path) else { return false }
+        return other.tree.contains { place, found in
+            found == act.after && pages[place]?.acts.contains { $0.machine == machine && $0.before == found } == true
         }
     }
 
@@ -472,6 +491,14 @@ extension Ledger {
 }
 
 extension Ledger.Page {
+    /// A person has removed it, if only on the other machine, and the daemon of this one has done so for him and does not know it.
+    package func isMissedAnew(on machine: Int) -> Bool {
+        isMissedAnew[machine] && acts.contains(where: \.isRemoval)
+    }
+
+    /// A daemon has it and does not know that the other has been told of it, and finds it as something new.
+    package var isFoundAnew: Bool { isUnrecorded.contains(true) }
+
     /// A power cut has put it in the place of something else.
     func wasLeft(_ value: Value) -> Bool { remains.contains { $0.found == value } }
 
