@@ -17,8 +17,6 @@ package final class Machine {
     package var process = 0
     package var isPowered = true
     package var boots = 1
-    /// The boot in which the last process ran; 0 before the first.
-    package var bootOfProcess = 0
     /// A start is already on its way.
     package var isStarting = false
     /// Somebody keeps the process down: no automatic restart.

@@ -10,6 +10,8 @@ package struct VirtualStore: Sendable {
     package private(set) var versions: SortedMap<VersionID, KeptVersion> = [:]
     private var changeSets: SortedMap<SetKey, StoredChangeSet> = [:]
     package private(set) var batches = 0
+    /// The boot in which a process used it last; 0 before the first. An image that is put back tells of the boot it was made in.
+    package private(set) var boot = 0
 
     // Indexes over `rows`.
     private var unsettled: SortedMap<Path, Void> = [:]
@@ -41,14 +43,23 @@ package struct VirtualStore: Sendable {
         pruneChunks()
     }
 
-    /// What the shell writes by itself at the start after a power cut.
-    package mutating func distrust(_ limits: Limits) { node.distrust(limits) }
+    /// What the shell writes by itself at a start. True after a power cut.
+    package mutating func noteBoot(_ current: Int, _ limits: Limits) -> Bool {
+        let wasLost = !isFresh && boot != current
+        // It has that on record before it takes note of the boot.
+        if wasLost { node.distrust(limits) }
+        boot = current
+        return wasLost
+    }
+
+    /// No process has used it yet.
+    package var isFresh: Bool { boot == 0 }
 
     /// As the shell does when the node is to have another partner: what two logs have told goes, kept versions and intents stay.
     package mutating func forgetPeer() {
         var after = VirtualStore(node: node)
         after.node.forgetPeer()
-        (after.intents, after.versions, after.batches) = (intents, versions, batches + 1)
+        (after.intents, after.versions, after.batches, after.boot) = (intents, versions, batches + 1, boot)
         self = after
     }
 

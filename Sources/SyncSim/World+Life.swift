@@ -130,11 +130,7 @@ extension World {
     func startProcess(_ machine: Int) {
         machines[machine].isStarting = false
         guard machines[machine].isPowered, !machines[machine].isRunning, !machines[machine].isHeldDown else { return }
-        let isFirst = machines[machine].bootOfProcess == 0
-        let powerWasLost = !isFirst && machines[machine].bootOfProcess != machines[machine].boots
-        machines[machine].bootOfProcess = machines[machine].boots
-        // The shell has it on record before it takes note of the boot.
-        if powerWasLost { machines[machine].store.distrust(plan.limits[machine]) }
+        let powerWasLost = machines[machine].store.noteBoot(machines[machine].boots, plan.limits[machine])
         machines[machine].process += 1
         machines[machine].counters.starts += 1
         machines[machine].work = Machine.Work()

@@ -547,7 +547,7 @@ extension World {
     /// The machine lost power, and the daemon has not been through the folder since.
     func isUnsettled(_ machine: Int) -> Bool {
         let found = machines[machine]
-        return found.store.node.distrustSince != nil || found.bootOfProcess > 0 && found.boots != found.bootOfProcess
+        return found.store.node.distrustSince != nil || !found.store.isFresh && found.boots != found.store.boot
     }
 
     /// True if a folder holds the value of the path, or has set it aside. (Elsewhere another file may hold the same bytes.)
