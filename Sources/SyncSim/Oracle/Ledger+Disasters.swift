@@ -187,6 +187,16 @@ extension Ledger {
                     if isSeen == true || put == nil && isReplaced { page.returnOvertaken(value) }
                 }
             }
+            // What was put in its place since is on its way there, and may have come by now.
+            if value.isContent, was.value(at: path) != value, told == value, isTold(path) {
+                pages.update(path) { page in
+                    let isReplaced = page.acts.contains { put in
+                        put.machine == machine && put.time > time && put.after.isContent && put.after != value
+                            && page.acts.contains { $0.after == value && put.seen.contains($0.number) }
+                    }
+                    if isReplaced { page.returnOvertaken(value) }
+                }
+            }
             let isPutAgain = was.value(at: path) == value || isToldGone(path)
             guard value.isContent, isPutAgain, !other.holds(value, near: path) else { continue }
             pages.update(path) { page in
