@@ -94,7 +94,9 @@ extension Node {
         row.reflected = row.reflected.joined(with: item.wanted.version)
         row.condition = .normal
         row.waiting = nil
-        row.owesCopy = false
+        // (What has only been written anew, or given its times, still owes the copy that the peer's word has made it owe meanwhile.)
+        let isTheSame = old?.entry.content == item.wanted.entry.content
+        row.owesCopy = row.owesCopy && isTheSame && !item.wanted.version.covers(row.version)
         row.disk = nil
         // A file that was taken away again in that very moment was there all the same: its absence is news for the next look.
         let found = item.step.isRemoval ? nil : parents[path] ?? (stats.first ?? nil) ?? item.source

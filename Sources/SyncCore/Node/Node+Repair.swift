@@ -37,6 +37,9 @@ extension Node {
             // (It was synced under the new name, wherever it is now.)
             if let expected = intent.expected { for path in [from, intent.path] { noteUnwritten(path, expected) } }
         }
+        if intent.action == .remove, let atPath, intent.expected?.isSameFile(as: atPath) == true {
+            noteUnwritten(intent.path, atPath)
+        }
         guard let aside, let expected = intent.expected else { return programs }
         switch intent.displaced {
         case .version(let version)?, .quarantine(let version)?:
