@@ -204,6 +204,11 @@ extension Node {
             stat.isSameFile(as: known.stat)
         else { return }
         row.disk = known
+        // What the peer has said of it meanwhile is still to be done.
+        guard !row.needsApply, !known.entry.agrees(with: resolution(of: row).entry) else { return }
+        let origin = known.origins.content
+        row.reflected.peer = origin.author == .peer ? origin.position : .none
+        plan.want(row.path)
     }
 
     /// No longer ignored. What was damaged before is so still: a row that says it shows what it does not is nobody's change.
