@@ -44,6 +44,7 @@ package final class DeletesHaveCauses: StoreInvariant {
                 row.heads.contains(where: \.entry.isAbsent) || row.disk == nil && row.reflected != .none
             } ?? false
         if isHeard, page.acts.contains(where: \.isRemoval) { return }
+        if page.isMissedAnew(on: machine) { return }
         court.find(self, on: machine, "the log says that \(path) was deleted; no person did that")
     }
 }

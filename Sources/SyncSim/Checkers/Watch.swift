@@ -598,6 +598,11 @@ package final class Watch: Checker {
         world.ledger.forgotRemovals(
             on: machine, since: time, isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
             isToldGone: { told[$0]?.head(by: .peer)?.entry.isAbsent == true })
+        let disk = world.machines[machine].disk.atHome
+        let missing = world.machines[machine].store.rows.filter { path, row in
+            row.disk != nil && disk.value(at: path) == .absent
+        }
+        world.ledger.forgotDepartures(of: missing.map(\.key), on: machine)
     }
 
     private func struckByPower(_ machine: Int, _ world: World) {

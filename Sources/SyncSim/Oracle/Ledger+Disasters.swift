@@ -213,6 +213,12 @@ extension Ledger {
         }
     }
 
+    /// Only what the daemon of `machine` knew was put back, and these stood there by then: that it has taken them away since, for the other node, it
+    /// does not know, and to it they are missing like what a person there has removed.
+    package mutating func forgotDepartures(of paths: [Path], on machine: Int) {
+        for path in paths { pages.update(path) { $0.isMissedAnew[machine] = true } }
+    }
+
     /// What the daemon of the struck machine was still to copy, for it had lost a conflict, and knows no more: the other node has had its word of that,
     /// and tells by now that it has been seen (`isToldSeen`). It may be history then.
     package mutating func forgotCopies(_ owed: [(path: Path, value: Value)], isToldSeen: (Path) -> Bool) {
@@ -472,6 +478,11 @@ extension Ledger {
 }
 
 extension Ledger.Page {
+    /// A person has removed it, if only on the other machine, and the daemon of this one has done so for him and does not know it.
+    package func isMissedAnew(on machine: Int) -> Bool {
+        isMissedAnew[machine] && acts.contains(where: \.isRemoval)
+    }
+
     /// A power cut has put it in the place of something else.
     func wasLeft(_ value: Value) -> Bool { remains.contains { $0.found == value } }
 

@@ -66,6 +66,8 @@ package struct Ledger: Sendable {
         var backAtOnce: [Value] = []
         /// A power cut had taken it, and then a person the directory it was in.
         package internal(set) var wentWithDirectory = false
+        /// On which machines its daemon has taken it away for the other, and then forgotten that it did.
+        var isMissedAnew = [false, false]
         /// It had been removed where its directory was before, and that is told of only now that the directory has moved here.
         package internal(set) var cameRemoved = false
         /// Where a daemon's rename, or a version that was put back, brought values of this path from.
@@ -466,6 +468,7 @@ extension Ledger.Page {
             isRacing: isRacing, isAside: false, isBlind: isBlind, demand: .atPath)
         acts.append(act)
         wentWithDirectory = false
+        isMissedAnew[machine] = false
         shown[machine].insert(act.number)
         shownValue[machine] = after
     }
