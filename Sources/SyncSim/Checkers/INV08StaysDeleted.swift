@@ -10,7 +10,8 @@ package final class StaysDeleted: Invariant {
     package func see(_ sight: Sight, _ court: inout Court) {
         guard !court.ledger.hasForgotten else { return }
         for (path, page) in court.ledger.pages {
-            guard page.isDeleted, !page.isReverted, page.carried.isEmpty, !sight.isStuck(path) else { continue }
+            guard page.isDeleted, !page.isReverted, !page.isFoundAnew, page.carried.isEmpty, !sight.isStuck(path)
+            else { continue }
             guard page.acts.allSatisfy({ !$0.isRacing && !$0.isAside }), !isMadeAnew(page) else { continue }
             for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
                 let found = machine.value(at: path)

@@ -675,7 +675,8 @@ package final class Watch: Checker {
             is: Ledger.Holdings(tree: now),
             other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues),
             isToldGone: { known($0)?.head(by: .peer)?.entry.isAbsent == true },
-            isTold: { known($0).map { $0.version.peer > end } == true })
+            isTold: { known($0).map { $0.version.peer > end } == true },
+            isUnrecorded: { world.machines[machine].store.rows[$0]?.disk == nil })
         let copied = before.owed.compactMap { path in now[path].map { (path: path, value: $0) } }
         world.ledger.forgotCopies(copied.filter { before.tree[$0.path] == $0.value }) { path in
             guard let stands = world.machines[machine].store.rows[path]?.disk?.origins.content, stands.author == .own

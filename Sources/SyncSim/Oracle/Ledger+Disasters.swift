@@ -142,13 +142,17 @@ extension Ledger {
     /// replaced since as well, where the other node has been told that the earlier was removed). What had come
     /// and gone again since is known to the other node as having come, unless that has been told of its going (`isToldGone`). What was put in
     /// the place of something since is known to the other as that, though the same had stood there before, where it has been told (`isTold`);
-    /// so it is where somebody there has taken it away since.
+    /// so it is where somebody there has taken it away since. What stands there and its daemon has not on record (`isUnrecorded`: the rules had left it
+    /// out by then) it finds as something new, also where somebody removes it from the other node before that has heard of it.
     package mutating func setBack(
         _ machine: Int, to time: Int64, was: Holdings, is now: Holdings, other: Holdings,
-        isToldGone: (Path) -> Bool, isTold: (Path) -> Bool
+        isToldGone: (Path) -> Bool, isTold: (Path) -> Bool, isUnrecorded: (Path) -> Bool = { _ in false }
     ) {
         for path in pages.keys {
             let value = now.value(at: path)
+            if value != .absent, isUnrecorded(path), isTold(path) {
+                pages.update(path) { $0.isUnrecorded[machine] = true }
+            }
             if value == .absent, was.value(at: path) == .absent, !isToldGone(path) {
                 pages.update(path) { page in
                     let isGone = page.acts.contains { $0.machine == machine && $0.after == .absent && $0.time > time }
@@ -482,6 +486,9 @@ extension Ledger.Page {
     package func isMissedAnew(on machine: Int) -> Bool {
         isMissedAnew[machine] && acts.contains(where: \.isRemoval)
     }
+
+    /// A daemon has it and does not know that the other has been told of it, and finds it as something new.
+    package var isFoundAnew: Bool { isUnrecorded.contains(true) }
 
     /// A power cut has put it in the place of something else.
     func wasLeft(_ value: Value) -> Bool { remains.contains { $0.found == value } }

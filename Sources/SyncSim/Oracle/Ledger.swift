@@ -68,6 +68,8 @@ package struct Ledger: Sendable {
         package internal(set) var wentWithDirectory = false
         /// On which machines its daemon has taken it away for the other, and then forgotten that it did.
         var isMissedAnew = [false, false]
+        /// On which machines it stands there, though the daemon was set back to before it had that on record.
+        var isUnrecorded = [false, false]
         /// It had been removed where its directory was before, and that is told of only now that the directory has moved here.
         package internal(set) var cameRemoved = false
         /// Where a daemon's rename, or a version that was put back, brought values of this path from.
@@ -469,6 +471,7 @@ extension Ledger.Page {
         acts.append(act)
         wentWithDirectory = false
         isMissedAnew[machine] = false
+        isUnrecorded[machine] = false
         shown[machine].insert(act.number)
         shownValue[machine] = after
     }
