@@ -451,6 +451,18 @@ struct LedgerTests {
         }
     }
 
+    @Test("Who has lost its state is told of what was moved by the former name, where the other node shows it by that")
+    func movedAndForgotten() {
+        for shown in ["a=1", "b=1", "a=1 b=1", "c=1"] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 0)
+            ledger.removed("1", at: "a", on: 0)
+            ledger.wrote("1", at: "b", on: 0)
+            ledger.forgot(0, isInTree: { _ in true }, other: holding(shown))
+            #expect(ledger.demand(of: .text("1"), at: at("b")) == (shown == "a=1" ? .inTree : .atPath))
+        }
+    }
+
     @Test("What was there before goes with its directory as well, and nothing else may be put there")
     func movedWhole() {
         var ledger = Ledger()

@@ -578,7 +578,7 @@ package final class Watch: Checker {
         let staged = disk.allContents().filter { $0.area == .stage }.map { Value($0.entry) }
         let others = world.machines[1 - machine].disk.atHome.treeValues
         world.ledger.forgot(
-            machine, isInTree: { value in tree.contains { $0.value == value } },
+            machine, isInTree: { value in tree.contains { $0.value == value } }, other: Ledger.Holdings(tree: others),
             isOnItsWay: { value, path in
                 value.isContent && staged.contains(value)
                     && ![tree, others].contains { Ledger.Holdings(tree: $0).holds(value, near: path) }

@@ -448,19 +448,30 @@ extension Ledger {
 
     /// The daemon of a machine lost what it knew: it may take the old for new, and it does not know any more what it had
     /// just moved aside. What a late writer put into that stays there (`isInTree` where it had come back by then).
-    /// What was on its way out of its place (`isOnItsWay`) and is in no folder stays aside: nobody knows where it was.
+    /// What was on its way out of its place (`isOnItsWay`) and is in no folder stays aside: nobody knows where it was. What somebody had moved and
+    /// the other node shows under its former name (`other`) is told of by that, and may stand there again.
     package mutating func forgot(
-        _ machine: Int, isInTree: (Value) -> Bool, isOnItsWay: (Value, Path) -> Bool = { _, _ in false }
+        _ machine: Int, isInTree: (Value) -> Bool, other: Holdings = Holdings(tree: [:]),
+        isOnItsWay: (Value, Path) -> Bool = { _, _ in false }
     ) {
         hasForgotten = true
         displacements[machine] = [:]
         strandLateWrites(on: machine, isInTree: isInTree)
         for path in pages.keys {
+            let moved = (pages[path]?.acts ?? []).filter { isUnderFormerName($0, at: path, on: machine, in: other) }
             pages.update(path) { page in
+                for act in moved { page.acts[act.number].demand = min(act.demand, .inTree) }
                 for index in page.acts.indices where isOnItsWay(page.acts[index].after, path) {
                     page.acts[index].demand = min(page.acts[index].demand, .kept)
                 }
             }
+        }
+    }
+
+    private func isUnderFormerName(_ act: Act, at path: Path, on machine: Int, in other: Holdings) -> Bool {
+        guard act.machine == machine, act.after.isContent, !other.holds(act.after, near: path) else { return false }
+        return other.tree.contains { place, found in
+            found == act.after && pages[place]?.acts.contains { $0.machine == machine && $0.before == found } == true
         }
     }
 
