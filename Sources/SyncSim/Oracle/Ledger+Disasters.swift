@@ -176,7 +176,7 @@ extension Ledger {
                 }
             }
             let told = other.value(at: path)
-            if value.isContent, told.isContent || told == .absent, told != value, isTold(path) {
+            if value.isContent, told != .special, told != value, isTold(path) {
                 pages.update(path) { page in
                     let put = page.acts.last { $0.machine == machine && $0.after == told && $0.time > time }
                     let isSeen = put.map { put in
