@@ -237,6 +237,15 @@ extension CheckerTests {
             if !isBad { court.ledger.wrote("1", at: "a", on: 1) }
             StaysDeleted().see(Sight(both: "a=1"), &court)
         },
+        Trial(StaysDeleted.self, "the image has it on record", says: "was deleted and is back") { isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            let (full, empty) = (Ledger.Holdings(tree: [at("a"): .text("1")]), Ledger.Holdings(tree: [:]))
+            court.ledger.setBack(
+                0, to: 0, was: full, is: full, other: empty, isToldGone: { _ in false }, isTold: { _ in true },
+                isUnrecorded: { _ in !isBad })
+            court.ledger.removed("1", at: "a", on: 1)
+            StaysDeleted().see(Sight(both: "a=1"), &court)
+        },
     ]
 
     private static let leastIntervention: [Trial] = [

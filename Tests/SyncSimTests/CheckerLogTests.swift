@@ -146,6 +146,15 @@ extension CheckerTests {
             court.ledger.removed("1", at: "a", on: isBad ? 1 : 0)
             DeletesHaveCauses().see(storing(0, appending(log)), &court)
         },
+        Trial(DeletesHaveCauses.self, "its own state was not put back since", says: "that a was deleted") {
+            isBad, court in
+            var log = SmallLog(0)
+            log.put(nil, at: "a")
+            court.ledger.wrote("1", at: "a", on: 1)
+            court.ledger.removed("1", at: "a", on: 1)
+            if !isBad { court.ledger.forgotDepartures(of: [at("a")], on: 0) }
+            DeletesHaveCauses().see(storing(0, appending(log)), &court)
+        },
         Trial(DeletesHaveCauses.self, "the log moves a directory that nobody moved", says: "that d was deleted") {
             isBad, court in
             var log = SmallLog(0)

@@ -451,6 +451,34 @@ struct LedgerTests {
         }
     }
 
+    @Test("So it is where a directory was put over it")
+    func imageTakesDirectory() {
+        for isTold in [true, false] {
+            var ledger = Ledger()
+            ledger.madeDirectory("a", on: 0)
+            ledger.changed(at("a"), on: 0, from: .directory, to: .text("1"), at: 1)
+            ledger.changed(at("a"), on: 0, from: .text("1"), to: .directory, at: 3)
+            ledger.struck(
+                0, was: holding("a/"), is: holding("a=1"), other: holding("a/"), isSafe: { _, _ in false })
+            ledger.setBack(
+                0, to: 2, was: holding("a/"), is: holding("a=1"), other: holding("a/"), isToldGone: { _ in false },
+                isTold: { _ in isTold })
+            #expect(ledger.demand(of: .text("1"), at: at("a")) == (isTold ? .kept : .atPath))
+        }
+    }
+
+    @Test("Who has lost its state is told of what was moved by the former name, where the other node shows it by that")
+    func movedAndForgotten() {
+        for shown in ["a=1", "b=1", "a=1 b=1", "c=1"] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 0)
+            ledger.removed("1", at: "a", on: 0)
+            ledger.wrote("1", at: "b", on: 0)
+            ledger.forgot(0, isInTree: { _ in true }, other: holding(shown))
+            #expect(ledger.demand(of: .text("1"), at: at("b")) == (shown == "a=1" ? .inTree : .atPath))
+        }
+    }
+
     @Test("What was there before goes with its directory as well, and nothing else may be put there")
     func movedWhole() {
         var ledger = Ledger()

@@ -146,11 +146,13 @@ extension Ledger {
     /// out by then) it finds as something new, also where somebody removes it from the other node before that has heard of it.
     package mutating func setBack(
         _ machine: Int, to time: Int64, was: Holdings, is now: Holdings, other: Holdings,
-        isToldGone: (Path) -> Bool, isTold: (Path) -> Bool, isUnrecorded: (Path) -> Bool
+        isToldGone: (Path) -> Bool, isTold: (Path) -> Bool, isUnrecorded: (Path) -> Bool = { _ in false }
     ) {
         for path in pages.keys {
             let value = now.value(at: path)
-            if value != .absent, isUnrecorded(path), isTold(path) { pages.update(path) { $0.isUnrecorded[machine] = true } }
+            if value != .absent, isUnrecorded(path), isTold(path) {
+                pages.update(path) { $0.isUnrecorded[machine] = true }
+            }
             if value == .absent, was.value(at: path) == .absent, !isToldGone(path) {
                 pages.update(path) { page in
                     let isGone = page.acts.contains { $0.machine == machine && $0.after == .absent && $0.time > time }
@@ -459,7 +461,7 @@ extension Ledger {
     /// What was on its way out of its place (`isOnItsWay`) and is in no folder stays aside: nobody knows where it was. What somebody had moved and
     /// the other node shows under its former name (`other`) is told of by that, and may stand there again.
     package mutating func forgot(
-        _ machine: Int, isInTree: (Value) -> Bool, other: Holdings,
+        _ machine: Int, isInTree: (Value) -> Bool, other: Holdings = Holdings(tree: [:]),
         isOnItsWay: (Value, Path) -> Bool = { _, _ in false }
     ) {
         hasForgotten = true
