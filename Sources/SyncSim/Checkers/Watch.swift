@@ -78,7 +78,7 @@ package final class Watch: Checker {
         let whole: SortedMap<Path, Value>
         let safe: SortedMap<Path, Value>
         let all: [Value]
-        /// What had just been taken out of its place, and lay in the stage.
+        /// What had just been taken out of its place, and lay in the stage, or aside and not on record as that: its sync comes after.
         let onItsWay: [(path: Path, value: Value)]
         /// What stood at the paths that the base knew, as the base would name it.
         let contents: SortedMap<Path, Content>
@@ -477,14 +477,24 @@ package final class Watch: Checker {
         beforeDisaster = Disaster(
             tree: disk.treeValues, whole: withTakenOut(disk.treeValues, machine, world), safe: disk.safeValues,
             all: disk.allValues,
-            onItsWay: world.machines[machine].store.intents.map { name, intent in
-                (intent.path, disk.value(at: VirtualDisk.path(of: .stage(name))))
+            onItsWay: world.machines[machine].store.intents.flatMap { name, intent in
+                let places = [.stage(name)] + Watch.placesAside(of: intent, besides: world.machines[machine].store)
+                return places.map { (intent.path, disk.value(at: $0)) }
             },
             contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }),
             unsyncedVersions: disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }.map(
                 \.path),
             owed: world.machines[machine].store.rows.filter { $0.value.owesCopy }.map(\.key)
         )
+    }
+
+    /// Where history or quarantine is to have what makes room, and has not on record yet. (The place of a conflict copy is in the tree.)
+    private static func placesAside(of intent: Intent, besides store: VirtualStore) -> [Place] {
+        switch intent.displaced {
+        case .version(let version)?, .quarantine(let version)?:
+            store.versions.contains(key: version.id) ? [] : [version.place]
+        case .conflictCopy?, nil: []
+        }
     }
 
     /// What is in a directory that an exchange has just brought out of its place is still where people left it.
