@@ -761,18 +761,20 @@ package final class Watch: Checker {
     }
 
     /// On the other machine a person had written over it without looking, or it had come to another path with its directory, or somebody
-    /// had written the same bytes anew here, or the daemon here had just begun to put it in its place, or to take it from there; and here, where it was still in the
-    /// folder, nobody had synced it. (What a daemon has on record as placed or set aside it has to have synced.)
+    /// had written the same bytes anew here, or the daemon here had just begun to put it in its place, or to take it from there, or another cut had taken from there
+    /// what was written here; and here, where it was still in the folder, nobody had synced it. (What a daemon has on record as placed or set aside it
+    /// has to have synced.)
     private func excuseUnsynced(of duties: [Ledger.Duty], on machine: Int, _ before: Disaster, _ world: World) {
         for duty in duties {
             let isOverwritten = duty.demand == .kept && world.ledger.wasOverwrittenBlindly(duty.value, at: duty.path)
             let isRewritten = world.ledger.pages[duty.path].map { $0.rewritten[machine] != .min } ?? false
+            let isTakenThere = world.ledger.isTaken(duty, from: 1 - machine)
             let places = before.whole.filter { $0.value == duty.value }.map(\.key)
             let isOnRecord = places.contains { isKnown(duty.value, at: $0, world.machines[machine]) }
             let onItsWay = before.onItsWay.count { $0.path == duty.path && $0.value == duty.value }
-            guard isOverwritten || isRewritten || !isOnRecord || duty.demand == .inTree || onItsWay > 0 else {
-                continue
-            }
+            guard
+                isOverwritten || isRewritten || isTakenThere || !isOnRecord || duty.demand == .inTree || onItsWay > 0
+            else { continue }
             let isSetAside = before.all.count { $0 == duty.value } > places.count + onItsWay
             guard !places.isEmpty || onItsWay > 0, !isSetAside,
                 !places.contains(where: { before.safe[$0] == duty.value }),
