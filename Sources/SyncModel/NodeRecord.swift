@@ -20,6 +20,8 @@ public struct NodeRecord: Hashable, Sendable {
     /// The last own entry that the peer said it has applied, together with everything before it.
     public var applied: LogPosition
     public var clock: HybridTime
+    /// The latest time, by this node's own clock, at which this record was written (wall milliseconds).
+    public var writtenMilliseconds: Int64?
     /// The last sign of life (wall milliseconds): what is younger than this at a power cut may be damaged.
     public var aliveMilliseconds: Int64
     /// Since when the clock has gone without a leap forward (wall milliseconds): what a version is older than that by, the leap may
@@ -112,6 +114,7 @@ public struct NodeRecord: Hashable, Sendable {
         acknowledged = .none
         applied = .none
         clock = .zero
+        writtenMilliseconds = nil
         aliveMilliseconds = 0
         steadySince = nil
         stoppedCleanly = true
@@ -140,6 +143,7 @@ public struct NodeRecord: Hashable, Sendable {
         var after = NodeRecord(id: id, name: name, folder: folder)
         after.ownHead = LogHead(position: LogPosition(epoch: ownHead.position.epoch, seq: 0), chain: .zero)
         after.clock = clock
+        after.writtenMilliseconds = writtenMilliseconds
         after.aliveMilliseconds = aliveMilliseconds
         after.steadySince = steadySince
         after.stoppedCleanly = stoppedCleanly
@@ -153,7 +157,8 @@ public struct NodeRecord: Hashable, Sendable {
     public mutating func distrust(_ limits: Limits) {
         let since = aliveMilliseconds - Int64(clamping: limits.writebackMilliseconds)
         distrustSince = min(distrustSince ?? since, since)
-        toldBeforeCut = Int64(clamping: clock.wallMilliseconds)
+        // (What is told follows the peer's clock where that is ahead, and no file here bears its time.)
+        toldBeforeCut = min(Int64(clamping: clock.wallMilliseconds), writtenMilliseconds ?? .max)
     }
 
     public mutating func endDistrust() {

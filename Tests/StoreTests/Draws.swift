@@ -228,6 +228,7 @@ struct Draws {
             maybe { NodeRecord.SetMarks(own: $0.position(), peer: $0.position(), promised: $0.position()) } ?? .none
         node.steadySince = maybe { $0.signed() }
         node.toldBeforeCut = maybe { $0.signed() }
+        node.writtenMilliseconds = maybe { $0.signed() }
         node.lost = maybe { NodeRecord.LostLog(after: $0.position(), before: Epoch(raw: $0.number())) }
         return node
     }

@@ -6,12 +6,12 @@
 ///            · 7 rollback common · 8 adopt beyond · 9 adopt sparing · 10 rules considered
 ///            · 11 formats considered · 12 formats of the peer · 13 marks of change sets · 14 steady since
 ///            · 15 lost · 16 distrust of what rules left out
-///            · 17 told before the cut   (a number)
+///            · 17 told before the cut · 18 written   (a number)
 /// own head · pruned through · imported head · number of imported epochs, each a head · acknowledged
 /// applied (position) · clock (8) · alive (signed) · next stage · next version
-/// then what the flags 4 to 17 promise, in their order: id; id, signed files, signed since; signed; position; position;
+/// then what the flags 4 to 18 promise, in their order: id; id, signed files, signed since; signed; position; position;
 /// epoch (8); digest; digest; number of formats, each model (bytes), name (bytes), rule, lowest, highest version;
-/// positions own, peer and promised; signed; position and epoch (8); signed; signed
+/// positions own, peer and promised; signed; position and epoch (8); signed; signed; signed
 /// ```
 import SyncModel
 
@@ -44,7 +44,7 @@ enum NodeCodec {
             node.held != nil, node.distrustSince != nil, node.rollbackCommon != nil, node.adoptBeyond != nil,
             node.adoptSparing != nil, node.rulesConsidered != nil, node.formatsConsidered != nil,
             !node.peerFormats.isEmpty, node.setMarks != .none, node.steadySince != nil, node.lost != nil,
-            node.distrustOfIgnored != nil, node.toldBeforeCut != nil,
+            node.distrustOfIgnored != nil, node.toldBeforeCut != nil, node.writtenMilliseconds != nil,
         ]
         return flags.enumerated().reduce(0) { $1.element ? $0 | 1 << UInt64($1.offset) : $0 }
     }
@@ -73,6 +73,7 @@ enum NodeCodec {
         }
         if let since = node.distrustOfIgnored { writer.put(signed: since) }
         if let told = node.toldBeforeCut { writer.put(signed: told) }
+        if let written = node.writtenMilliseconds { writer.put(signed: written) }
     }
 
     static func decode(_ sealed: [UInt8]) throws(BlobError) -> NodeRecord {
@@ -82,7 +83,7 @@ enum NodeCodec {
         var node = NodeRecord(id: id, name: name, folder: FolderID(try reader.digest()))
         node.peerName = try reader.counted()
         let flags = try reader.number()
-        if flags >= 1 << 18 { throw .damaged }
+        if flags >= 1 << 19 { throw .damaged }
         (node.stoppedCleanly, node.isPaused) = (flags & 1 != 0, flags & 2 != 0)
         (node.initialImportDone, node.isForked) = (flags & 4 != 0, flags & 8 != 0)
         try readLogs(of: &node, from: &reader)
@@ -130,6 +131,7 @@ enum NodeCodec {
         }
         if flags & 1 << 16 != 0 { node.distrustOfIgnored = try reader.signed() }
         if flags & 1 << 17 != 0 { node.toldBeforeCut = try reader.signed() }
+        if flags & 1 << 18 != 0 { node.writtenMilliseconds = try reader.signed() }
     }
 
     private static func put(_ formats: [FormatSupport], into writer: inout BlobWriter) {

@@ -110,6 +110,8 @@ struct AppliedItem: Sendable {
     var isAsExpected = false
     /// A file that stood in the tree before could not be synced.
     var isUnwritten = false
+    /// So many operations of its program were done before one failed.
+    var performed = 0
     /// What was to take its place is in the stage, like this, and can take it later.
     var leftAgain: Stat?
 
@@ -136,9 +138,9 @@ struct AppliedItem: Sendable {
         return (program.operations.lastIndex { !isLook($0) } ?? -1) + 1
     }
 
-    /// What our program has put in its place, as it was before: staged, or under another name. Not known by what it has become, it
-    /// would be a person's once the peer has told of something newer.
-    var source: Stat? { task.stage?.stat ?? task.adoptedFrom?.stat }
+    /// What our program has put in its place, as it was before: staged, or under another name; or what it has given another mode or time
+    /// where it stands. Not known by what it has become, it would be a person's once the peer has told of something newer.
+    var source: Stat? { task.stage?.stat ?? task.adoptedFrom?.stat ?? (step == .adjust ? task.stat : nil) }
 
     /// The file or link that got another mode or time where it stands, as it is since: its other names have got them as well.
     var adjusted: Stat? { step == .adjust ? left.flatMap { $0.kind == .directory ? nil : $0 } : nil }

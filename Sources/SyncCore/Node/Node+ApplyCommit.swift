@@ -272,6 +272,7 @@ extension Node {
             noteUnwritten(item.stranded == nil ? item.task.adoptedFrom?.path ?? path : path, rows: &rows)
         }
         guard var row = rows[path] else { return }
+        if item.step == .adjust { noteSet(by: item, in: &row) }
         if let stat = item.standing, stat.kind == .directory, row.disk == nil {
             // Found by a look, it would be a person's. It is nobody's until what it lacks has been applied.
             row.disk = Row.DiskState(
@@ -296,6 +297,21 @@ extension Node {
         }
         rows[path] = row
         if reason == .notEmpty { enqueue(.explainNotEmpty(path, after: nil, sawLive: false)) }
+    }
+
+    /// A mode or a time that we have set, though what was to follow has failed. Found by a look once the peer has told of something newer, it
+    /// would be a person's.
+    private func noteSet(by item: AppliedItem, in row: inout Row) {
+        guard var disk = row.disk, disk.stat == item.task.stat else { return }
+        for operation in item.program.operations.prefix(item.performed) {
+            if case .setMode(_, let mode) = operation {
+                (disk.entry.mode, disk.stat.mode, disk.origins.mode) = (mode, mode, item.wanted.origins.mode)
+            }
+            if case .setModified(_, let time) = operation {
+                (disk.entry.modified, disk.stat.modified, disk.origins.time) = (time, time, item.wanted.origins.time)
+            }
+        }
+        row.disk = disk
     }
 
     /// The directory it came from may have gone in the same batch. Found by a look, it would be a person's.

@@ -22,6 +22,7 @@ extension Node {
                 batch.items[index].outcome = .done(result.inspected + unseen)
                 continue
             }
+            batch.items[index].performed = failure.index
             batch.items[index].leftAgain = isUnharmed(item, failure) ? item.task.stage?.stat : nil
             let isRace = failure.error == .mismatch || failure.error == .exists
             batch.items[index].outcome = isRace ? .raced : .failed(failure.error)

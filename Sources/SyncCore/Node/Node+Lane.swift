@@ -284,6 +284,7 @@ extension Node {
         // The record speaks of the log that is stored until another, being numbered anew page by page, is stored whole.
         let isRenumbering = !recovery.renumbered.isEmpty
         if record != recordEmitted, !isRenumbering {
+            record.writtenMilliseconds = max(record.writtenMilliseconds ?? .min, now.wallMilliseconds)
             batch.add(.putNode(record))
             recordEmitted = record
         }

@@ -129,6 +129,8 @@ extension Node {
                 cancel(row.path)
             } else if row.condition == .ignored {
                 heed(&row)
+                // (A scan that meets the row as it is from here on finds no difference.)
+                if isHeeded(row) { look(at: row.path) }
                 plan.want(row.path)
             }
             put(row, replacing: old, in: &batch, into: &effects)

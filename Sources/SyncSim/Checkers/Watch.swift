@@ -78,7 +78,7 @@ package final class Watch: Checker {
         let whole: SortedMap<Path, Value>
         let safe: SortedMap<Path, Value>
         let all: [Value]
-        /// What had just been taken out of its place, and lay in the stage.
+        /// What had just been taken out of its place, and lay in the stage, or aside and not on record as that: its sync comes after.
         let onItsWay: [(path: Path, value: Value)]
         /// What stood at the paths that the base knew, as the base would name it.
         let contents: SortedMap<Path, Content>
@@ -477,14 +477,24 @@ package final class Watch: Checker {
         beforeDisaster = Disaster(
             tree: disk.treeValues, whole: withTakenOut(disk.treeValues, machine, world), safe: disk.safeValues,
             all: disk.allValues,
-            onItsWay: world.machines[machine].store.intents.map { name, intent in
-                (intent.path, disk.value(at: VirtualDisk.path(of: .stage(name))))
+            onItsWay: world.machines[machine].store.intents.flatMap { name, intent in
+                let places = [.stage(name)] + Watch.placesAside(of: intent, besides: world.machines[machine].store)
+                return places.map { (intent.path, disk.value(at: $0)) }
             },
             contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }),
             unsyncedVersions: disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }.map(
                 \.path),
             owed: world.machines[machine].store.rows.filter { $0.value.owesCopy }.map(\.key)
         )
+    }
+
+    /// Where history or quarantine is to have what makes room, and has not on record yet. (The place of a conflict copy is in the tree.)
+    private static func placesAside(of intent: Intent, besides store: VirtualStore) -> [Place] {
+        switch intent.displaced {
+        case .version(let version)?, .quarantine(let version)?:
+            store.versions.contains(key: version.id) ? [] : [version.place]
+        case .conflictCopy?, nil: []
+        }
     }
 
     /// What is in a directory that an exchange has just brought out of its place is still where people left it.
@@ -758,8 +768,9 @@ package final class Watch: Checker {
     }
 
     /// On the other machine a person had written over it without looking, or it had come to another path with its directory, or somebody
-    /// had written the same bytes anew here, or the daemon here had just begun to put it in its place, or to take it from there; and here, where it was still in the
-    /// folder, nobody had synced it. (What a daemon has on record as placed or set aside it has to have synced.)
+    /// had written the same bytes anew here, or the daemon here had just begun to put it in its place, or to take it from there, or another cut had taken from there
+    /// what was written here; and here, where it was still in the folder, nobody had synced it. (What a daemon has on record as placed or set aside it
+    /// has to have synced.)
     private func excuseUnsynced(of duties: [Ledger.Duty], on machine: Int, _ before: Disaster, _ world: World) {
         let left = world.ledger.duties.filter { $0.machine == machine }
         for duty in duties {
@@ -769,10 +780,13 @@ package final class Watch: Checker {
                 && duties.contains { $0.isSame(as: duty, by: machine) } && !left.contains { $0.isSame(as: duty, by: machine) }
             let isOverwritten = duty.demand == .kept && world.ledger.wasOverwrittenBlindly(duty.value, at: duty.path)
             let isRewritten = world.ledger.pages[duty.path].map { $0.rewritten[machine] != .min } ?? false
+            let isTakenThere = world.ledger.isTaken(duty, from: 1 - machine)
             let places = before.whole.filter { $0.value == duty.value }.map(\.key)
             let isOnRecord = places.contains { isKnown(duty.value, at: $0, world.machines[machine]) }
             let onItsWay = before.onItsWay.count { $0.path == duty.path && $0.value == duty.value }
-            guard isOverwritten || isRewritten || isOfBoth || !isOnRecord || duty.demand == .inTree || onItsWay > 0
+            guard
+                isOverwritten || isRewritten || isTakenThere || isOfBoth || !isOnRecord || duty.demand == .inTree
+                    || onItsWay > 0
             else { continue }
             let isSetAside = before.all.count { $0 == duty.value } > places.count + onItsWay
             guard !places.isEmpty || onItsWay > 0, !isSetAside,

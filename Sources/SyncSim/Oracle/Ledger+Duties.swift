@@ -51,6 +51,12 @@ extension Ledger {
         pages[path]?.acts.contains { $0.before == value && $0.isBlind && !$0.isUndone } ?? false
     }
 
+    /// It was written on the other machine, and a power cut has taken it from this one: nobody but its author was to sync it there.
+    package func isTaken(_ duty: Duty, from machine: Int) -> Bool {
+        duty.machine != machine && duty.demand == .kept
+            && pages[duty.path]?.remains.contains { $0.machine == machine && $0.value == duty.value } == true
+    }
+
     /// What went with many others came back, and a person at the same machine deleted it again by itself.
     package func wentAgain(_ path: Path, since burst: Burst) -> Bool {
         pages[path]?.acts.contains {
