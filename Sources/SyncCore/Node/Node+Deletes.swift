@@ -463,12 +463,15 @@ extension Node {
         let rows = answers.rows()
         var pass = pass
         let marked = deletes.markedSince
-        // (What a power cut may have given back since it was held is looked at before a person's consent counts.)
+        // (What a power cut may have given back since it was held is looked at before a person's consent counts. So is what was missed before
+        // the cut where the scan could not read: nobody has looked since.)
         let doubted = rows.filter { row in
-            pass.isApproved && row.condition == .missing && isSuspect(row) && !isHandled(row.path)
+            guard row.condition == .missing, !isHandled(row.path) else { return false }
+            return pass.isApproved
+                ? isSuspect(row) : record.distrustSince != nil && isBelowOrIn(row.path, watch.unreadable)
         }
         for row in doubted { look(at: row.path) }
-        if !doubted.isEmpty { deletes.wantTally(isWhole: false) }
+        if pass.isApproved, !doubted.isEmpty { deletes.wantTally(isWhole: false) }
         let isDoubted = SortedMap(doubted.map { ($0.path, true) })
         let judged = rows.filter { row in
             row.condition == .missing && !isDoubted.contains(key: row.path)
