@@ -139,7 +139,7 @@ extension Node {
         if let lost = record.lost, known.allSatisfy({ $0.position.epoch < lost.before }), last.position > lost.after {
             return .setBack(common: lost.after)
         }
-        if last.position < record.prunedThrough.position { return .behind }
+        if last.position < record.prunedThrough.position, !isLost(last.position.epoch) { return .behind }
         return .setBack(common: common(of: records))
     }
 
@@ -150,13 +150,22 @@ extension Node {
     }
 
     private func common(of records: [(LogHead, LogRecord?)]) -> LogPosition {
-        var common = record.acknowledged.position
+        var common = stillAcknowledged(records.map(\.0))
         for (head, entry) in records where entry != nil { common = max(common, head.position) }
         // The peer has this epoch to a later entry than we do: all we have of it is common.
         for (head, _) in records where head.position.epoch == record.ownHead.position.epoch {
             common = max(common, min(head.position, record.ownHead.position))
         }
         return common
+    }
+
+    /// What the peer has acknowledged, and has still: it may have been set back as well. (It tells of its latest few epochs only.)
+    private func stillAcknowledged(_ known: [LogHead]) -> LogPosition {
+        let position = record.acknowledged.position
+        if let head = known.first(where: { $0.position.epoch == position.epoch }) {
+            return min(head.position, position)
+        }
+        return known.contains { $0.position < position } ? .none : position
     }
 
     mutating func fork(into effects: inout Effects) {
