@@ -102,10 +102,11 @@ extension Node {
     }
 
     /// A directory that stands here against the peer's delete for what was in it, and for nothing else: it was told anew as it was. Who makes or
-    /// changes one gives it a mode or a time of his own, and of one that was moved here the peer had not seen those when he deleted.
+    /// changes one gives it a mode or a time of his own. One that was moved here says so: if it had been here before, the peer may have seen those.
     func isKept(_ row: Row) -> Bool {
         guard row.condition == .normal, row.heads.count == 2, let theirs = row.head(by: .peer), theirs.entry.isAbsent,
-            let own = row.head(by: .own), own.entry.content.isDirectory, theirs.seen.covers(own.origins.mode)
+            let own = row.head(by: .own), own.entry.content.isDirectory, own.movedFrom == nil,
+            theirs.seen.covers(own.origins.mode)
         else { return false }
         let (told, origins) = (own.origin.position, own.origins)
         return origins.content.position == told && origins.mode.position != told && origins.time.position != told
