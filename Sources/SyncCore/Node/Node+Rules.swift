@@ -192,7 +192,9 @@ extension Node {
 
     /// What is on disk is nothing of ours any more and is not touched: what is to be there waits until it has gone.
     mutating func makeStranger(_ row: inout Row) {
-        if let disk = row.disk, watch.strangers.count < limits.notedPathsMax { watch.strangers[row.path] = disk }
+        if let disk = row.disk, watch.strangers.count < limits.notedPathsMax {
+            watch.strangers[row.path] = WatchState.Stranger(disk: disk, reflected: row.reflected)
+        }
         row.disk = nil
         row.condition = .normal
         // (A power cut may have given it back in the place of what the row says is there.)
@@ -203,14 +205,10 @@ extension Node {
     /// The rules let go of the directory that stood in the way: it is the one that was known, and nobody has made it since.
     mutating func recognise(_ stat: Stat, at row: inout Row) {
         guard let known = watch.strangers.removeValue(forKey: row.path), row.disk == nil, row.condition == .normal,
-            stat.isSameFile(as: known.stat)
+            stat.isSameFile(as: known.disk.stat)
         else { return }
-        row.disk = known
-        // What the peer has said of it meanwhile is still to be done.
-        guard !row.needsApply, !known.entry.agrees(with: resolution(of: row).entry) else { return }
-        let origin = known.origins.content
-        row.reflected.peer = origin.author == .peer ? origin.position : .none
-        plan.want(row.path)
+        row.disk = known.disk
+        row.reflected = known.reflected
     }
 
     /// No longer ignored. What was damaged before is so still: a row that says it shows what it does not is nobody's change.

@@ -97,7 +97,14 @@ struct WatchState: Sendable {
     /// What was missed by a look of its own, until the directory above has been looked at.
     var missed = SortedMap<Path, Bool>()
     /// Directories that the rules leave out where a file is to be, as they were known before.
-    var strangers = SortedMap<Path, Row.DiskState>()
+    var strangers = SortedMap<Path, Stranger>()
+
+    struct Stranger: Sendable {
+        let disk: Row.DiskState
+        /// What it showed: what has come in its place since was never here.
+        let reflected: VersionVector
+    }
+
     /// Files found empty that were not, or were not there, and when.
     var emptied = SortedMap<Path, Emptied>()
 
