@@ -297,7 +297,12 @@ extension Node {
     /// The other names of such files. What is not on the disk of a file that has made room by one name is not there by another.
     mutating func lookAtNamesakes(_ answers: inout Answers, areUnwritten: Bool) {
         for row in answers.rows() where row.condition != .missing {
-            if areUnwritten, let stat = row.disk?.stat { noteUnwritten(row.path, stat) }
+            if !areUnwritten {
+                if watch.survivors.count >= WatchState.youngMax { watch.survivors.removeAll() }
+                watch.survivors[row.path] = true
+            } else if let stat = row.disk?.stat {
+                noteUnwritten(row.path, stat)
+            }
             look(at: row.path)
         }
     }

@@ -123,6 +123,7 @@ extension Node {
             timers.searchPause = min(pause, limits.rescanMilliseconds)
             timers.searchAt = time + timers.searchPause
             for (directory, _) in watch.toSearch { if directory.isRoot { rescanAll() } else { rescan(directory) } }
+            for (path, _) in watch.survivors { look(at: path) }
             watch.toSearch.removeAll()
         }
         if timers.pruneAt <= time {

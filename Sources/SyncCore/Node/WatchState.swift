@@ -131,8 +131,10 @@ struct WatchState: Sendable {
     /// Files that had a name and no longer have it. Whoever has one of them open is told of by the name he opened it by, and
     /// the file may have others.
     var former = SortedMap<Path, [FileIdentity]>()
-    /// Such names, and all that somebody is writing by, of which there was a notice since they were looked at, and when (wall
-    /// milliseconds; 0 where another file has come to the name since).
+    /// The names that such files have still: who has one open by a name that nobody has looked at in between is found by these.
+    var survivors = SortedMap<Path, Bool>()
+    /// Names that have lost a file, and all that somebody is writing by, of which there was a notice since they were looked at, and
+    /// when (wall milliseconds; 0 where another file has come to the name since).
     var noticed = SortedMap<Path, Int64>()
     /// Closed by somebody who could write, and not looked at since.
     var closed = SortedMap<Path, Bool>()
