@@ -84,6 +84,8 @@ package final class Watch: Checker {
         let contents: SortedMap<Path, Content>
         /// Where kept versions lie that have not reached the disk: their sync failed, or a late writer did not sync.
         let unsyncedVersions: [Path]
+        /// What lies there of which the daemon knows nothing any more: nobody syncs it.
+        let forgottenVersions: [Value]
         /// What had lost a conflict and was to be copied.
         let owed: [Path]
     }
@@ -473,18 +475,25 @@ package final class Watch: Checker {
 
     package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
         let disk = world.machines[machine].disk.atHome
-        let known = world.machines[machine].store.rows.keys
+        let store = world.machines[machine].store
+        let known = store.rows.keys
+        let unsynced = disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }
+        let displaced = store.intents.compactMap { entry -> KeptVersion? in
+            if case .version(let version)? = entry.value.displaced { version } else { nil }
+        }
+        let recorded = SortedMap(
+            (store.versions.map(\.value) + displaced).map { (VirtualDisk.path(of: $0.place), true) })
         beforeDisaster = Disaster(
             tree: disk.treeValues, whole: withTakenOut(disk.treeValues, machine, world), safe: disk.safeValues,
             all: disk.allValues,
-            onItsWay: world.machines[machine].store.intents.flatMap { name, intent in
-                let places = [.stage(name)] + Watch.placesAside(of: intent, besides: world.machines[machine].store)
+            onItsWay: store.intents.flatMap { name, intent in
+                let places = [.stage(name)] + Watch.placesAside(of: intent, besides: store)
                 return places.map { (intent.path, disk.value(at: $0)) }
             },
             contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }),
-            unsyncedVersions: disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }.map(
-                \.path),
-            owed: world.machines[machine].store.rows.filter { $0.value.owesCopy }.map(\.key)
+            unsyncedVersions: unsynced.map(\.path),
+            forgottenVersions: unsynced.filter { !recorded.contains(key: $0.path) }.map { Value($0.entry) },
+            owed: store.rows.filter { $0.value.owesCopy }.map(\.key)
         )
     }
 
@@ -770,7 +779,7 @@ package final class Watch: Checker {
     /// On the other machine a person had written over it without looking, or it had come to another path with its directory, or somebody
     /// had written the same bytes anew here, or the daemon here had just begun to put it in its place, or to take it from there, or another cut had taken from there
     /// what was written here; and here, where it was still in the folder, nobody had synced it. (What a daemon has on record as placed or set aside it
-    /// has to have synced.)
+    /// has to have synced. What it had just set aside when its state was lost is on no record.)
     private func excuseUnsynced(of duties: [Ledger.Duty], on machine: Int, _ before: Disaster, _ world: World) {
         let left = world.ledger.duties.filter { $0.machine == machine }
         for duty in duties {
@@ -783,7 +792,8 @@ package final class Watch: Checker {
             let isTakenThere = world.ledger.isTaken(duty, from: 1 - machine)
             let places = before.whole.filter { $0.value == duty.value }.map(\.key)
             let isOnRecord = places.contains { isKnown(duty.value, at: $0, world.machines[machine]) }
-            let onItsWay = before.onItsWay.count { $0.path == duty.path && $0.value == duty.value }
+            let forgotten = before.forgottenVersions.count { $0 == duty.value }
+            let onItsWay = before.onItsWay.count { $0.path == duty.path && $0.value == duty.value } + forgotten
             guard
                 isOverwritten || isRewritten || isTakenThere || isOfBoth || !isOnRecord || duty.demand == .inTree
                     || onItsWay > 0
@@ -791,9 +801,18 @@ package final class Watch: Checker {
             let isSetAside = before.all.count { $0 == duty.value } > places.count + onItsWay
             guard !places.isEmpty || onItsWay > 0, !isSetAside,
                 !places.contains(where: { before.safe[$0] == duty.value }),
-                !world.machines.contains(where: { $0.disk.atHome.allValues.contains(duty.value) })
+                !isHeld(duty.value, isSwept: forgotten > 0 ? machine : nil, world)
             else { continue }
             world.ledger.excuse(duty.value, at: duty.path)
+        }
+    }
+
+    /// Some node has it. (Not in the stage of one that has forgotten what it was doing: it sweeps that.)
+    private func isHeld(_ value: Value, isSwept machine: Int?, _ world: World) -> Bool {
+        world.machines.indices.contains { index in
+            world.machines[index].disk.atHome.allContents().contains { content in
+                Value(content.entry) == value && !(index == machine && content.area == .stage)
+            }
         }
     }
 
