@@ -149,6 +149,8 @@ extension Node {
     /// All that is known of a directory is known at its new place from the end of this batch on. (A scan meets the rows as they are stored.)
     mutating func relocateRows(_ move: Relocation, in batch: inout Batch, into effects: inout Effects) {
         batch.add(.relocate(move))
+        // What is being read by the old name was opened before: found there once more, it would be told as made anew.
+        watch.leave(move.from)
         stores.marksNext = true
         noteMoved(move.from, to: move.to, into: &effects)
         echoes.forgetAll()

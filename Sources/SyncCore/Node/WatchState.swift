@@ -283,11 +283,14 @@ struct WatchState: Sendable {
 
     /// A look at the path is over. True if things were found in the directory that stood there and does no more.
     mutating func leaveHome(_ path: Path, isDirectory: Bool) -> Bool {
-        if !isDirectory {
-            let below = hashing.range(from: path).map(\.key).prefix { $0 == path || $0.isBelow(path) }
-            for child in below where child != path { hashing[child] = false }
-        }
+        if !isDirectory { leave(path) }
         return homes.removeValue(forKey: path) != nil && !isDirectory
+    }
+
+    /// No directory stands there any more: what is being read below it is out of date.
+    mutating func leave(_ directory: Path) {
+        let below = hashing.range(from: directory).map(\.key).prefix { $0 == directory || $0.isBelow(directory) }
+        for path in below where path != directory { hashing[path] = false }
     }
 
     /// The path was written by us: whatever was asked before may have seen it as it was.
