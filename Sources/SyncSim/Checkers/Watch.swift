@@ -173,7 +173,7 @@ package final class Watch: Checker {
             for (below, value) in disk.values(below: intent.path) {
                 world.ledger.mayStand(value, at: below, toldBy: machine)
             }
-            world.ledger.carriedAway(from: path)
+            carryAway(path, machine, world)
         }
     }
 
@@ -185,9 +185,14 @@ package final class Watch: Checker {
             guard case .rename(let from) = intent.action, from != intent.path, disk.value(at: from) == .absent,
                 disk.value(at: intent.path) == .absent
             else { continue }
-            world.ledger.carriedAway(from: from)
-            for (path, _) in rows(below: from, machine, world) { world.ledger.carriedAway(from: path) }
+            carryAway(from, machine, world)
         }
+    }
+
+    /// With all that was known to be in it.
+    private func carryAway(_ directory: Path, _ machine: Int, _ world: World) {
+        world.ledger.carriedAway(from: directory)
+        for (path, _) in rows(below: directory, machine, world) { world.ledger.carriedAway(from: path) }
     }
 
     private func act(
