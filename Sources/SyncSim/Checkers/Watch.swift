@@ -129,6 +129,7 @@ package final class Watch: Checker {
     }
 
     package func didPerform(_ operation: DiskOperation, error: DiskError?, on machine: Int, in world: World) {
+        if case .inspect(.tree(let path)) = operation, error == nil { noteCarriedAway(to: path, machine, world) }
         if error == nil, !operation.changesNames { return report(act(operation, nil, [], machine, world), world) }
         let disk = world.machines[machine].disk
         var touched: [DiskAct.Touched] = []
@@ -177,13 +178,14 @@ package final class Watch: Checker {
         }
     }
 
-    /// A process begins, and the last one had moved a directory for the other node without getting to say so. Who has moved or removed that since,
-    /// did it by the new name, and as of the old one it is told.
-    private func noteCarriedAway(_ machine: Int, _ world: World) {
+    /// A process begins, or looks at what it, or the last one, has moved for the other node without having got to say so. Who has moved or removed
+    /// that since, or something of it where another stands in its place, did it by the new name, and as of the old one it is told.
+    private func noteCarriedAway(to place: Path? = nil, _ machine: Int, _ world: World) {
         let disk = world.machines[machine].disk
         for intent in world.machines[machine].store.intents.values {
-            guard case .rename(let from) = intent.action, from != intent.path, disk.value(at: from) == .absent,
-                disk.value(at: intent.path) == .absent
+            guard case .rename(let from) = intent.action, from != intent.path, place == nil || place == intent.path,
+                disk.value(at: from) == .absent,
+                disk.peekStat(intent.path)?.identity != intent.expected?.identity
             else { continue }
             carryAway(from, machine, world)
         }
