@@ -793,7 +793,8 @@ package final class Watch: Checker {
             // (Each of two has written the same: the one's went in a cut before.)
             let isOfBoth =
                 duty.machine != machine && world.ledger.strikes[duty.machine] > 0
-                && duties.contains { $0.isSame(as: duty, by: machine) } && !left.contains { $0.isSame(as: duty, by: machine) }
+                && duties.contains { $0.isSame(as: duty, by: machine) }
+                && !left.contains { $0.isSame(as: duty, by: machine) }
             let isOverwritten = duty.demand == .kept && world.ledger.wasOverwrittenBlindly(duty.value, at: duty.path)
             let isRewritten = world.ledger.pages[duty.path].map { $0.rewritten[machine] != .min } ?? false
             let isTakenThere = world.ledger.isTaken(duty, from: 1 - machine)
