@@ -83,6 +83,12 @@ extension Node {
         runRescues(into: &effects)
     }
 
+    /// A file that was seen under its new name is not there any more: somebody has given it another, perhaps its old one again, or taken it away.
+    private func hasMovedOn(_ item: AppliedItem, _ result: DiskResult) -> Bool {
+        guard item.performed > item.turningPoint, let failure = result.failure, failure.index == 1 else { return false }
+        return failure.error == .mismatch || failure.error.isOfMissingDirectory
+    }
+
     private mutating func judge(_ undone: [(Int, DiskResult)], _ batch: inout RunningBatch) {
         for (index, result) in undone {
             let item = batch.items[index]
@@ -100,6 +106,8 @@ extension Node {
                     stat.identity == item.intent.expected?.identity
                 {
                     batch.items[index].stranded = stat
+                } else if case .rename = item.intent.action, hasMovedOn(item, result) {
+                    batch.items[index].stranded = item.intent.expected
                 }
                 guard case .remove = item.intent.action else { continue }
                 // Its name was taken again in that moment, or the disk failed once more. It is history, but in none until a start has put it there,
