@@ -670,16 +670,16 @@ package final class Watch: Checker {
     }
 
     /// A rename that the cut has taken back, or left both names of: where it has emptied the file, what that was known to hold by the other name
-    /// may come back by this one.
+    /// may come back by this one. (The base may know that name below one that a person has moved since: then the file was elsewhere before the cut.)
     private func noteFormerNames(
         of files: SortedMap<Path, FileIdentity>, _ machine: Int, _ before: Disaster, _ world: World
     ) {
         var known: SortedMap<FileIdentity, [(path: Path, value: Value)]> = [:]
         for (path, row) in world.machines[machine].store.rows {
-            guard let identity = row.disk?.stat.identity, let value = before.tree[path], value.isContent else {
-                continue
-            }
-            known[identity, default: []].append((path, value))
+            guard let disk = row.disk else { continue }
+            let moved = before.tree[path] == nil ? before.tree.first { isKnown($0.value, as: disk.entry.content) } : nil
+            guard let value = before.tree[path] ?? moved?.value, value.isContent else { continue }
+            known[disk.stat.identity, default: []].append((path, value))
         }
         for (path, identity) in files {
             for other in known[identity] ?? [] where other.path != path {
