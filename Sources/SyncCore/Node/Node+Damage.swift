@@ -209,7 +209,8 @@ extension Node {
         let isTakenBack = namesakes[stat.identity].contains { other in
             other.path != row.path && other.disk?.isPlaced == false && other.disk?.stat.changed == stat.changed
         }
-        let isAnother = row.disk?.stat.identity != stat.identity && (stat.isCoarse || !isTakenBack)
+        let isAnother =
+            row.disk?.stat.identity != stat.identity && (stat.isCoarse || !isTakenBack) && !cameBack(row.path)
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content,
             isPutHere || isHandled(stray.path) || isAnother && stray.isPlaced
         {
@@ -303,11 +304,15 @@ extension Node {
     }
 
     mutating func noteArrival(of stat: Stat, at row: Row, _ namesakes: Namesakes) {
-        guard record.distrustSince != nil, row.disk?.stat.identity != stat.identity, !isOnlyStirred(stat, row.path),
-            watch.isChangedSinceBoot(stat) || isMovedSinceKnown(stat, to: row, namesakes),
+        guard record.distrustSince != nil, row.disk?.stat.identity != stat.identity,
             watch.arrived.count < limits.notedPathsMax
         else { return }
-        watch.arrived[row.path] = true
+        let isMoved = isMovedSinceKnown(stat, to: row, namesakes)
+        if watch.isChangedSinceBoot(stat) || isMoved == true, !isOnlyStirred(stat, row.path) {
+            watch.arrived[row.path] = true
+        } else if isMoved == false, !stat.isCoarse {
+            watch.arrived[row.path] = false
+        }
     }
 
     /// The change time of a directory is that of what was put into it since the machine is up, or taken from it, and nobody has put anything
@@ -317,23 +322,28 @@ extension Node {
             && !watch.named.contains(key: path) && path.parent.map { watch.stirred[$0] == nil } ?? true
     }
 
-    /// A directory that is known elsewhere, and was moved later than that, however many cuts there were since: a cut that takes a move back
-    /// leaves it with an earlier time.
-    private func isMovedSinceKnown(_ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool {
-        guard stat.kind == .directory else { return false }
+    /// A directory that is known elsewhere (nil if it is not), and was moved later than that, however many cuts there were since: a cut that takes
+    /// a move back leaves it with an earlier time, or with the one it is known with.
+    private func isMovedSinceKnown(_ stat: Stat, to row: Row, _ namesakes: Namesakes) -> Bool? {
+        guard stat.kind == .directory else { return nil }
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content.isDirectory {
             return stray.changed < stat.changed
         }
-        return namesakes[stat.identity].contains { other in
-            guard other.path != row.path, let known = other.disk?.stat, known.kind == .directory else { return false }
-            return known.changed < stat.changed
-        }
+        let known = namesakes[stat.identity].filter { $0.path != row.path }.compactMap(\.disk?.stat)
+        let changes = known.filter { $0.kind == .directory }.map(\.changed)
+        return changes.isEmpty ? nil : changes.contains { $0 < stat.changed }
     }
 
     /// With a directory above.
     private func hasArrived(_ path: Path) -> Bool {
         if watch.arrived.isEmpty { return false }
-        return sequence(first: path, next: \.parent).contains { watch.arrived.contains(key: $0) }
+        return sequence(first: path, next: \.parent).contains { watch.arrived[$0] == true }
+    }
+
+    /// With a directory above, to which the cut has given this name.
+    private func cameBack(_ path: Path) -> Bool {
+        if watch.arrived.isEmpty { return false }
+        return sequence(first: path, next: \.parent).contains { watch.arrived[$0] == false }
     }
 
     mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path, isPlaced: Bool = false) {

@@ -28,7 +28,8 @@ struct WatchState: Sendable {
     var renamed = SortedMap<FileIdentity, Path>()
 
     /// After a power cut: directories that somebody has put in their place since the machine is up, or since they were known elsewhere.
-    /// What is in them has come along, and nothing of that shows in its own times.
+    /// What is in them has come along, and nothing of that shows in its own times. (False: it is known elsewhere as of no
+    /// earlier change, so it is the cut that has put it there.)
     var arrived = SortedMap<Path, Bool>()
 
     struct Stray: Sendable {
