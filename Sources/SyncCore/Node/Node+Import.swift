@@ -454,7 +454,9 @@ extension Node {
                     // What the peer has from before, or of ours, is nothing to be held against what it has made of that since.
                     let made = disk.origins.content
                     let isKnown = made.author == .own || made.position <= beyond
-                    revise(&row, to: disk.entry, stat: disk.stat, isReasserted: !isKnown, in: &batch)
+                    // (But ours that has lost to that and was still to be copied nobody there has seen.)
+                    let isUnseen = made.author == .own && old.owesCopy && old.format == nil
+                    revise(&row, to: disk.entry, stat: disk.stat, isReasserted: !isKnown || isUnseen, in: &batch)
                 } else if row.reflected != .none {
                     var gone = head.entry
                     gone.content = .absent

@@ -42,7 +42,11 @@ extension Node {
         let origin = Origin(author: .own, position: position, time: time)
         var origins = Origins(all: origin)
         if let disk = row.disk, !entry.isAbsent, !disk.entry.isAbsent {
-            if disk.entry.content == entry.content && !isReasserted { origins.content = disk.origins.content }
+            if disk.entry.content == entry.content {
+                if !isReasserted { origins.content = disk.origins.content }
+                // What has lost and is told anew before its copy is made is no later by that.
+                if row.owesCopy, row.condition == .normal { origins.content.time = disk.origins.content.time }
+            }
             if disk.entry.mode == entry.mode, lost.map({ $0.mode == entry.mode }) ?? true {
                 origins.mode = disk.origins.mode
             }
