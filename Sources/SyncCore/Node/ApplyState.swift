@@ -96,6 +96,8 @@ struct AppliedItem: Sendable {
     var outcome = Outcome.running
     /// Where a stranger's file was put that ended up in our stage.
     var rescuedTo: Path?
+    /// That file, or what else was to go back from there, if it was seen.
+    var inStage: Stat?
     /// Something is still in the stage that only the next restart can sort out.
     var keepsIntent = false
     /// What we have put there stands there and cannot be taken back; what made room is in the stage, or beside it.

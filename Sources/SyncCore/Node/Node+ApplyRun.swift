@@ -117,6 +117,7 @@ extension Node {
                     timers.mustStop = true
                 } else if let name = result.failure?.error == .exists ? refuge(for: item.task.path) : item.task.path {
                     batch.items[index].rescuedTo = name
+                    batch.items[index].inStage = result.inspected.first ?? nil
                     batch.rescuing.append(index)
                 }
                 continue
@@ -160,6 +161,7 @@ extension Node {
             batch.items[index].isInPlace = result.failure.map { $0.index <= 1 } == true && !isFree
             guard let refuge = isFree ? item.task.path : refuge(for: item.task.path) else { continue }
             batch.items[index].rescuedTo = refuge
+            batch.items[index].inStage = result.failure == nil ? inStage : result.inspected.first ?? nil
             batch.rescuing.append(index)
         }
     }
@@ -190,14 +192,15 @@ extension Node {
         effects.add(.disk(newJob(.rescuing), parents + moves))
     }
 
-    /// Its directory went in that very moment with all that was in it, but not with this.
+    /// Its directory went in that very moment with all that was in it, but not with this. (It may be another file than the one that was to
+    /// make room: a person was faster.)
     private func parentsMadeAnew(for item: AppliedItem) -> [DiskProgram] {
-        guard item.needsParents, let expected = item.intent.expected else { return [] }
+        guard item.needsParents, let found = item.inStage ?? item.intent.expected else { return [] }
         let staged = Place.stage(item.intent.stage)
         return sequence(first: item.task.path, next: \.parent).dropFirst().filter { !$0.isRoot }.reversed().map {
             parent in
             DiskProgram([
-                .expectIdentity(staged, expected.identity, expected.kind), .createDirectory(.tree(parent), mode: 0o755),
+                .expectIdentity(staged, found.identity, found.kind), .createDirectory(.tree(parent), mode: 0o755),
             ])
         }
     }
