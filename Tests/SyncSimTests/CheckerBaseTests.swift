@@ -127,6 +127,22 @@ extension CheckerTests {
             }
             EqualReplicas().see(sight, &court)
         },
+        Trial(
+            EqualReplicas.self, "who moved it had seen more of what was written there",
+            says: "the revisions of a differ"
+        ) { isBad, court in
+            var sight = Sight(both: "a=1")
+            var log = SmallLog(1)
+            log.put("2", at: isBad ? "a" : "b")
+            sight.machines[1].store.perform(StoreBatch(log.records.map { .appendLog($0) }))
+            for machine in 0..<2 {
+                guard var row = sight.machines[machine].store.rows[at("a")] else { continue }
+                row.heads[0].movedFrom = at("c")
+                if machine == 0 { row.heads[0].seen.peer = log.head.position }
+                sight.machines[machine].store.put(row)
+            }
+            EqualReplicas().see(sight, &court)
+        },
         Trial(EqualReplicas.self, "one node has the mode from elsewhere", says: "the revisions of a differ") {
             isBad, court in
             var sight = Sight(both: "a=1")
