@@ -152,10 +152,11 @@ extension Node {
     }
 
     /// As of a time before it was made, where something is known as of a later one: the clock has been put back since that was known, so this is no
-    /// earlier state.
+    /// earlier state. (Where stamps are coarse, and the number may have been another file's, the time must be one of now.)
     private func isFromBeforeItsBirth(_ stat: Stat, _ known: Stat) -> Bool {
         let birth = stat.identity.birth
-        return stat.identity.isUnique && stat.changed < birth && known.changed >= birth
+        guard stat.identity.isUnique || watch.isHandledSinceBoot(stat) else { return false }
+        return stat.changed < birth && known.changed >= birth
     }
 
     /// Both from before the cut, and the change time says nothing: the clock was ahead when that was made, and may have gone forth
