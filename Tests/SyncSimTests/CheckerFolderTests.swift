@@ -258,6 +258,13 @@ extension CheckerTests {
             court.ledger.wrote("1", at: "a", on: 0)
             LeastIntervention().see(Sight(both: "a=1 \(otherCopy)=2 \(copy)=\(isBad ? "2" : "3")"), &court)
         },
+        Trial(LeastIntervention.self, "made once more after an image", says: "holds the same as a.conflict-alpha") {
+            isBad, court in
+            let checker = LeastIntervention()
+            court.ledger.wrote("1", at: "a", on: 0)
+            if !isBad { checker.see(OperatorAct(machine: 0, kind: .restoredImage, store: .fresh(0)), &court) }
+            checker.see(Sight(both: "a=1 \(otherCopy)=2 \(copy)=2"), &court)
+        },
         Trial(LeastIntervention.self, "no person made the copy", says: "holds the same as a") { isBad, court in
             court.ledger.wrote("1", at: "a", on: 0)
             if !isBad { court.ledger.wrote("1", at: copy, on: 0) }

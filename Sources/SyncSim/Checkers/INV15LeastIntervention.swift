@@ -6,7 +6,17 @@ package final class LeastIntervention: Invariant {
     package static let sentence =
         "The conflict copies of a path differ from one another and from what stands at the path."
 
+    /// A node was put back to before it had rescued what was written late: it does so once more, under another name.
+    private var isSetBack = false
+
     package init() {}
+
+    package func see(_ act: OperatorAct, _ court: inout Court) {
+        switch act.kind {
+        case .restoredImage, .restoredState: isSetBack = true
+        case .restoredTree, .wipedState, .approvedDeletes, .rejectedDeletes, .damagedRoot: break
+        }
+    }
 
     package func see(_ sight: Sight, _ court: inout Court) {
         // Who was restored to an older state cannot know which copies he has made before.
@@ -28,6 +38,7 @@ package final class LeastIntervention: Invariant {
         if machine.value(at: head) == value, isPlain(value, court.ledger.pages[head]) {
             court.find(self, on: index, "\(copy) holds the same as \(head)")
         }
+        if isSetBack { return }
         for other in machine.copies(of: head) where other.path < copy && other.value == value {
             if writes(of: value, court.ledger.pages[head]) > 1 { continue }
             if court.ledger.pages[other.path] != nil { continue }
