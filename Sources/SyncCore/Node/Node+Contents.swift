@@ -85,8 +85,11 @@ extension Node {
         if isRacy { readAgain(row.path, stat) }
         // A file seen missing and found again as another file was made anew, whatever it holds: whoever deletes the old one
         // elsewhere has not seen this one.
+        let isPutOver = isPutOver(row, content, stat, namesakes)
         let isMadeAnew =
             row.condition == .missing && stat.kind != .directory && row.disk?.stat.identity != stat.identity
+            || isPutOver
+        if let disk = row.disk, disk.stat.identity != stat.identity { noteDeparted(disk) }
         if let disk = row.disk, disk.entry == entry, !isMadeAnew {
             // (As it was known before the cut: what is seen of it now may be half of a rename.)
             if disk.stat.changed != stat.changed { noteStray(of: row) }
@@ -113,7 +116,7 @@ extension Node {
             return
         }
         let wanted = resolution(of: row)
-        if row.needsApply, wanted.entry.agrees(with: entry) {
+        if row.needsApply, wanted.entry.agrees(with: entry), !isPutOver {
             let isUnwritten = row.disk?.isUnwritten(as: stat) ?? false
             row.disk = Row.DiskState(
                 entry: wanted.entry, stat: stat, origins: wanted.origins, isRacy: isRacy, isUnwritten: isUnwritten)
@@ -138,6 +141,24 @@ extension Node {
         row.disk?.isRacy = isRacy
         if watch.unwritten.removeValue(forKey: row.path) == stat.identity { row.disk?.isUnwritten = true }
         cancel(row.path)
+    }
+
+    /// Another file than the one that is known here, and it is known by another name: a person has put it over that one. Whoever takes away the
+    /// old one elsewhere has not seen this one, though it holds the same. (After a power cut either name may be of before.)
+    private func isPutOver(_ row: Row, _ content: Content, _ stat: Stat, _ namesakes: Namesakes) -> Bool {
+        guard let disk = row.disk, row.condition == .normal, disk.stat.identity != stat.identity,
+            stat.kind != .directory, book(of: row.path) == nil, !isSuspect(row) || isHandled(row.path)
+        else { return false }
+        // (What we are putting in its place has no row yet that says so.)
+        return watch.departed[stat.identity] == content
+            || namesakes[stat.identity].contains { $0.path != row.path && $0.disk?.entry.content == content }
+            || apply.batch?.items.contains { $0.task.stage?.stat.identity == stat.identity } == true
+    }
+
+    /// It may have got another name that is looked at, or read, only when no row says any more that it had this one.
+    mutating func noteDeparted(_ disk: Row.DiskState) {
+        if watch.departed.count >= WatchState.youngMax { watch.departed.removeAll() }
+        watch.departed[disk.stat.identity] = disk.entry.content
     }
 
     mutating func wait(_ row: inout Row, _ reason: MessageCode) {

@@ -502,6 +502,7 @@ extension Node {
             var row = old
             // What is still being read may be this very file under its new name.
             noteStray(of: row)
+            noteDeparted(disk)
             var gone = disk.entry
             gone.content = .absent
             if holdsBack(&row, .absent) {

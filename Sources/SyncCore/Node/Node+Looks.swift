@@ -359,7 +359,7 @@ extension Node {
     private mutating func vanished(_ row: inout Row) -> Bool {
         forgetFinding(at: row.path)
         watch.goneMeanwhile[row.path] = nil
-        guard row.disk != nil else {
+        guard let disk = row.disk else {
             records.forgetTouch(row.path)
             if row.condition == .ignored { row.condition = .normal }
             if waitsForAuthor(row) { plan.want(row.path) }
@@ -371,6 +371,7 @@ extension Node {
         if row.needsApply && row.condition == .normal && resolution(of: row).entry.isAbsent {
             // Wanted gone, and gone: by our own hand before a crash, or by a user's who wanted the same, or who gave it another name.
             noteStray(of: row)
+            noteDeparted(disk)
             row.disk = nil
             row.reflected = row.version
             row.waiting = nil

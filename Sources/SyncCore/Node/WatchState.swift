@@ -134,6 +134,8 @@ struct WatchState: Sendable {
     var former = SortedMap<Path, [FileIdentity]>()
     /// The names that such files have still: who has one open by a name that nobody has looked at in between is found by these.
     var survivors = SortedMap<Path, Bool>()
+    /// What went from where it was known lately, and what it held.
+    var departed = SortedMap<FileIdentity, Content>()
     /// Names that have lost a file, and all that somebody is writing by, of which there was a notice since they were looked at, and
     /// when (wall milliseconds; 0 where another file has come to the name since).
     var noticed = SortedMap<Path, Int64>()

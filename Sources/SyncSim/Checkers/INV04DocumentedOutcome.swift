@@ -47,7 +47,9 @@ package final class DocumentedOutcome: Invariant {
             return
         }
         if owed.isEmpty {
-            let wasKept = found == .directory && court.ledger.wasHome(path)
+            // (Another file with the same bytes that somebody has just put there by a rename is his new work.)
+            let wasKept =
+                found == .directory && court.ledger.wasHome(path) || page.backAtOnce.contains(found)
             if found != .absent, !wasKept, !leaves.contains(where: { $0.after == found }),
                 !hasLife(below: path, machine)
             {

@@ -31,9 +31,12 @@ package final class StaysDeleted: Invariant {
     }
 
     /// Taken away and put there again in one breath, on the machine that had not heard of the deletion: where its daemon looked between the two, or
-    /// finds another file there, that is a person's new work.
+    /// finds another file there, that is a person's new work. So is another file that he has put over it there.
     private func isMadeAnew(_ page: Ledger.Page) -> Bool {
-        page.wasAwayForAMoment && page.leaves.contains { $0.time <= page.rewritten[1 - $0.machine] }
+        page.leaves.contains { leaf in
+            page.wasAwayForAMoment && leaf.time <= page.rewritten[1 - leaf.machine]
+                || page.wasPutOver[1 - leaf.machine]
+        }
     }
 
     /// Something that the deleter had not seen lives in it.

@@ -64,6 +64,8 @@ package struct Ledger: Sendable {
         package internal(set) var wasAwayForAMoment = false
         /// Values that came so with a rename: another file with the same bytes, which nobody has seen here.
         var backAtOnce: [Value] = []
+        /// On which machines a person has put another file with the same bytes over it, which is no act.
+        package internal(set) var wasPutOver = [false, false]
         /// A power cut had taken it, and then a person the directory it was in.
         package internal(set) var wentWithDirectory = false
         /// On which machines its daemon has taken it away for the other, and then forgotten that it did.
@@ -196,6 +198,12 @@ package struct Ledger: Sendable {
         pages.update(path) { page in
             if page.wasAwayForAMoment, page.rewritten[machine] == time { page.backAtOnce.append(value) }
         }
+    }
+
+    /// A person has given another file with the same bytes this name: for a daemon that knows it by its first name that is his new work.
+    package mutating func putOver(_ value: Value, at path: Path, on machine: Int) {
+        pages[path, default: Page()].wasPutOver[machine] = true
+        pages.update(path) { $0.backAtOnce.append(value) }
     }
 
     /// A person wrote through a handle into a file that the daemon had moved away from `path`.

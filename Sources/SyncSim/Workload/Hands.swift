@@ -95,9 +95,11 @@ package struct Hands {
             if path != source { below.append((path, moved)) }
         }
         let isDirectory = kind(source) == .directory
-        let isSame = kind(source) == .file && source != target && value(at: source) == value(at: target)
+        let isOver = !isDirectory && source != target && value(at: source) == value(at: target)
+        let isSame = isOver && kind(source) == .file
         let error = change(paths) { disk, now in disk.rename(source, to: target, now: now) }
         guard error == nil else { return error }
+        if isOver { world.ledger.putOver(value(at: target), at: target, on: machine) }
         if isSame { world.ledger.rewrote(target, on: machine, at: world.now) }
         for path in paths { noteSharedNames(of: path) }
         for (_, new) in below { world.ledger.cameAtOnce(value(at: new), to: new, on: machine, at: world.now) }
