@@ -82,6 +82,14 @@ public struct Intent: Hashable, Sendable {
         case quarantine(KeptVersion)
     }
 
+    /// What is kept of what makes room, out of the tree.
+    public var version: KeptVersion? {
+        switch displaced {
+        case .version(let version)?, .quarantine(let version)?: version
+        case .conflictCopy?, nil: nil
+        }
+    }
+
     public init(
         stage: StageName, path: Path, action: Action, expected: Stat?, displaced: Displaced?,
         stagedTime: Timestamp? = nil, shown: Shown? = nil

@@ -130,7 +130,7 @@ extension CheckerTests {
         Trial(NoFalseConflict.self, "the daemons know what they knew", says: "nothing was in conflict") {
             isBad, court in
             court.ledger.wrote("1", at: "a", on: 0)
-            if !isBad { court.ledger.forgot(0, isInTree: { _ in true }, other: Ledger.Holdings(tree: [:])) }
+            if !isBad { court.ledger.forgot(0) { _ in true } }
             NoFalseConflict().see(copying("1", to: copy), &court)
         },
     ]

@@ -211,7 +211,7 @@ extension Node {
             other.path != row.path && other.disk?.isPlaced == false && other.disk?.stat.changed == stat.changed
         }
         let isAnother =
-            row.disk?.stat.identity != stat.identity && (stat.isCoarse || !isTakenBack) && !cameBack(row.path)
+            row.disk?.stat.identity != stat.identity && (stat.isCoarse || !isTakenBack) && !hasArrived(row.path, .byCut)
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content,
             isPutHere || isHandled(stray.path) || isAnother && stray.isPlaced
         {
@@ -273,14 +273,15 @@ extension Node {
     /// (The very file that is known here was not put here since: what the cut has left of it has all its names.)
     private func isPutHere(_ stat: Stat, _ row: Row, _ namesakes: Namesakes) -> Bool {
         guard row.disk?.stat.identity != stat.identity else { return false }
-        return watch.isChangedSinceBoot(stat) && !isAsKnown(stat, elsewhereThan: row, namesakes) || hasArrived(row.path)
+        return watch.isChangedSinceBoot(stat) && !isAsKnown(stat, elsewhereThan: row, namesakes)
+            || hasArrived(row.path, .byPerson)
     }
 
     /// The clock has been put back with the cut, so that a change that looks like one of now may be from before it: where another file was
     /// known, this one is known by another name as of that very change, which a rename of somebody's would have altered.
     private func isAsKnown(_ stat: Stat, elsewhereThan row: Row, _ namesakes: Namesakes) -> Bool {
         guard let known = row.disk?.stat, !stat.isSameFile(as: known), watch.mayBeTold(stat.changed), !stat.isCoarse,
-            !hasArrived(row.path)
+            !hasArrived(row.path, .byPerson)
         else { return false }
         if let stray = watch.strays[stat.identity], stray.path != row.path { return stray.changed == stat.changed }
         return namesakes[stat.identity].contains { other in
@@ -310,9 +311,9 @@ extension Node {
         else { return }
         let isMoved = isMovedSinceKnown(stat, to: row, namesakes)
         if watch.isChangedSinceBoot(stat) || isMoved == true, !isOnlyStirred(stat, row.path) {
-            watch.arrived[row.path] = true
+            watch.arrived[row.path] = .byPerson
         } else if isMoved == false, !stat.isCoarse {
-            watch.arrived[row.path] = false
+            watch.arrived[row.path] = .byCut
         }
     }
 
@@ -336,15 +337,9 @@ extension Node {
     }
 
     /// With a directory above.
-    private func hasArrived(_ path: Path) -> Bool {
+    private func hasArrived(_ path: Path, _ arrival: WatchState.Arrival) -> Bool {
         if watch.arrived.isEmpty { return false }
-        return sequence(first: path, next: \.parent).contains { watch.arrived[$0] == true }
-    }
-
-    /// With a directory above, to which the cut has given this name.
-    private func cameBack(_ path: Path) -> Bool {
-        if watch.arrived.isEmpty { return false }
-        return sequence(first: path, next: \.parent).contains { watch.arrived[$0] == false }
+        return sequence(first: path, next: \.parent).contains { watch.arrived[$0] == arrival }
     }
 
     mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path, isPlaced: Bool = false) {

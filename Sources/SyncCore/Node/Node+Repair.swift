@@ -341,11 +341,4 @@ extension Intent {
     func repeats(_ earlier: Intent) -> Bool {
         path == earlier.path && action == earlier.action && version?.id == earlier.version?.id
     }
-
-    var version: KeptVersion? {
-        switch displaced {
-        case .version(let version)?, .quarantine(let version)?: version
-        case .conflictCopy?, nil: nil
-        }
-    }
 }

@@ -43,9 +43,12 @@ extension Node {
         var origins = Origins(all: origin)
         if let disk = row.disk, !entry.isAbsent, !disk.entry.isAbsent {
             if disk.entry.content == entry.content {
-                if !isReasserted { origins.content = disk.origins.content }
-                // What has lost and is told anew before its copy is made is no later by that.
-                if row.owesCopy, row.condition == .normal { origins.content.time = disk.origins.content.time }
+                if !isReasserted {
+                    origins.content = disk.origins.content
+                } else if row.owesCopy, row.condition == .normal {
+                    // What has lost and is told anew before its copy is made is no later by that.
+                    origins.content.time = disk.origins.content.time
+                }
             }
             if disk.entry.mode == entry.mode, lost.map({ $0.mode == entry.mode }) ?? true {
                 origins.mode = disk.origins.mode

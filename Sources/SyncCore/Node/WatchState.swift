@@ -27,10 +27,16 @@ struct WatchState: Sendable {
     /// their place by now came later than they went.
     var renamed = SortedMap<FileIdentity, Path>()
 
-    /// After a power cut: directories that somebody has put in their place since the machine is up, or since they were known elsewhere.
-    /// What is in them has come along, and nothing of that shows in its own times. (False: it is known elsewhere as of no
-    /// earlier change, so it is the cut that has put it there.)
-    var arrived = SortedMap<Path, Bool>()
+    /// After a power cut: directories that have come to their place since it, or since they were known elsewhere. What is in them has come
+    /// along, and nothing of that shows in its own times.
+    var arrived = SortedMap<Path, Arrival>()
+
+    enum Arrival: Sendable {
+        /// Somebody has put it there.
+        case byPerson
+        /// It is known elsewhere as of no earlier change.
+        case byCut
+    }
 
     struct Stray: Sendable {
         let path: Path

@@ -485,11 +485,8 @@ package final class Watch: Checker {
         let store = world.machines[machine].store
         let known = store.rows.keys
         let unsynced = disk.allContents().filter { $0.area == .versions && !disk.isSettled($0.path) }
-        let displaced = store.intents.compactMap { entry -> KeptVersion? in
-            if case .version(let version)? = entry.value.displaced { version } else { nil }
-        }
-        let recorded = SortedMap(
-            (store.versions.map(\.value) + displaced).map { (VirtualDisk.path(of: $0.place), true) })
+        let recorded = store.versions.map(\.value) + store.intents.compactMap(\.value.version)
+        let places = SortedMap(recorded.map { (VirtualDisk.path(of: $0.place), true) })
         beforeDisaster = Disaster(
             tree: disk.treeValues, whole: withTakenOut(disk.treeValues, machine, world), safe: disk.safeValues,
             all: disk.allValues,
@@ -499,18 +496,15 @@ package final class Watch: Checker {
             },
             contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }),
             unsyncedVersions: unsynced.map(\.path),
-            forgottenVersions: unsynced.filter { !recorded.contains(key: $0.path) }.map { Value($0.entry) },
+            forgottenVersions: unsynced.filter { !places.contains(key: $0.path) }.map { Value($0.entry) },
             owed: store.rows.filter { $0.value.owesCopy }.map(\.key)
         )
     }
 
     /// Where history or quarantine is to have what makes room, and has not on record yet. (The place of a conflict copy is in the tree.)
     private static func placesAside(of intent: Intent, besides store: VirtualStore) -> [Place] {
-        switch intent.displaced {
-        case .version(let version)?, .quarantine(let version)?:
-            store.versions.contains(key: version.id) ? [] : [version.place]
-        case .conflictCopy?, nil: []
-        }
+        guard let version = intent.version, !store.versions.contains(key: version.id) else { return [] }
+        return [version.place]
     }
 
     /// What is in a directory that an exchange has just brought out of its place is still where people left it.
