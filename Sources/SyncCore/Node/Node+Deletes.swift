@@ -483,7 +483,8 @@ extension Node {
             return
         }
         deletes.endJudgement()
-        if pass.skipped != nil { deletes.wantTally(isWhole: false) }
+        // (What is in a directory that was passed over may be being looked at yet.)
+        if pass.skipped != nil { deletes.mustRecount = true }
     }
 
     private mutating func delete(_ rows: [Row], isRename: Bool = false, into effects: inout Effects) {
