@@ -43,6 +43,8 @@ public struct NodeRecord: Hashable, Sendable {
     /// The latest time told of before that cut (wall milliseconds): by a clock that has been put back over it, what bears an earlier one may
     /// be from before.
     public var toldBeforeCut: Int64?
+    /// What the clock has shown since that cut, as long as anything is distrusted.
+    public var clockShown: ClockShown?
     /// We were set back; the peer is to take over what we wrote after this, and has not confirmed it.
     public var rollbackCommon: LogPosition?
     /// What this node has written and does not know any more: a peer that was set back may come to show it again.
@@ -59,6 +61,18 @@ public struct NodeRecord: Hashable, Sendable {
     public var peerFormats: [FormatSupport]
     /// What the change sets of records are kept for.
     public var setMarks: SetMarks
+
+    /// What the wall clock has shown since the machine was started, up to when the record was written: one stretch for each time it was set (wall
+    /// milliseconds), and how long the machine was up by then.
+    public struct ClockShown: Hashable, Sendable {
+        public var stretches: [ClosedRange<Int64>]
+        public var monotonicMilliseconds: UInt64
+
+        public init(stretches: [ClosedRange<Int64>], monotonicMilliseconds: UInt64) {
+            self.stretches = stretches
+            self.monotonicMilliseconds = monotonicMilliseconds
+        }
+    }
 
     /// How far change sets are kept for what they come to only (`dropChangeSets`), and what the peer relies on for its own part.
     public struct SetMarks: Hashable, Sendable {
@@ -127,6 +141,7 @@ public struct NodeRecord: Hashable, Sendable {
         distrustSince = nil
         distrustOfIgnored = nil
         toldBeforeCut = nil
+        clockShown = nil
         rollbackCommon = nil
         lost = nil
         adoptBeyond = nil
@@ -159,6 +174,7 @@ public struct NodeRecord: Hashable, Sendable {
         distrustSince = min(distrustSince ?? since, since)
         // (What is told follows the peer's clock where that is ahead, and no file here bears its time.)
         toldBeforeCut = min(Int64(clamping: clock.wallMilliseconds), writtenMilliseconds ?? .max)
+        clockShown = nil
     }
 
     public mutating func endDistrust() {

@@ -229,6 +229,13 @@ struct Draws {
         node.steadySince = maybe { $0.signed() }
         node.toldBeforeCut = maybe { $0.signed() }
         node.writtenMilliseconds = maybe { $0.signed() }
+        node.clockShown = maybe { draws in
+            let stretches = (0..<draws.random.below(3)).map { _ in
+                let (one, other) = (draws.signed(), draws.signed())
+                return min(one, other)...max(one, other)
+            }
+            return NodeRecord.ClockShown(stretches: stretches, monotonicMilliseconds: draws.number())
+        }
         node.lost = maybe { NodeRecord.LostLog(after: $0.position(), before: Epoch(raw: $0.number())) }
         return node
     }

@@ -128,6 +128,16 @@ struct VectorTests {
         return node
     }
 
+    private static func nodeAfterCut() -> NodeRecord {
+        var node = node()
+        node.distrustOfIgnored = wall - 2
+        node.toldBeforeCut = wall - 3
+        node.writtenMilliseconds = wall - 4
+        node.clockShown = NodeRecord.ClockShown(
+            stretches: [-5...wall, wall + 6...wall + 7], monotonicMilliseconds: 88_000)
+        return node
+    }
+
     private static func records() throws -> [LogRecord] {
         let put = Revision(origin: one, seen: .none, entry: file, origins: Origins(all: one))
         let move = Relocation(
@@ -199,9 +209,11 @@ struct VectorTests {
         for row in [try VectorTests.settled(), try VectorTests.restless()] {
             try check(row, encode: RowCodec.encode, decode: RowCodec.decode)
         }
-        try check(
-            VectorTests.node(), encode: { node, _ in NodeCodec.encode(node) },
-            decode: { blob, _ in try NodeCodec.decode(blob) })
+        for node in [VectorTests.node(), VectorTests.nodeAfterCut()] {
+            try check(
+                node, encode: { node, _ in NodeCodec.encode(node) },
+                decode: { blob, _ in try NodeCodec.decode(blob) })
+        }
         for record in try VectorTests.records() {
             try check(record, encode: { record, _ in RecordCodec.encode(record) }, decode: RecordCodec.decode)
         }

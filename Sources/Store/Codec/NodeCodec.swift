@@ -6,12 +6,13 @@
 ///            · 7 rollback common · 8 adopt beyond · 9 adopt sparing · 10 rules considered
 ///            · 11 formats considered · 12 formats of the peer · 13 marks of change sets · 14 steady since
 ///            · 15 lost · 16 distrust of what rules left out
-///            · 17 told before the cut · 18 written   (a number)
+///            · 17 told before the cut · 18 written · 19 clock   (a number)
 /// own head · pruned through · imported head · number of imported epochs, each a head · acknowledged
 /// applied (position) · clock (8) · alive (signed) · next stage · next version
-/// then what the flags 4 to 18 promise, in their order: id; id, signed files, signed since; signed; position; position;
+/// then what the flags 4 to 19 promise, in their order: id; id, signed files, signed since; signed; position; position;
 /// epoch (8); digest; digest; number of formats, each model (bytes), name (bytes), rule, lowest, highest version;
-/// positions own, peer and promised; signed; position and epoch (8); signed; signed; signed
+/// positions own, peer and promised; signed; position and epoch (8); signed; signed; signed; number of
+/// stretches, each signed lowest and highest, and the monotonic time
 /// ```
 import SyncModel
 
@@ -45,6 +46,7 @@ enum NodeCodec {
             node.adoptSparing != nil, node.rulesConsidered != nil, node.formatsConsidered != nil,
             !node.peerFormats.isEmpty, node.setMarks != .none, node.steadySince != nil, node.lost != nil,
             node.distrustOfIgnored != nil, node.toldBeforeCut != nil, node.writtenMilliseconds != nil,
+            node.clockShown != nil,
         ]
         return flags.enumerated().reduce(0) { $1.element ? $0 | 1 << UInt64($1.offset) : $0 }
     }
@@ -74,6 +76,13 @@ enum NodeCodec {
         if let since = node.distrustOfIgnored { writer.put(signed: since) }
         if let told = node.toldBeforeCut { writer.put(signed: told) }
         if let written = node.writtenMilliseconds { writer.put(signed: written) }
+        if let shown = node.clockShown {
+            writer.put(count: shown.stretches.count)
+            for stretch in shown.stretches {
+                for end in [stretch.lowerBound, stretch.upperBound] { writer.put(signed: end) }
+            }
+            writer.put(number: shown.monotonicMilliseconds)
+        }
     }
 
     static func decode(_ sealed: [UInt8]) throws(BlobError) -> NodeRecord {
@@ -83,7 +92,7 @@ enum NodeCodec {
         var node = NodeRecord(id: id, name: name, folder: FolderID(try reader.digest()))
         node.peerName = try reader.counted()
         let flags = try reader.number()
-        if flags >= 1 << 19 { throw .damaged }
+        if flags >= 1 << 20 { throw .damaged }
         (node.stoppedCleanly, node.isPaused) = (flags & 1 != 0, flags & 2 != 0)
         (node.initialImportDone, node.isForked) = (flags & 4 != 0, flags & 8 != 0)
         try readLogs(of: &node, from: &reader)
@@ -132,6 +141,17 @@ enum NodeCodec {
         if flags & 1 << 16 != 0 { node.distrustOfIgnored = try reader.signed() }
         if flags & 1 << 17 != 0 { node.toldBeforeCut = try reader.signed() }
         if flags & 1 << 18 != 0 { node.writtenMilliseconds = try reader.signed() }
+        if flags & 1 << 19 != 0 { node.clockShown = try clock(from: &reader) }
+    }
+
+    private static func clock(from reader: inout BlobReader) throws(BlobError) -> NodeRecord.ClockShown {
+        var stretches: [ClosedRange<Int64>] = []
+        for _ in 0..<(try reader.count()) {
+            let (low, high) = (try reader.signed(), try reader.signed())
+            guard low <= high else { throw .damaged }
+            stretches.append(low...high)
+        }
+        return NodeRecord.ClockShown(stretches: stretches, monotonicMilliseconds: try reader.number())
     }
 
     private static func put(_ formats: [FormatSupport], into writer: inout BlobWriter) {

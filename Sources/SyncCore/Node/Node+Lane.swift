@@ -285,6 +285,8 @@ extension Node {
         let isRenumbering = !recovery.renumbered.isEmpty
         if record != recordEmitted, !isRenumbering {
             record.writtenMilliseconds = max(record.writtenMilliseconds ?? .min, now.wallMilliseconds)
+            let isDistrusting = record.distrustSince != nil || record.distrustOfIgnored != nil
+            record.clockShown = isDistrusting ? watch.clockShown : nil
             batch.add(.putNode(record))
             recordEmitted = record
         }

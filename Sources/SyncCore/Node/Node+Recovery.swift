@@ -22,6 +22,7 @@ extension Node {
         if start.powerWasLost { record.distrust(limits) }
         watch.isFirstSinceCut = start.powerWasLost
         watch.toldBeforeCut = record.toldBeforeCut
+        watch.recallClock(record.clockShown, at: now, limits)
         // A state that was wiped or put back must not give the numbers of versions that are still on disk. (The later of two
         // versions has the larger number.)
         recovery.isFirstStart = record.nextVersion == 1

@@ -6,8 +6,8 @@ import SyncModel
 struct WatchState: Sendable {
     var root = RootState.healthy
     var rules = IgnoreRules()
-    /// What the wall clock has shown since the machine was started: one stretch for each time it was set since this process
-    /// began.
+    /// What the wall clock has shown since the machine was started: one stretch for each time it was set, as far as this process and, after a power
+    /// cut, those before it know (`NodeRecord.clockShown`).
     var clockStretches: [ClosedRange<Int64>] = []
     var clockSeen = Moment(monotonicMilliseconds: 0, wallMilliseconds: 0)
     /// As it was at the start (`NodeRecord.toldBeforeCut`): it outlasts the distrust of all but what the rules leave out.
@@ -199,8 +199,8 @@ struct WatchState: Sendable {
     static let clockStretchesMax = 16
     static let formerMax = 4
 
-    /// When this machine was started (wall milliseconds), as far as the clock could be trusted then.
-    var bootMilliseconds: Int64 { clockStretches.first?.lowerBound ?? 0 }
+    /// When this machine was started (wall milliseconds), by the clock of then or the earliest since.
+    var bootMilliseconds: Int64 { clockStretches.map(\.lowerBound).min() ?? 0 }
 
     /// True if somebody has set it, by more than clocks may differ.
     mutating func followClock(at now: Moment, _ limits: Limits) -> Bool {
@@ -225,6 +225,19 @@ struct WatchState: Sendable {
         clockStretches.append(last.lowerBound...max(last.upperBound, before.wallMilliseconds + elapsed))
         clockStretches.append(min(wall - elapsed, wall)...wall)
         return isStepped
+    }
+
+    var clockShown: NodeRecord.ClockShown {
+        NodeRecord.ClockShown(stretches: clockStretches, monotonicMilliseconds: clockSeen.monotonicMilliseconds)
+    }
+
+    /// An earlier process of this boot has seen it show that.
+    mutating func recallClock(_ shown: NodeRecord.ClockShown?, at now: Moment, _ limits: Limits) {
+        guard let shown, let last = shown.stretches.last else { return }
+        clockStretches = shown.stretches
+        clockSeen = Moment(
+            monotonicMilliseconds: shown.monotonicMilliseconds, wallMilliseconds: last.upperBound)
+        _ = followClock(at: now, limits)
     }
 
     /// By one of the clocks since the machine was started. (From the first to the last of them may be years.) A coarse stamp
