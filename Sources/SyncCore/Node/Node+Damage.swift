@@ -69,10 +69,25 @@ extension Node {
         }
         if !isEmptied, isUnknown(stat, namesakes), isMovedAway(disk.stat, from: row) { return false }
         if !isEmptied, isNamedHere(stat, disk.stat, row), !mayBeRemains(stat, namesakes) { return false }
-        let isNew = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
+        let isNow = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
+        let isNew = isNow && !wasTold(entry, at: row.path, stat)
         // Made after what is known had been put here, whatever times it was given: no cut brings that back.
         let isLater = !stat.isSameFile(as: disk.stat) && stat.identity.birth > disk.stat.changed
         return !isNew && (stat.modified <= disk.stat.modified && !isLater || isEmptied)
+    }
+
+    mutating func recallTold(_ log: [LogRecord]) {
+        guard record.distrustSince != nil else { return }
+        for case .put(let path, let revision) in log.map(\.change) where revision.entry.content.kind == .file {
+            watch.toldStates[path, default: []].append(revision.entry)
+        }
+    }
+
+    /// Written at the very time at which the same was written that had been told of before the cut: the clock shows that time once more, and this
+    /// is an earlier state of the file. (A coarse stamp may come again.)
+    private func wasTold(_ entry: Entry, at path: Path, _ stat: Stat) -> Bool {
+        !stat.isCoarse
+            && watch.toldStates[path]?.contains { $0.content == entry.content && $0.modified == entry.modified } == true
     }
 
     /// The same file with the same content, as of an earlier change: a power cut has taken back what was done to its time or its

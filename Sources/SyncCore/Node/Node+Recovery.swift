@@ -53,7 +53,10 @@ extension Node {
         counts = Counts(files: summary.files, directories: summary.directories, unsettled: summary.pendingRows)
         let kept = answers.versions().sorted { $0.keptMilliseconds < $1.keptMilliseconds }
         for version in kept { expectLateWriter(ofEarlier: version) }
-        if record.ownHead.position.seq > 0 { recallDeletes(answers.log()) }
+        guard record.ownHead.position.seq > 0 else { return }
+        let log = answers.log()
+        recallDeletes(log)
+        recallTold(log)
     }
 
     mutating func pumpRecovery(into effects: inout Effects) {

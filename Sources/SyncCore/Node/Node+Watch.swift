@@ -108,6 +108,7 @@ extension Node {
         watch.handled.removeAll { path, _ in !watch.rules.isIgnored(path.bytes, isDirectory: false) }
         watch.unmade.removeAll()
         watch.strays.removeAll()
+        watch.toldStates.removeAll()
         watch.renamed.removeAll()
         watch.arrived.removeAll()
         watch.named.removeAll()

@@ -48,6 +48,9 @@ struct WatchState: Sendable {
         let isPlaced: Bool
     }
 
+    /// After a power cut: states of files here that were told of before it, the latest only, each with the time of its writing.
+    var toldStates = SortedMap<Path, [Entry]>()
+
     /// After a power cut: names that notices told of as given to something that had another.
     var named = SortedMap<Path, Bool>()
 
