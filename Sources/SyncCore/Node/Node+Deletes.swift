@@ -229,7 +229,10 @@ struct DeletePass: Sendable {
 extension Node {
     /// A missing path is judged once nothing is being read that might turn out to be the same file elsewhere.
     mutating func pumpDeletes() {
-        if watch.isIdle && apply.isIdle && lane.isIdle && deletes.isIdle { deletes.noteRest() }
+        // (What is in a directory that cannot be read may have gone with the rest.)
+        if watch.isIdle && watch.unreadable.isEmpty && apply.isIdle && lane.isIdle && deletes.isIdle {
+            deletes.noteRest()
+        }
         pumpRefused()
         guard !deletes.isJudging, !startJudgementOfAll(), isWorking, deletes.flagging == 0,
             !deletes.candidates.isEmpty || deletes.mustRecount
