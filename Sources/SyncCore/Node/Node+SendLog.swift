@@ -60,7 +60,8 @@ extension Node {
             let isOfNewEpoch = head.position.epoch == record.ownHead.position.epoch
             let isOfRows = session.unacknowledged.contains(head)
             guard isOfNewEpoch || isOfRows || isEpochEmpty && session.toldRollback && acknowledgement.isSettled else {
-                return true
+                // (A log that is still to come nobody has heard of.)
+                return head.position < record.ownHead.position
             }
             record.rollbackCommon = nil
         }
