@@ -104,6 +104,15 @@ extension CheckerTests {
             court.ledger.wrote("2", over: isBad ? "1" : nil, at: "a", on: 1)
             NoFalseConflict().see(copying("1", to: copy), &court)
         },
+        Trial(NoFalseConflict.self, "who put the same bytes there had seen the loser", says: "nothing was in conflict")
+        { isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            if !isBad { court.ledger.putOver(.text("1"), at: at("a"), on: 1) }
+            court.ledger.wrote("2", over: "1", at: "a", on: 0)
+            court.ledger.wrote("3", over: "2", at: "a", on: 1)
+            if isBad { court.ledger.putOver(.text("3"), at: at("a"), on: 1) }
+            NoFalseConflict().see(copying("2", to: copy), &court)
+        },
         Trial(NoFalseConflict.self, "the directory was elsewhere", says: "nothing was in conflict") { isBad, court in
             court.ledger.wrote("1", at: "a", on: 0)
             court.ledger.wrote("2", at: isBad ? "b/x" : "a/x", on: 1)

@@ -35,7 +35,7 @@ package final class StaysDeleted: Invariant {
     private func isMadeAnew(_ page: Ledger.Page) -> Bool {
         page.leaves.contains { leaf in
             page.wasAwayForAMoment && leaf.time <= page.rewritten[1 - leaf.machine]
-                || page.wasPutOver[1 - leaf.machine]
+                || page.wasPutOver(on: 1 - leaf.machine)
         }
     }
 

@@ -177,6 +177,8 @@ extension Ledger.Page {
         if !makers.isEmpty, carriedFrom.contains(where: { $0.value != value && $0.value.isContent }) { return true }
         return makers.contains { maker in
             maker.isRacing || maker.isAside
+                // (Who has put another file with the same bytes over what it was made of meant that file.)
+                || putOver.contains { $0.machine != maker.machine && !$0.seen.contains(maker.number) }
                 || acts.contains { other in
                     other.after != value
                         && (other.isRacing || other.isAside

@@ -64,8 +64,8 @@ package struct Ledger: Sendable {
         package internal(set) var wasAwayForAMoment = false
         /// Values that came so with a rename: another file with the same bytes, which nobody has seen here.
         var backAtOnce: [Value] = []
-        /// On which machines a person has put another file with the same bytes over it, which is no act.
-        package internal(set) var wasPutOver = [false, false]
+        /// On which machine a person has put another file with the same bytes over it, which is no act, and what he had seen by then.
+        private(set) var putOver: [(machine: Int, seen: ActSet)] = []
         /// A power cut had taken it, and then a person the directory it was in.
         package internal(set) var wentWithDirectory = false
         /// On which machines its daemon has taken it away for the other, and then forgotten that it did.
@@ -202,8 +202,7 @@ package struct Ledger: Sendable {
 
     /// A person has given another file with the same bytes this name: for a daemon that knows it by its first name that is his new work.
     package mutating func putOver(_ value: Value, at path: Path, on machine: Int) {
-        pages[path, default: Page()].wasPutOver[machine] = true
-        pages.update(path) { $0.backAtOnce.append(value) }
+        pages[path, default: Page()].notePutOver(value, on: machine)
     }
 
     /// A person wrote through a handle into a file that the daemon had moved away from `path`.
@@ -501,6 +500,16 @@ extension Ledger.Page {
                 seen: source.map { $0.seen.inserting($0.number) } ?? ActSet(), isRacing: false, isAside: true,
                 isBlind: false, demand: demand))
     }
+
+    mutating func notePutOver(_ value: Value, on machine: Int) {
+        // (It is no act: what its person does next is done by what he sees then.)
+        var page = self
+        page.look(at: value, on: machine)
+        putOver.append((machine, page.shown[machine]))
+        backAtOnce.append(value)
+    }
+
+    package func wasPutOver(on machine: Int) -> Bool { putOver.contains { $0.machine == machine } }
 
     func wroteAside(_ value: Value) -> Bool { acts.contains { $0.isAside && $0.after == value } }
 
