@@ -63,6 +63,7 @@ extension Node {
         // nothing of now can be later than that.)
         guard watch.isHandledSinceBoot(shown), !isInDoubt,
             disk.stat.changed < stat.changed || isAhead(disk.stat.changed)
+                || watch.wasBehind(disk.stat.changed, at: stat.changed, limits)
         else {
             return stat.changed <= disk.stat.changed || isEmptied
                 || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk)

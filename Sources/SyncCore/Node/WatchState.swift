@@ -251,6 +251,14 @@ struct WatchState: Sendable {
         return clockStretches.contains { ($0.lowerBound - rest...$0.upperBound).contains(time.milliseconds) }
     }
 
+    /// The clock showed `time` since the machine was started, and `known` was still to come by far then.
+    func wasBehind(_ known: Timestamp, at time: Timestamp, _ limits: Limits) -> Bool {
+        clockStretches.contains { stretch in
+            stretch.contains(time.milliseconds)
+                && known.milliseconds > stretch.upperBound + Int64(clamping: limits.clockSkewMilliseconds)
+        }
+    }
+
     /// Before the cut, by the clock as it was.
     func mayBeTold(_ time: Timestamp) -> Bool { toldBeforeCut.map { time.milliseconds <= $0 } ?? false }
 
