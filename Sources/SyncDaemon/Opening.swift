@@ -280,7 +280,9 @@ struct Opening {
         // A machine that does not tell is taken for one that went down: that costs time, never a file.
         let wasLost = !isFirst && (boot == nil || boot != last || diskWasPulled)
         if wasLost {
-            record.distrust(Limits())
+            let now = Moment(
+                monotonicMilliseconds: Clock.monotonicMilliseconds(), wallMilliseconds: Clock.wallMilliseconds())
+            record.distrust(Limits(), at: now)
             let batch = StoreBatch([.putNode(record)])
             try stored { () throws(StoreError) in try store.perform(batch) }
         }

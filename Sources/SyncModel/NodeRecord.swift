@@ -72,6 +72,13 @@ public struct NodeRecord: Hashable, Sendable {
             self.stretches = stretches
             self.monotonicMilliseconds = monotonicMilliseconds
         }
+
+        /// As far as who looks at it for the first time can know.
+        public init(at now: Moment) {
+            let boot = now.wallMilliseconds - Int64(clamping: now.monotonicMilliseconds)
+            stretches = [min(boot, now.wallMilliseconds)...now.wallMilliseconds]
+            monotonicMilliseconds = now.monotonicMilliseconds
+        }
     }
 
     /// How far change sets are kept for what they come to only (`dropChangeSets`), and what the peer relies on for its own part.
@@ -168,13 +175,13 @@ public struct NodeRecord: Hashable, Sendable {
         self = after
     }
 
-    /// The machine went down: what was written from a while before the last sign of life on may be damaged.
-    public mutating func distrust(_ limits: Limits) {
+    /// The machine went down, and is up again `now`: what was written from a while before the last sign of life on may be damaged.
+    public mutating func distrust(_ limits: Limits, at now: Moment) {
         let since = aliveMilliseconds - Int64(clamping: limits.writebackMilliseconds)
         distrustSince = min(distrustSince ?? since, since)
         // (What is told follows the peer's clock where that is ahead, and no file here bears its time.)
         toldBeforeCut = min(Int64(clamping: clock.wallMilliseconds), writtenMilliseconds ?? .max)
-        clockShown = nil
+        clockShown = ClockShown(at: now)
     }
 
     public mutating func endDistrust() {

@@ -44,10 +44,10 @@ package struct VirtualStore: Sendable {
     }
 
     /// What the shell writes by itself at a start. True after a power cut.
-    package mutating func noteBoot(_ current: Int, _ limits: Limits) -> Bool {
+    package mutating func noteBoot(_ current: Int, _ limits: Limits, at now: Moment) -> Bool {
         let wasLost = !isFresh && boot != current
         // It has that on record before it takes note of the boot.
-        if wasLost { node.distrust(limits) }
+        if wasLost { node.distrust(limits, at: now) }
         boot = current
         return wasLost
     }

@@ -130,7 +130,9 @@ extension World {
     func startProcess(_ machine: Int) {
         machines[machine].isStarting = false
         guard machines[machine].isPowered, !machines[machine].isRunning, !machines[machine].isHeldDown else { return }
-        let powerWasLost = machines[machine].store.noteBoot(machines[machine].boots, plan.limits[machine])
+        let moment = machines[machine].clock.moment(at: now)
+        let powerWasLost = machines[machine].store.noteBoot(
+            machines[machine].boots, plan.limits[machine], at: moment)
         machines[machine].process += 1
         machines[machine].counters.starts += 1
         machines[machine].work = Machine.Work()

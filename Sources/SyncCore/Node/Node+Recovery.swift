@@ -19,7 +19,7 @@ extension Node {
         stores.durableImportedHead = record.importedHead
         incoming.cursor = record.importedHead
         // Even after an orderly stop: the daemon was through, but the machine may have gone down with people's writes.
-        if start.powerWasLost { record.distrust(limits) }
+        if start.powerWasLost { record.distrust(limits, at: now) }
         watch.isFirstSinceCut = start.powerWasLost
         watch.toldBeforeCut = record.toldBeforeCut
         watch.recallClock(record.clockShown, at: now, limits)

@@ -211,8 +211,7 @@ struct WatchState: Sendable {
         let before = clockSeen
         clockSeen = now
         guard let last = clockStretches.popLast() else {
-            let boot = wall - Int64(clamping: now.monotonicMilliseconds)
-            clockStretches = [min(boot, wall)...wall]
+            clockStretches = NodeRecord.ClockShown(at: now).stretches
             return false
         }
         let elapsed = Int64(clamping: now.monotonicMilliseconds) - Int64(clamping: before.monotonicMilliseconds)
