@@ -44,7 +44,8 @@ extension Node {
         let isAmbiguous =
             disk.isRacy && disk.entry.content.kind == .file && stat.changed == disk.stat.changed && !isEmptied
         if isFromBefore(stat, disk.stat), !isAmbiguous { return true }
-        if !isEmptied, isFromBeforeItsBirth(stat, disk.stat) { return false }
+        // (Not by its bytes, if it was written at the very time that is known: somebody has only altered its mode or its names since.)
+        if !isEmptied, stat.modified != disk.stat.modified, isFromBeforeItsBirth(stat, disk.stat) { return false }
         // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
         // says that it was not: the clock was ahead before the cut.)
         let isOvertaken = stat.isSameFile(as: disk.stat) && stat.changed < disk.stat.changed
