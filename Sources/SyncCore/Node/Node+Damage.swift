@@ -229,6 +229,7 @@ extension Node {
         }
         let isAnother =
             row.disk?.stat.identity != stat.identity && (stat.isCoarse || !isTakenBack) && !hasArrived(row.path, .byCut)
+            && !hadThisName(stat, entry, row)
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content,
             isPutHere || isHandled(stray.path) || isAnother && stray.isPlaced
         {
@@ -239,6 +240,12 @@ extension Node {
             else { return false }
             return isPutHere || isHandled(other.path) || isAnother && other.disk?.isPlaced == true
         }
+    }
+
+    /// Told of here before, by a name that had been given it besides, and nothing was done to it since something else has come to its place: the cut
+    /// has given that name back.
+    private func hadThisName(_ stat: Stat, _ entry: Entry, _ row: Row) -> Bool {
+        row.disk.map { stat.changed <= $0.stat.changed } == true && wasTold(entry, at: row.path, stat)
     }
 
     /// No row says what it was before.
