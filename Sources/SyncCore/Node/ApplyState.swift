@@ -158,6 +158,12 @@ struct AppliedItem: Sendable {
         return stats.first ?? nil
     }
 
+    /// The file of which a version is kept.
+    var keptFile: FileIdentity? {
+        guard outcome.isDone, let stat = intent.version?.stat, stat.kind == .file, stat.size > 0 else { return nil }
+        return stat.identity
+    }
+
     /// The path that holds nothing any more once it is done.
     var emptied: Path? { step.isRemoval ? task.path : task.adoptedFrom?.path }
 

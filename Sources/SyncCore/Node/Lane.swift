@@ -230,6 +230,8 @@ enum AfterStored: Sendable {
     /// Only a sign of life: nothing anybody waits for.
     case signOfLife
     case runBatch
+    /// Versions whose files have other names in the folder.
+    case secure([LateLook])
     case run(Node.Purpose, [DiskProgram])
     case runRelocation
     case announceRollback(LogPosition)

@@ -10,6 +10,8 @@ extension Node {
         for row in answers.rows() where rows[row.path] == nil { rows[row.path] = row }
         let all = rows
         let namesakes = Namesakes(answers.rows())
+        let leaving = SortedMap(items.compactMap { item in item.keptFile.map { _ in (item.task.path, true) } })
+        var shared: [LateLook] = []
         var batch = Batch()
         for (parent, stat) in parents where items.allSatisfy({ $0.task.path != parent || !$0.outcome.isDone }) {
             guard let disk = rows[parent]?.disk, disk.entry.content.isDirectory else { continue }
@@ -28,7 +30,11 @@ extension Node {
                 // Gone again before we could look: what it was then is for a look to say.
                 giveUp(item, reason: nil, rows: &rows, in: &batch, into: &effects)
             case .done(let stats):
-                settle(item, stats, parents: parents, namesakes, rows: &rows, in: &batch, into: &effects)
+                let isShared = isShared(item, namesakes, leaving)
+                let look = settle(
+                    item, stats, parents: parents, namesakes, isShared: isShared, rows: &rows, in: &batch,
+                    into: &effects)
+                if isShared, let look { shared.append(look) }
             case .raced: giveUp(item, reason: nil, rows: &rows, in: &batch, into: &effects)
             case .failed(let error): giveUp(item, reason: error, rows: &rows, in: &batch, into: &effects)
             case .running: break
@@ -43,7 +49,13 @@ extension Node {
         for parent in SortedMap(left).keys where rows[parent].map(isKept) == true {
             enqueue(.letGo(parent, after: nil))
         }
-        store(&batch, into: &effects)
+        store(&batch, then: shared.isEmpty ? .nothing : .secure(shared), into: &effects)
+    }
+
+    /// It goes on in the folder under another name, which is none of those that make room with it.
+    private func isShared(_ item: AppliedItem, _ namesakes: Namesakes, _ leaving: SortedMap<Path, Bool>) -> Bool {
+        guard let file = item.keptFile else { return false }
+        return namesakes[file].contains { !leaving.contains(key: $0.path) }
     }
 
     /// What we have set the time of: a mode or time that is not ours is a user's change, and stays visible as a difference.
@@ -82,9 +94,9 @@ extension Node {
     }
 
     private mutating func settle(
-        _ item: AppliedItem, _ stats: [Stat?], parents: SortedMap<Path, Stat>, _ namesakes: Namesakes,
+        _ item: AppliedItem, _ stats: [Stat?], parents: SortedMap<Path, Stat>, _ namesakes: Namesakes, isShared: Bool,
         rows: inout RowMap, in batch: inout Batch, into effects: inout Effects
-    ) {
+    ) -> LateLook? {
         plan.madeProgress = true
         let path = item.task.path
         var row = rows[path] ?? Row(path: path)
@@ -130,7 +142,9 @@ extension Node {
         }
         // What could not be seen there, or has gone again, was there all the same: that, too, the next look tells.
         let aside = (item.step.isRemoval ? stats.first : stats.last) ?? nil
-        keep(item.displaced, old: old, stat: aside ?? old?.stat, rows: &rows, in: &batch, into: &effects)
+        let look = keep(
+            item.displaced, old: old, stat: aside ?? old?.stat, isShared: isShared, rows: &rows, in: &batch,
+            into: &effects)
         if item.isUnwritten, case .conflictCopy(let copy)? = item.displaced { noteUnwritten(copy, rows: &rows) }
         if case .conflictCopy? = item.displaced { settleConflict(&row, in: &batch) }
         if isOvertaken {
@@ -147,6 +161,7 @@ extension Node {
             noteYoung(path)
         }
         if row.disk?.entry.content.isDirectory == true { plan.roundIsWanted = plan.roundIsWanted || plan.someWait }
+        return look
     }
 
     /// Since the batch was made the peer has taken back some of what the row knew, or the row has been told anew in our name. (What the peer
@@ -199,11 +214,12 @@ extension Node {
         return ours
     }
 
-    /// What had to make room: a version that is kept, or a file of the tree under a new name.
+    /// What had to make room: a version that is kept, and looked at once more, or a file of the tree under a new name.
+    @discardableResult
     mutating func keep(
-        _ displaced: Intent.Displaced?, old: Row.DiskState?, stat: Stat?, rows: inout RowMap, in batch: inout Batch,
-        into effects: inout Effects
-    ) {
+        _ displaced: Intent.Displaced?, old: Row.DiskState?, stat: Stat?, isShared: Bool = false, rows: inout RowMap,
+        in batch: inout Batch, into effects: inout Effects
+    ) -> LateLook? {
         switch displaced {
         case nil:
             break
@@ -211,11 +227,12 @@ extension Node {
             // Late writers are waited for from when it was displaced, not from when that was planned.
             let version = planned.with(keptMilliseconds: now.wallMilliseconds)
             batch.add(.putVersion(version))
-            expectLateWriter(of: version)
+            let look = expectLateWriter(of: version, isShared: isShared)
             effects.add(.report(.note(Note(code: version.reason, subject: version.path.bytes))))
             if version.isQuarantined {
                 effects.add(.report(.note(Note(code: .itemRestored, subject: version.path.bytes))))
             }
+            return look
         case .conflictCopy(let path)?:
             guard let old, let stat else {
                 look(afterBatch: path)
@@ -241,6 +258,7 @@ extension Node {
             rows[path] = row
             effects.add(.report(.note(Note(code: .conflictFile, subject: path.bytes))))
         }
+        return nil
     }
 
     /// The loser goes on under the name of its copy. Written down as "seen both, this one stands here", or it would win this

@@ -107,7 +107,8 @@ extension Node {
             let retimed = items.compactMap { ($0.retimed ?? $0.adjusted)?.identity }
             let emptied = items.compactMap { $0.emptied?.parent }
             let above = SortedMap((emptied + parents.map(\.key)).map { ($0, true) })
-            return [.rows(items.flatMap(\.paths)), .rows(Array(above.keys)), .identities(retimed)]
+            let displaced = items.compactMap(\.keptFile)
+            return [.rows(items.flatMap(\.paths)), .rows(Array(above.keys)), .identities(retimed + displaced)]
         case .explainNotEmpty(let path, let after, _):
             return [.rows([path]), .below(path, after: after, limit: limits.batchPathsMax), .ignoreFiles]
         case .reassertBeside(let path, let copy):
@@ -319,6 +320,7 @@ extension Node {
         switch after {
         case .nothing, .signOfLife: break
         case .runBatch: runBatch(into: &effects)
+        case .secure(let looks): for look in looks { secure(look, into: &effects) }
         case .run(let purpose, let programs): effects.add(.disk(newJob(purpose), programs))
         case .runRelocation: runRelocation(into: &effects)
         case .announceRollback(let common): announceRollback(common, into: &effects)

@@ -8,6 +8,8 @@ struct LateLook: Sendable {
     var isSecond = false
     /// It has been seen to be written to, and could not be brought back yet.
     var isWritten = false
+    /// It has another name in the folder: what is written by that would be written over what history has.
+    var isShared = false
     /// How often it has been tried in vain to write it anew.
     var tries = 0
 }
@@ -15,10 +17,14 @@ struct LateLook: Sendable {
 /// Programs that still held a file open when it was displaced: what they write into it comes back into the tree.
 extension Node {
     /// Counted from when it was displaced, also after a restart: how far back the next start asks is counted from there as well.
-    mutating func expectLateWriter(of version: KeptVersion) {
+    @discardableResult
+    mutating func expectLateWriter(of version: KeptVersion, isShared: Bool = false) -> LateLook {
         let patience = Int64(clamping: limits.lateWriterMilliseconds)
         let left = min(max(0, version.keptMilliseconds + patience - now.wallMilliseconds), patience)
-        apply.late.append(LateLook(dueMilliseconds: now.monotonicMilliseconds + UInt64(left), version: version))
+        let due = now.monotonicMilliseconds + UInt64(left)
+        let look = LateLook(dueMilliseconds: due, version: version, isShared: isShared)
+        apply.late.append(look)
+        return look
     }
 
     mutating func expectLateWriter(ofEarlier version: KeptVersion) {
@@ -96,7 +102,8 @@ extension Node {
         guard !look.isSecond else { return }
         timers.rootSuspect = .missing
         let due = now.monotonicMilliseconds + limits.lateWriterMilliseconds
-        apply.late.append(LateLook(dueMilliseconds: due, version: look.version, isSecond: true))
+        apply.late.append(
+            LateLook(dueMilliseconds: due, version: look.version, isSecond: true, isShared: look.isShared))
     }
 
     /// A program that still held a displaced file open has written to it: what it wrote goes back into the tree.

@@ -2,15 +2,15 @@ import SyncModel
 
 /// What a process has set aside that did not end in order may be nowhere but in the memory of the machine: if its sync failed, no later one
 /// tells of it, and the next power cut takes what history has promised. Once nobody writes to it any more, such a version is written
-/// anew from what can be read, and takes its place under its own number.
+/// anew from what can be read, and takes its place under its own number. So is, at once, what has other names in the folder: somebody may write
+/// by one of them. (What he wrote by the time it is copied, or while somebody has it open, is in it.)
 extension Node {
     mutating func secure(_ look: LateLook, into effects: inout Effects) {
         let version = look.version
-        guard apply.unsyncedVersions.contains(key: version.id), !watch.isFirstSinceCut, version.stat.kind == .file,
-            version.stat.size > 0
-        else { return }
+        let isUnsynced = apply.unsyncedVersions.contains(key: version.id) && !watch.isFirstSinceCut
+        guard isUnsynced || look.isShared, version.stat.kind == .file, version.stat.size > 0 else { return }
         // (What stands in the folder by another name of the file is to be staged anew.)
-        if look.tries == 0 { enqueue(.namesakes([version.stat.identity], areUnwritten: true)) }
+        if isUnsynced, look.tries == 0 { enqueue(.namesakes([version.stat.identity], areUnwritten: true)) }
         guard !apply.givingBack.contains(key: version.id) else { return }
         let stage = nextStage()
         apply.givingBack[version.id] = true
@@ -50,7 +50,8 @@ extension Node {
         }
         guard look.tries < RecoveryState.looksMax else { return }
         let due = now.monotonicMilliseconds + limits.lateWriterMilliseconds
-        apply.late.append(LateLook(dueMilliseconds: due, version: look.version, tries: look.tries + 1))
+        apply.late.append(
+            LateLook(dueMilliseconds: due, version: look.version, isShared: look.isShared, tries: look.tries + 1))
     }
 
     /// The file is another: what history says of it has to say so, or nobody could bring it back.
