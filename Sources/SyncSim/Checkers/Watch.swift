@@ -179,13 +179,13 @@ package final class Watch: Checker {
     }
 
     /// A process begins, or looks at what it, or the last one, has moved for the other node without having got to say so. Who has moved or removed
-    /// that since, or something of it where another stands in its place, did it by the new name, and as of the old one it is told.
+    /// that since, or something of it where another stands in its place, did it by the new name, and as of the old one it is told (also where another
+    /// directory has come to that).
     private func noteCarriedAway(to place: Path? = nil, _ machine: Int, _ world: World) {
         let disk = world.machines[machine].disk
         for intent in world.machines[machine].store.intents.values {
             guard case .rename(let from) = intent.action, from != intent.path, place == nil || place == intent.path,
-                disk.value(at: from) == .absent,
-                disk.peekStat(intent.path)?.identity != intent.expected?.identity
+                ![from, intent.path].contains(where: { disk.peekStat($0)?.identity == intent.expected?.identity })
             else { continue }
             carryAway(from, machine, world)
         }
