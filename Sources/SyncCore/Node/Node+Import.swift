@@ -479,7 +479,11 @@ extension Node {
             // later of two writes is still the later.
             let shown = resolution(of: row)
             let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
-            func adopted(_ origin: Origin) -> Origin { Origin(author: .own, position: position, time: origin.time) }
+            // (Of what the peer has not lost, it is known there whose it is: who takes the file away has seen it, though not its last times.)
+            func adopted(_ origin: Origin) -> Origin {
+                let isLost = origin.author == .peer && origin.position > beyond
+                return isLost ? Origin(author: .own, position: position, time: origin.time) : origin
+            }
             let origins = Origins(
                 content: adopted(shown.origins.content), mode: adopted(shown.origins.mode),
                 time: adopted(shown.origins.time))
