@@ -164,6 +164,23 @@ struct AppliedItem: Sendable {
         return stat.identity
     }
 
+    /// What puts back what could not be finished. A file that goes back to its name gets back there what it has been given for the other: the
+    /// process may end before anything is on record, and the next would take it for a person's.
+    var takingBack: DiskProgram? {
+        guard let undo, let (path, before) = task.adoptedFrom else { return undo }
+        let isTimed = program.operations.prefix(performed).contains { operation in
+            if case .setModified = operation { true } else { false }
+        }
+        var timed = before
+        timed.modified = wanted.entry.modified
+        guard isTimed, timed.modified != before.modified || wanted.entry.mode != before.mode else { return undo }
+        let there = Place.tree(path)
+        return DiskProgram(
+            undo.operations + [
+                .expectContent(there, timed), .setMode(there, before.mode), .setModified(there, before.modified),
+            ])
+    }
+
     /// The path that holds nothing any more once it is done.
     var emptied: Path? { step.isRemoval ? task.path : task.adoptedFrom?.path }
 

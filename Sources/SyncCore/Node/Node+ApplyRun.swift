@@ -46,7 +46,7 @@ extension Node {
         if batch.undoing.isEmpty {
             finishDirectories(into: &effects)
         } else {
-            let programs = batch.undoing.compactMap { batch.items[$0].undo }
+            let programs = batch.undoing.compactMap { batch.items[$0].takingBack }
             effects.add(.disk(newJob(.undoing), programs))
         }
     }
@@ -62,7 +62,7 @@ extension Node {
         if batch.undoingBlindly.isEmpty {
             runRescues(into: &effects)
         } else {
-            let programs = batch.undoingBlindly.compactMap { batch.items[$0].undo?.operations.dropFirst() }
+            let programs = batch.undoingBlindly.compactMap { batch.items[$0].takingBack?.operations.dropFirst() }
             effects.add(.disk(newJob(.undoingBlindly), programs.map { DiskProgram(Array($0)) }))
         }
     }
@@ -102,6 +102,8 @@ extension Node {
                         timers.mustStop = true
                     }
                 }
+                // It has its old name again, and somebody is at it there: what it shows is his.
+                if case .rename = item.intent.action, let failure = result.failure, failure.index > 2 { continue }
                 if case .rename = item.intent.action, let stat = result.inspected.first ?? nil,
                     stat.identity == item.intent.expected?.identity
                 {
