@@ -88,6 +88,7 @@ extension Ledger {
                 if isWritten || after.isContent && isUnknown(path) { page.revived.append(after) }
                 // What the other machine holds may be the same bytes from before.
                 let acts = page.acts
+                let leftThere = page.actsLeft(besides: machine)
                 // A person had given it another name, and there it stayed: what he did was to the bytes that stand here now, or were lost.
                 let isMovedAway = { (value: Value) in
                     value.isContent && value != after
@@ -118,7 +119,7 @@ extension Ledger {
                         let isFirst = !acts.contains {
                             ($0.after == act.after || $0.before == act.after) && $0.number < act.number
                         }
-                        return isFirst && other.holds(act.after, near: path)
+                        return isFirst && !leftThere.contains(act.number) && other.holds(act.after, near: path)
                             || (act.after == before && isSafe(path, act.after))
                     })
             }
@@ -521,6 +522,15 @@ extension Ledger.Page {
         if let found = written.first?.found { revived.append(found) }
     }
 
+    /// What was made here after an earlier cut had left just the same on the other machine, empty as what is made anew: that is not it.
+    func actsLeft(besides machine: Int) -> ActSet {
+        let left = acts.filter { act in
+            act.machine == machine
+                && remains.contains { $0.machine != machine && $0.found == act.after && $0.acts <= act.number }
+        }
+        return left.reduce(into: ActSet()) { $0.insert($1.number) }
+    }
+
     mutating func noteRemains(of value: Value, found: Value, on machine: Int) {
         guard value.isContent, found != value else { return }
         // What a second power cut left of the remains is left of the value.
@@ -570,7 +580,10 @@ extension Ledger.Page {
         if let act = acts.last(where: { $0.after == value && was.contains($0.number) }) {
             known.formUnion(act.seen.inserting(act.number))
         }
-        if let act = source(of: other, besides: ActSet()) { known.formUnion(act.seen.inserting(act.number)) }
+        let leftThere = actsLeft(besides: machine)
+        if let act = source(of: other, besides: ActSet()), !leftThere.contains(act.number) {
+            known.formUnion(act.seen.inserting(act.number))
+        }
         // (The oldest of several equal ones: a person who left it like that on the other machine may have known more.)
         if shownValue[1 - machine] == other { known.formUnion(shown[1 - machine]) }
         // A removal that the daemon has told of stays told, though the file may be back.
