@@ -88,6 +88,8 @@ extension Node {
                 if apply.unsyncedVersions.contains(key: version.id) {
                     keepSecured(version, as: stat, into: &effects)
                 }
+                // (Who has it open by the name it had writes to what stands under the others, and nobody tells of it by these.)
+                if look.isShared { enqueue(.namesakes([version.stat.identity])) }
             } else if stat.isSameContent(as: version.stat) || stat.kind == .symlink {
                 // (Nobody can write to a link, whatever a cut has made of its time.)
                 secure(look, into: &effects)

@@ -441,7 +441,18 @@ extension Hands {
         if places.isEmpty { return changeAside(file, at: names, body) }
         noteKeptNames(names)
         if names.contains(file.path) { noteWriting(by: file.path) }
+        noteWriting(to: places[0], byTakenNameOf: file)
         return rewrite(names, body)
+    }
+
+    /// The daemon has taken away the name by which he has the file open, and no longer waits for late writers: nobody tells it of the others.
+    private func noteWriting(to place: Path, byTakenNameOf file: OpenFile) {
+        guard world.machines[machine].disk.path(of: file.handle) == nil,
+            let identity = world.machines[machine].disk.peekStat(place)?.identity,
+            let displaced = world.ledger.displacements[machine][identity],
+            world.now - displaced >= Int64(world.plan.limits[machine].lateWriterMilliseconds)
+        else { return }
+        world.machines[machine].writtenByNewName[identity] = file.path
     }
 
     /// If the daemon knows nothing of this name of the file, and it goes before that has looked, nobody tells it of the others.
