@@ -99,7 +99,9 @@ extension VirtualDisk {
     }
 
     /// Everything in `.syncd/stage` that bears a stage name, in the order of the names.
-    package func stagedFiles() -> [StagedFile] {
+    package mutating func stagedFiles() -> [StagedFile] {
+        let there = enterOpenFolder()
+        defer { leaveOpenFolder(to: there) }
         guard case .success(.some(let stage)) = find(VirtualDisk.stagePath) else { return [] }
         return inodes[stage].entries.compactMap { name, key in
             VirtualDisk.number(in: name, letter: UInt8(ascii: "s")).map {
