@@ -920,7 +920,7 @@ package final class Watch: Checker {
         return known.entry.content != seen(path, machine.disk.atHome)?.entry.content
     }
 
-    /// The file was written after its clock had been put back. Or it was emptied, and nobody had read it by then: just this is
+    /// The file was written after its clock had been put back, and does not show that. Or it was emptied, and nobody had read it by then: just this is
     /// what a power cut leaves. Or it is another, older one that is known nowhere else: it may have been there before.
     private func isBackdated(_ path: Path, _ machine: Machine) -> Bool {
         guard let known = machine.store.rows[path]?.disk, let found = machine.disk.atHome.peekStat(path) else {
@@ -930,7 +930,12 @@ package final class Watch: Checker {
         let isOlder =
             found.identity != known.stat.identity && found.modified < known.stat.modified
             && !machine.store.rows.contains { $0.key != path && $0.value.disk?.stat.identity == found.identity }
-        return found.changed <= known.stat.changed || isEmptied || isOlder
+        // As of a time before it was made: somebody wrote that after the clock had been put back.
+        let (birth, times) = (found.identity.birth, (known: known.stat.changed, found: found.changed))
+        let isPutBack =
+            found.identity.isUnique && times.found < birth && times.known >= birth
+            && found.modified != known.stat.modified
+        return times.found <= times.known && !isPutBack || isEmptied || isOlder
     }
 
     /// What is on record an earlier power cut had taken, and what stands there now is empty: that may be what it had left.
