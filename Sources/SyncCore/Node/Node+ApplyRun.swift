@@ -103,7 +103,11 @@ extension Node {
                     }
                 }
                 // It has its old name again, and somebody is at it there: what it shows is his.
-                if case .rename = item.intent.action, let failure = result.failure, failure.index > 2 { continue }
+                if case .rename = item.intent.action, let undo = item.undo, let failure = result.failure,
+                    failure.index >= undo.operations.count
+                {
+                    continue
+                }
                 if case .rename = item.intent.action, let stat = result.inspected.first ?? nil,
                     stat.identity == item.intent.expected?.identity
                 {
