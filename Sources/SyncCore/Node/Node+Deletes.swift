@@ -183,7 +183,12 @@ struct DeleteTally: Sendable {
 
     var lost: Int { files - renamed }
     /// By top-level directory.
-    var lostTops: [(key: Path, count: Int)] { tops.map { ($0, $1 - (renamedTops[$0] ?? 0)) } }
+    var lostTops: [(key: Path, lost: Int, renamed: Int)] {
+        tops.map { top, count in
+            let renamed = renamedTops[top] ?? 0
+            return (top, count - renamed, renamed)
+        }
+    }
 
     init(isWhole: Bool) {
         self.isWhole = isWhole
@@ -357,13 +362,14 @@ extension Node {
         let total = answers.summary()
         let recent = recentDeletes()
         let files = tally.lost + recent
-        // What was believed before is gone; directories that go after it, and names that files have left, are no loss to hold.
+        // What was believed before is gone; directories that go after it, and names that files have left, are no loss to hold. (Nor is such a
+        // name one more file that stays.)
         var isTooMuch =
             tally.lost > 0 && files > settings.deleteFuseFiles
-            && files * 100 > settings.deleteFusePercent * (total.files + recent)
-        for (top, count) in tally.lostTops {
+            && files * 100 > settings.deleteFusePercent * (total.files - tally.renamed + recent)
+        for (top, count, renamed) in tally.lostTops {
             let gone = deletes.recentFiles(below: top)
-            let below = answers.summary().files + gone
+            let below = answers.summary().files - renamed + gone
             let missing = count + gone
             if count > 0 && missing > settings.deleteFuseFiles
                 && missing * 100 > settings.deleteFusePercent * below
