@@ -68,6 +68,7 @@ extension Node {
         else {
             return stat.changed <= disk.stat.changed || isEmptied
                 || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk)
+                || isFormerDirectory(stat, disk.stat, namesakes)
         }
         if !isEmptied, isUnknown(stat, namesakes), isMovedAway(disk.stat, from: row) { return false }
         if !isEmptied, isNamedHere(stat, disk.stat, row), !mayBeRemains(stat, namesakes) { return false }
@@ -207,6 +208,13 @@ extension Node {
             changes.append(stray.changed)
         }
         return changes.isEmpty ? stat.modified < known.modified || isSwept : changes.contains(stat.changed)
+    }
+
+    /// A directory that was made before the file that is known came here, and no row says that it is anywhere else: it had made room for that. Whoever puts
+    /// one there alters its change time alone; both times are those of what went into it last, or from it, before it was gone for good.
+    private func isFormerDirectory(_ stat: Stat, _ known: Stat, _ namesakes: Namesakes) -> Bool {
+        stat.kind == .directory && known.kind != .directory && stat.modified == stat.changed
+            && stat.identity.isUnique && stat.identity.birth < known.changed && isUnknown(stat, namesakes)
     }
 
     /// By this process, or by an earlier one of this boot: a later one than the first cannot tell what that has found.
