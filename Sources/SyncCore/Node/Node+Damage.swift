@@ -44,8 +44,13 @@ extension Node {
         let isAmbiguous =
             disk.isRacy && disk.entry.content.kind == .file && stat.changed == disk.stat.changed && !isEmptied
         if isFromBefore(stat, disk.stat), !isAmbiguous { return true }
-        // (Not by its bytes, if it was written at the very time that is known: somebody has only altered its mode or its names since.)
-        if !isEmptied, stat.modified != disk.stat.modified, isFromBeforeItsBirth(stat, disk.stat) { return false }
+        // (Not by its bytes, if it was written at the very time that is known: somebody has only altered its mode or its names since. Nor if that
+        // is no time of now and he may have given it just that since.)
+        if !isEmptied, stat.modified != disk.stat.modified, !isGivenTime(stat, disk.stat),
+            isFromBeforeItsBirth(stat, disk.stat)
+        {
+            return false
+        }
         // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
         // says that it was not: the clock was ahead before the cut.)
         let isOvertaken = stat.isSameFile(as: disk.stat) && stat.changed < disk.stat.changed
@@ -175,6 +180,13 @@ extension Node {
         let birth = stat.identity.birth
         guard stat.identity.isUnique || watch.isHandledSinceBoot(stat) else { return false }
         return stat.changed < birth && known.changed >= birth
+    }
+
+    /// Somebody has altered what is known of the file since the machine is up, and it shows no more of that than another time of writing, at which
+    /// nobody has written to it since.
+    private func isGivenTime(_ stat: Stat, _ known: Stat) -> Bool {
+        stat.isSameFile(as: known) && stat.mode == known.mode && watch.isChangedSinceBoot(stat)
+            && !watch.isSinceBoot(stat.modified)
     }
 
     /// Both from before the cut, and the change time says nothing: the clock was ahead when that was made, and may have gone forth
