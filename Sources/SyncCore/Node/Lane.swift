@@ -232,6 +232,7 @@ enum AfterStored: Sendable {
     case runBatch
     /// Versions whose files have other names in the folder.
     case secure([LateLook])
+    case expectLateWriters([KeptVersion])
     case run(Node.Purpose, [DiskProgram])
     case runRelocation
     case announceRollback(LogPosition)

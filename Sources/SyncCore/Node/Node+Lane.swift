@@ -321,6 +321,7 @@ extension Node {
         case .nothing, .signOfLife: break
         case .runBatch: runBatch(into: &effects)
         case .secure(let looks): for look in looks { secure(look, into: &effects) }
+        case .expectLateWriters(let versions): for version in versions { expectLateWriter(of: version) }
         case .run(let purpose, let programs): effects.add(.disk(newJob(purpose), programs))
         case .runRelocation: runRelocation(into: &effects)
         case .announceRollback(let common): announceRollback(common, into: &effects)

@@ -31,9 +31,8 @@ extension Node {
         return look
     }
 
-    mutating func expectLateWriter(ofEarlier version: KeptVersion) {
+    mutating func noteEarlier(_ version: KeptVersion) {
         if recovery.isAfterCrash, !version.isOurCopy { apply.unsyncedVersions[version.id] = true }
-        expectLateWriter(of: version)
     }
 
     /// It has come back and can be read; who finds it there is to know that it may not be on the disk.

@@ -52,7 +52,10 @@ extension Node {
         let summary = answers.summary()
         counts = Counts(files: summary.files, directories: summary.directories, unsettled: summary.pendingRows)
         let kept = answers.versions().sorted { $0.keptMilliseconds < $1.keptMilliseconds }
-        for version in kept { expectLateWriter(ofEarlier: version) }
+        for version in kept {
+            noteEarlier(version)
+            expectLateWriter(of: version)
+        }
         guard record.ownHead.position.seq > 0 else { return }
         let log = answers.log()
         recallDeletes(log)
@@ -316,9 +319,11 @@ extension Node {
         for version in findings.givenBack { batch.add(.dropVersion(version)) }
         for version in findings.versions {
             batch.add(.putVersion(version))
-            expectLateWriter(ofEarlier: version)
+            noteEarlier(version)
         }
-        store(&batch, into: &effects)
+        // (Until that is stored, the intent tells of them as they were found: written anew by then, the next start would take them for
+        // what somebody has saved in the moment of the crash.)
+        store(&batch, then: .expectLateWriters(findings.versions), into: &effects)
         if recovery.hasSwept { effects.add(.report(.note(Note(code: .stageSwept)))) }
         if recovery.isAfterCrash { effects.add(.report(.note(Note(code: .recoveryFinished)))) }
         recovery = RecoveryState()
