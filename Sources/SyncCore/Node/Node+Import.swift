@@ -303,8 +303,11 @@ extension Node {
         apply.moving = [move.from, move.to]
         watch.taint()
         var batch = Batch()
+        let moved = move.applied(to: row, replacing: rows[move.to])?.new
+        let shown = moved.map { Intent.Shown(version: $0.version, origins: $0.disk?.origins ?? disk.origins) }
         let intent = Intent(
-            stage: stage, path: move.to, action: .rename(from: move.from), expected: disk.stat, displaced: nil)
+            stage: stage, path: move.to, action: .rename(from: move.from), expected: disk.stat, displaced: nil,
+            shown: shown)
         batch.add(.putIntent(intent))
         store(&batch, then: .runRelocation, into: &effects)
     }

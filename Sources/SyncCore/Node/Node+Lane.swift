@@ -153,6 +153,7 @@ extension Node {
             let paths =
                 findings.placed.map(\.path) + findings.placed.compactMap(\.copy?.path) + findings.taken.map(\.path)
                 + findings.taken.compactMap(\.moved?.path) + findings.left.map(\.path)
+                + findings.leftThere.flatMap { [$0.move.from, $0.move.to] }
             return paths.isEmpty ? [] : [.rows(paths)]
         case .loadRecords, .reloadRecords:
             return [.changeSets(nil, after: .none, limit: .max)]

@@ -315,6 +315,12 @@ extension Node {
             rows[row.path] = row
         }
         for left in findings.left { settle(left, rows[left.path], in: &batch) }
+        for left in findings.leftThere {
+            guard let row = rows[left.move.from], row.disk?.stat.identity == left.identity, !row.isUnsettled,
+                row.heads.count == 1, rows[left.move.to]?.disk == nil
+            else { continue }
+            relocateRows(left.move, in: &batch, into: &effects)
+        }
         for (name, _) in findings.done { batch.add(.dropIntent(name)) }
         for version in findings.givenBack { batch.add(.dropVersion(version)) }
         for version in findings.versions {

@@ -98,6 +98,21 @@ extension Node {
         ])
     }
 
+    /// It cannot go back: somebody has moved or removed the directory that it came from, or put something in its place. Then it has moved, as the
+    /// peer wants it. To a look it would be gone there and new here, which nobody has done: what the peer has written in it since would meet
+    /// it as another's. (The peer's entry comes again, and says nothing new then.)
+    private func leftThere(
+        by intent: Intent, _ repair: DiskProgram, _ failure: DiskResult.Failure
+    ) -> RecoveryState.LeftThere? {
+        guard case .rename(let from) = intent.action, case .expectIdentity? = repair.operations.first,
+            failure.index < repair.firstSync, let origin = intent.shown?.origins.content,
+            let identity = intent.expected?.identity
+        else { return nil }
+        let move = Relocation(
+            from: from, to: intent.path, origin: origin, seenPeer: .none, summary: SubtreeSummary.Contents())
+        return RecoveryState.LeftThere(move: move, identity: identity)
+    }
+
     /// The file we staged, and nobody has written to it since: only then may it be thrown away.
     func isOurs(_ stat: Stat, _ intent: Intent) -> Bool {
         guard case .place(let identity, let entry) = intent.action, identity == stat.identity else { return false }
@@ -236,9 +251,15 @@ extension Node {
             recovery.unseen = []
             return
         }
-        // A directory that could not be taken back stays where it is, and a look will tell of it. At the next start it would be
-        // taken back from there, whatever has become of it by then.
-        let moves = SortedMap((recovery.intents ?? []).filter(\.isMovingDirectory).map { ($0.stage, true) })
+        // A directory that could not be taken back stays where it is. At the next start it would be taken back from there, whatever has
+        // become of it by then.
+        let moves = SortedMap((recovery.intents ?? []).filter(\.isMovingDirectory).map { ($0.stage, $0) })
+        for ((owner, repair), result) in zip(zip(recovery.findings.owners, recovery.findings.repairs), results) {
+            guard let owner, let failure = result.failure, let intent = moves[owner],
+                let left = leftThere(by: intent, repair, failure)
+            else { continue }
+            recovery.findings.leftThere.append(left)
+        }
         for (owner, result) in zip(recovery.findings.owners, results) {
             guard let owner, let failure = result.failure, !moves.contains(key: owner) else { continue }
             let unplaced = recovery.findings.placed.first { $0.stage == owner }

@@ -49,6 +49,8 @@ struct RecoveryState: Sendable {
         var spares: [StagedFile] = []
         /// What it took away.
         var taken: [Taken] = []
+        /// Directories that it moved for the peer, and that cannot be taken back.
+        var leftThere: [LeftThere] = []
         /// Versions that are back in the tree.
         var givenBack: [VersionID] = []
 
@@ -80,6 +82,11 @@ struct RecoveryState: Sendable {
         var stage: StageName?
         /// It stood there before, and the last process may have ended with its sync, which may have failed.
         var mayBeUnwritten = false
+    }
+
+    struct LeftThere: Sendable {
+        let move: Relocation
+        let identity: FileIdentity
     }
 
     struct Left: Sendable {
