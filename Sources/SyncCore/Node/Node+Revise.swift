@@ -84,7 +84,9 @@ extension Node {
 
     /// What we had said last, if a power cut has taken some of it back. What it has left of mode and time is of no change that is known by
     /// then: whoever goes on from there says it anew, or the two nodes would hold two values of one change.
+    /// (Of what is damaged, whoever had said it: the row names the changes that it was known by, and what is told is what the cut has left.)
     private func takenBack(of row: Row) -> Entry? {
+        if row.condition == .damaged { return resolution(of: row).entry }
         guard let own = row.head(by: .own) else { return nil }
         let isShown = [own.origin, own.origins.mode, own.origins.time].allSatisfy { row.reflected.covers($0) }
         return isShown ? nil : own.entry
