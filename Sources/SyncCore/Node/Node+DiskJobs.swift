@@ -19,8 +19,8 @@ extension Node {
         case .lateCheck(let looks): finishLateCheck(looks, results, into: &effects)
         case .securing(let look, let stage): finishSecuring(look, stage, results, into: &effects)
         case .lateVerify(let version, let stage): finishLateVerify(version, stage, results, into: &effects)
-        case .lateRescue(let path, let look, let intent):
-            finishLateRescue(path, look, intent, results, into: &effects)
+        case .lateRescue(let path, let version, let intent):
+            finishLateRescue(path, version, intent, results, into: &effects)
         case .pruning(let versions): finishPruning(versions, results, into: &effects)
         case .pruned(let versions): finishPruned(versions, results, into: &effects)
         case .placingNewer(let version, let past, let stage):

@@ -2,10 +2,8 @@ import SyncModel
 
 /// A displaced file that is looked at once more.
 struct LateLook: Sendable {
-    var dueMilliseconds: UInt64
+    let dueMilliseconds: UInt64
     var version: KeptVersion
-    /// It has been written anew, and the copy has its place: what is looked at, and goes if nobody has written to it, is what lies in the stage.
-    var copied: StageName?
     /// It could not be seen at the first look: the folder may have been away, or the disk failed.
     var isSecond = false
     /// It has been seen to be written to, and could not be brought back yet.
@@ -14,8 +12,6 @@ struct LateLook: Sendable {
     var isShared = false
     /// How often it has been tried in vain to write it anew.
     var tries = 0
-
-    var place: Place { copied.map { .stage($0) } ?? version.place }
 }
 
 /// Programs that still held a file open when it was displaced: what they write into it comes back into the tree.
@@ -71,15 +67,10 @@ extension Node {
             first.dueMilliseconds <= now.monotonicMilliseconds
         {
             _ = apply.late.popFirst()
-            if first.isWritten { bringBack(first, into: &effects) } else { due.append(first) }
+            if first.isWritten { bringBack(first.version, into: &effects) } else { due.append(first) }
         }
         guard !due.isEmpty else { return }
-        effects.add(.disk(newJob(.lateCheck(due)), due.map(checking)))
-    }
-
-    private func checking(_ look: LateLook) -> DiskProgram {
-        guard look.copied != nil else { return DiskProgram([.inspect(look.place)]) }
-        return DiskProgram([.inspect(look.place), .expectContent(look.place, look.version.stat), .discard(look.place)])
+        effects.add(.disk(newJob(.lateCheck(due)), due.map { DiskProgram([.inspect($0.version.place)]) }))
     }
 
     /// A version that was given back to a person is not there any more; another file may be in its place.
@@ -91,10 +82,6 @@ extension Node {
                 continue
             }
             let version = look.version
-            if look.copied != nil {
-                if result.failure?.error == .mismatch { rescue(look, into: &effects) }
-                continue
-            }
             if stat.identity != version.stat.identity {
                 // (Written anew, perhaps, by a process that did not get to say so.)
                 if apply.unsyncedVersions.contains(key: version.id) {
@@ -115,15 +102,9 @@ extension Node {
     private mutating func lookAgain(_ look: LateLook) {
         guard !look.isSecond else { return }
         timers.rootSuspect = .missing
-        var again = look
-        again.isSecond = true
-        lookLater(again)
-    }
-
-    mutating func lookLater(_ look: LateLook) {
-        var look = look
-        look.dueMilliseconds = now.monotonicMilliseconds + limits.lateWriterMilliseconds
-        apply.late.append(look)
+        let due = now.monotonicMilliseconds + limits.lateWriterMilliseconds
+        apply.late.append(
+            LateLook(dueMilliseconds: due, version: look.version, isSecond: true, isShared: look.isShared))
     }
 
     /// A program that still held a displaced file open has written to it: what it wrote goes back into the tree.
@@ -166,24 +147,15 @@ extension Node {
     }
 
     mutating func rescue(_ version: KeptVersion, into effects: inout Effects) {
-        rescue(LateLook(dueMilliseconds: now.monotonicMilliseconds, version: version), into: &effects)
+        effects.add(.report(.note(Note(code: .itemLateWrite, subject: version.path.bytes))))
+        bringBack(version, into: &effects)
     }
 
-    private mutating func rescue(_ look: LateLook, into effects: inout Effects) {
-        effects.add(.report(.note(Note(code: .itemLateWrite, subject: look.version.path.bytes))))
-        bringBack(look, into: &effects)
-    }
-
-    private mutating func bringBack(_ look: LateLook, into effects: inout Effects) {
-        guard let refuge = refuge(for: look.version.path) else { return }
-        let intent = announce(refuge, from: look)
-        run([rescue(look, to: refuge)], for: .lateRescue(refuge, look, intent.stage), after: intent, into: &effects)
-    }
-
-    /// (What is found in the stage by that goes into the tree at the next start.)
-    private mutating func announce(_ path: Path, from look: LateLook) -> Intent {
-        guard let stage = look.copied else { return announce(path, from: look.version) }
-        return Intent(stage: stage, path: path, action: .rename(from: path), expected: nil, displaced: nil)
+    private mutating func bringBack(_ version: KeptVersion, into effects: inout Effects) {
+        guard let refuge = refuge(for: version.path) else { return }
+        let program = rescue(version, to: refuge)
+        let intent = announce(refuge, from: version)
+        run([program], for: .lateRescue(refuge, version, intent.stage), after: intent, into: &effects)
     }
 
     /// The file has another name in the tree, and was seen there just as it is now: who changed it has it where he did so.
@@ -193,11 +165,11 @@ extension Node {
     }
 
     /// Who wrote into it has nothing of it but this file, and may not have synced it.
-    private func rescue(_ look: LateLook, to path: Path) -> DiskProgram {
+    private func rescue(_ version: KeptVersion, to path: Path) -> DiskProgram {
         DiskProgram([
-            .expectIdentity(look.place, look.version.stat.identity, look.version.stat.kind),
-            .move(look.place, to: .tree(path)),
-            .syncParent(.tree(path)), .syncParent(look.place), .syncFile(.tree(path)),
+            .expectIdentity(version.place, version.stat.identity, version.stat.kind),
+            .move(version.place, to: .tree(path)),
+            .syncParent(.tree(path)), .syncParent(version.place), .syncFile(.tree(path)),
         ])
     }
 
@@ -207,32 +179,31 @@ extension Node {
     }
 
     mutating func finishLateRescue(
-        _ path: Path, _ look: LateLook, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
+        _ path: Path, _ version: KeptVersion, _ intent: StageName, _ results: [DiskResult], into effects: inout Effects
     ) {
-        let isUnwritten = isUnwritten(results.first?.failure, rescue(look, to: path))
+        let isUnwritten = isUnwritten(results.first?.failure, rescue(version, to: path))
         let failure = isUnwritten ? nil : results.first?.failure?.error
-        if failure == nil { noteUnsynced(look.version, at: path, hasFailed: isUnwritten) }
+        if failure == nil { noteUnsynced(version, at: path, hasFailed: isUnwritten) }
         if failure == .notFound || failure == .notDirectory, path.depth > 1, let name = path.name {
             // Its directory is gone by now: to the top of the folder, then.
             let top = Path.root.appending(name)
-            let program = rescue(look, to: top)
-            let next = announce(top, from: look)
+            let program = rescue(version, to: top)
+            let next = announce(top, from: version)
             var batch = Batch()
             batch.add(.dropIntent(intent))
             batch.add(.putIntent(next))
-            store(&batch, then: .run(.lateRescue(top, look, next.stage), [program]), into: &effects)
+            store(&batch, then: .run(.lateRescue(top, version, next.stage), [program]), into: &effects)
             return
         }
-        if failure == nil { self.look(at: path) }
+        if failure == nil { look(at: path) }
         // What failed is the disk, not the version: it is tried again.
         if let failure, failure != .notFound, failure != .notDirectory, failure != .mismatch {
-            var again = look
-            again.isWritten = true
-            lookLater(again)
+            let due = now.monotonicMilliseconds + limits.lateWriterMilliseconds
+            apply.late.append(LateLook(dueMilliseconds: due, version: version, isWritten: true))
         }
         var batch = Batch()
         batch.add(.dropIntent(intent))
-        if failure == nil, look.copied == nil { batch.add(.dropVersion(look.version.id)) }
+        if failure == nil { batch.add(.dropVersion(version.id)) }
         store(&batch, into: &effects)
     }
 }

@@ -34,7 +34,7 @@ extension Node {
         guard let result = results.first else { return }
         guard let failure = result.failure else {
             apply.unsyncedVersions[look.version.id] = nil
-            letGo(of: look, copied: stage)
+            plan.abandoned.append(stage)
             return keepSecured(look.version, as: result.inspected.first.flatMap(\.self), into: &effects)
         }
         // (Once they have been exchanged, what was there before stays in the stage until a start has seen which of them is there to stay.)
@@ -49,14 +49,9 @@ extension Node {
             effects.add(.disk(newJob(.nothing), [back]))
         }
         guard look.tries < RecoveryState.looksMax else { return }
-        lookLater(LateLook(dueMilliseconds: 0, version: look.version, isShared: look.isShared, tries: look.tries + 1))
-    }
-
-    /// What has been copied goes. Who has it open, and cannot be seen, may write to it still: it is looked at once more. (What has other names
-    /// in the folder is there by these.)
-    private mutating func letGo(of look: LateLook, copied stage: StageName) {
-        if look.isShared { return plan.abandoned.append(stage) }
-        lookLater(LateLook(dueMilliseconds: 0, version: look.version, copied: stage))
+        let due = now.monotonicMilliseconds + limits.lateWriterMilliseconds
+        apply.late.append(
+            LateLook(dueMilliseconds: due, version: look.version, isShared: look.isShared, tries: look.tries + 1))
     }
 
     /// The file is another: what history says of it has to say so, or nobody could bring it back.

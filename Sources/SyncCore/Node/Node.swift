@@ -167,7 +167,7 @@ public struct Node: Sendable {
         case lateCheck([LateLook])
         indirect case securing(LateLook, StageName)
         indirect case lateVerify(KeptVersion, StageName)
-        indirect case lateRescue(Path, LateLook, StageName)
+        indirect case lateRescue(Path, KeptVersion, StageName)
         case serving([ServeState.Reading])
         case pruning([VersionID])
         case pruned([VersionID])
