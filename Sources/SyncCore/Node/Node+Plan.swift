@@ -347,8 +347,8 @@ extension Node {
     }
 
     func isBeingLookedAt(_ path: Path) -> Bool {
-        watch.toInspect.contains(key: path) || watch.hashing.contains(key: path) || watch.deferred.contains(key: path)
-            || watch.isToBeRead(path)
+        watch.toInspect.contains(key: path) || watch.toHash.contains(key: path) || watch.hashing.contains(key: path)
+            || watch.deferred.contains(key: path)
     }
 
     /// The row of the directory above, if there is none there and none is wanted. (An empty one if it went before anybody
