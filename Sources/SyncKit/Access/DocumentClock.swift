@@ -9,10 +9,13 @@ public protocol DocumentClock: Sendable {
 public func makeSystemClock() -> any DocumentClock { SystemClock() }
 
 private struct SystemClock: DocumentClock {
+    /// Set when it is first asked for.
     private static let start = ContinuousClock.now
 
     var milliseconds: UInt64 {
-        let (seconds, attoseconds) = (ContinuousClock.now - SystemClock.start).components
+        // Before the time of now: who asked first would otherwise be told of a time before the start, and the process would end.
+        let start = SystemClock.start
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
         return UInt64(seconds) * 1_000 + UInt64(attoseconds / 1_000_000_000_000_000)
     }
 
