@@ -75,10 +75,9 @@ extension Node {
         }
         for item in running.items {
             for path in item.paths { apply.writing[path] = true }
-            // The directory itself is in this batch: it keeps the time it is being given, or is none any more.
-            guard running.parents.contains(key: item.task.path) else { continue }
-            let isDirectory = item.wanted.entry.content.isDirectory
-            running.parents[item.task.path] = isDirectory ? item.wanted.entry.modified : nil
+            // The directory itself is in this batch: it keeps the time it is being given. (One that is to go keeps its own, if it has to stay.)
+            guard running.parents.contains(key: item.task.path), item.wanted.entry.content.isDirectory else { continue }
+            running.parents[item.task.path] = item.wanted.entry.modified
         }
         running.parentStats = SortedMap(
             running.parents.keys.compactMap { path in parents[path]?.disk.map { (path, $0.stat) } })

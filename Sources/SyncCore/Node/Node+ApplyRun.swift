@@ -295,12 +295,16 @@ extension Node {
     private mutating func finishDirectories(into effects: inout Effects) {
         guard let batch = apply.batch else { return }
         var made = SortedMap<Path, FileIdentity>()
+        var gone = SortedMap<Path, Bool>()
         for item in batch.items {
-            if case .done(let stats) = item.outcome, !item.step.isRemoval, let stat = stats.first ?? nil {
+            guard case .done(let stats) = item.outcome else { continue }
+            if !item.wanted.entry.content.isDirectory {
+                gone[item.task.path] = true
+            } else if let stat = stats.first ?? nil {
                 made[item.task.path] = stat.identity
             }
         }
-        let timed = batch.parents.compactMap { parent, time in
+        let timed = batch.parents.filter { parent, _ in !gone.contains(key: parent) }.compactMap { parent, time in
             (made[parent] ?? batch.parentStats[parent]?.identity).map { (path: parent, identity: $0, time: time) }
         }
         apply.batch?.timed = timed
