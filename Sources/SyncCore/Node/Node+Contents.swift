@@ -30,6 +30,7 @@ extension Node {
                 continue
             }
             watch.sinceScan?[result.path] = true
+            watch.emptied[result.path] = nil
             let old = rows[result.path]
             var row = old ?? Row(path: result.path)
             switch result.outcome {

@@ -285,6 +285,11 @@ extension Node {
         }
         let wanted = resolution(of: row)
         let step = reconciler.step(from: row, to: wanted)
+        if step == .agree, watch.emptied.contains(key: row.path) {
+            // What was found there is to be read yet.
+            plan.afterLook[row.path] = true
+            return
+        }
         if step != .agree, claims.holds(row.path), claims.writings.count >= ClaimDesk.writingsMax {
             wait(&row, .lockHeld)
             plan.someWait = true

@@ -142,10 +142,12 @@ extension Node {
             let isGone = !isOurs && wanted.entry.content.isDirectory && !entry.content.isDirectory
             return isGone ? wanted.origins.content : nil
         }
-        // (A delete would take the peer's file with it, and his may be there for another reason.)
+        // (A delete would take the peer's file with it, and his may be there for another reason. So may what he has made once more after
+        // something that was not shown here, as far as is known: after a setback that may be what is found.)
         guard !entry.isAbsent, entry.content != disk.entry.content, row.condition == .normal, !row.owesCopy,
             let theirs = row.head(by: .peer), theirs.entry.content == disk.entry.content,
-            theirs.origins.content.author == .peer
+            theirs.origins.content.author == .peer,
+            row.reflected.peer == .none || row.reflected.covers(theirs.seen)
         else { return nil }
         return theirs.origins.content
     }
