@@ -117,7 +117,9 @@ extension Node {
             return
         }
         let wanted = resolution(of: row)
-        if row.needsApply, wanted.entry.agrees(with: entry), !isPutOver {
+        // (In the middle of a past that we have lost it is only the same by chance.)
+        let isChance = isRecalling && stat.kind != .directory
+        if row.needsApply, wanted.entry.agrees(with: entry), !isPutOver, !isChance {
             let isUnwritten = row.disk?.isUnwritten(as: stat) ?? false
             row.disk = Row.DiskState(
                 entry: wanted.entry, stat: stat, origins: wanted.origins, isRacy: isRacy, isUnwritten: isUnwritten)

@@ -47,7 +47,7 @@ extension Node {
         session.peerReadsLocks = hello.features.contains(Hello.saveLocks)
         tellOfModels(hello, into: &effects)
         noteSupport(of: hello)
-        if hello.ownHead.position.seq > 0 { session.pastEnd = hello.ownHead.position }
+        incoming.pastEnd = hello.ownHead.position.seq > 0 ? hello.ownHead.position : nil
         askAgain()
         plan.startRound()
         if let common = record.rollbackCommon {

@@ -9,6 +9,8 @@ struct ImportState: Sendable {
     var queue = Deque<LogRecord>()
     /// The last entry taken into the queue; where the next one must link.
     var cursor = LogHead.none
+    /// The end of the peer's log when it greeted us last: its past up to here is read before anything of it is applied.
+    var pastEnd: LogPosition?
     /// An entry that needs a newer program stops the import here.
     var isBeyondUs = false
     /// An entry that is ahead of our clock by a century stops it as well, until one of the clocks is set: it would come again

@@ -136,7 +136,7 @@ extension Node {
 
     private var mayPlan: Bool {
         isWorking && !record.isPaused && record.adoptBeyond == nil && !recovery.isRenumbering && !isCatchingUp
-            && watch.rulesAreLoaded
+            && !isRecalling && watch.rulesAreLoaded
     }
 
     mutating func pumpPlan() {

@@ -87,8 +87,14 @@ extension Node {
 
     /// What happened while we were apart is still coming in. States that have been overtaken since are neither fetched nor
     /// shown, so that what comes of a time apart does not depend on where a frame ends.
-    var isCatchingUp: Bool {
-        guard session.isLive, !incoming.isBeyondUs, let end = session.pastEnd else { return false }
+    var isCatchingUp: Bool { session.isLive && owesPast }
+
+    /// We were set back, and our own past is still coming in, whether or not the link is up. What was agreed in the middle of it would be
+    /// overtaken by the rest, as if somebody who has seen what stands here had let go of it. (A node that was not set back knows its past.)
+    var isRecalling: Bool { record.lost != nil && owesPast }
+
+    private var owesPast: Bool {
+        guard !incoming.isBeyondUs, let end = incoming.pastEnd else { return false }
         return record.importedHead.position < end
     }
 

@@ -240,7 +240,7 @@ extension Node {
             takeRefusal(of: content, reason: .contentChanging, into: &effects)
             return true
         case .rolledBack(let position):
-            session.pastEnd = nil
+            incoming.pastEnd = nil
             // The peer does not know the move any more that we asked it to tell path by path. Rows come instead of everything.
             incoming.expanding = nil
             session.asksToExpand = nil

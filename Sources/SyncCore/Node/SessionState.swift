@@ -57,8 +57,6 @@ struct SessionState: Sendable {
     var peerHeedsHolds = false
     var saidHeld = 0
     var peerHeld = 0
-    /// The end of the peer's log when it greeted us: its past up to here is read before anything of it is applied.
-    var pastEnd: LogPosition?
     /// The epochs of the peer's log when the hellos were written: where it was, and how far we said to know it.
     var peerEpoch = Epoch.none
     var claimedEpoch = Epoch.none
