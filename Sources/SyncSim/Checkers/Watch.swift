@@ -313,7 +313,7 @@ package final class Watch: Checker {
         guard grants[machine].contains(where: { $0.path == path && $0.value == value && !$0.isInPlace }),
             let stat = world.machines[machine].disk.peekStat(VirtualDisk.path(of: .tree(path)))
         else { return }
-        world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified)
+        world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified, changed: stat.changed)
     }
 
     /// The base and the disk disagree about one of the places or a directory above it: the failure has a cause outside.
@@ -735,6 +735,7 @@ package final class Watch: Checker {
             isOnItsWay: { self.isStaged($1, for: $0, world.machines[1 - machine]) })
         let disk = world.machines[machine].disk.atHome
         world.ledger.forgotMetadata(of: machine) { disk.peekStat($0).map { ($0.mode, $0.modified) } }
+        world.ledger.forgotLeaving(on: machine) { disk.peekStat($0)?.changed }
         excuseGone(besides: duties, machine, world)
         if world.ledger.duties.count < duties.count { world.rare.hit("ledger: a value was excused after a power cut") }
     }

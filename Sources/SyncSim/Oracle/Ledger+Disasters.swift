@@ -341,6 +341,16 @@ extension Ledger {
         }
     }
 
+    /// A crash may have taken back that somebody left it so, also where it had been so before: to the daemon, which has brought something else there
+    /// since, that is what the cut has taken back, and it sets what it knows once more.
+    package mutating func forgotLeaving(on machine: Int, changed: (Path) -> Timestamp?) {
+        for path in pages.keys {
+            guard let left = pages[path]?.left, left.machine == machine, let found = changed(path), found < left.changed
+            else { continue }
+            pages.update(path) { $0.left = nil }
+        }
+    }
+
     /// What a machine left and the other, whose daemon has lost what it knew, does not show yet (`shown`: what that shows). Its first
     /// revision is as old as its file, and where that is younger than anything by the clock of who left it, that clock is behind:
     /// by times, which is all there is, the other was later.

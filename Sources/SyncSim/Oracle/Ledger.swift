@@ -107,6 +107,8 @@ package struct Ledger: Sendable {
         package let machine: Int
         package let mode: UInt16
         package let modified: Timestamp
+        /// The change time that this has given the file.
+        package let changed: Timestamp
     }
 
     package internal(set) var pages: SortedMap<Path, Page> = [:]
@@ -226,8 +228,11 @@ package struct Ledger: Sendable {
     }
 
     /// A person left the path with this mode and time, whatever he did to it.
-    package mutating func left(_ path: Path, on machine: Int, mode: UInt16, modified: Timestamp) {
-        pages[path, default: Page()].leave(Left(machine: machine, mode: mode, modified: modified))
+    package mutating func left(
+        _ path: Path, on machine: Int, mode: UInt16, modified: Timestamp, changed: Timestamp = .zero
+    ) {
+        let left = Left(machine: machine, mode: mode, modified: modified, changed: changed)
+        pages[path, default: Page()].leave(left)
         pages.update(path) { $0.actsWhenLeft = $0.acts.count }
     }
 

@@ -321,7 +321,7 @@ extension Hands {
             if before == .absent, world.isUnsettled(machine) { world.ledger.madeIn(path.parents, on: machine) }
         }
         if let stat = found?.stat, after.isContent {
-            world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified)
+            world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified, changed: stat.changed)
             if isUnknown(path) || speaksTooEarly(of: path), before == after || isElsewhere(after, at: path) {
                 world.ledger.leftUnseen(path)
             }
