@@ -145,7 +145,9 @@ struct WorkloadTests {
                 guard !page.isSharedMetadata else { continue }
                 #expect(page.soleWriter == 0, "\(path) of operation \(number)")
                 guard value.isContent, let stat = person.world.machines[0].disk.peekStat(path) else { continue }
-                #expect(page.left == Ledger.Left(machine: 0, mode: stat.mode, modified: stat.modified))
+                let left = Ledger.Left(
+                    machine: 0, mode: stat.mode, modified: stat.modified, changed: stat.changed)
+                #expect(page.left == left)
             }
             for (path, page) in ledger.pages where person.tree[path] == nil { #expect(page.isDeleted, "\(path)") }
             for duty in ledger.duties where duty.demand > .kept { #expect(person.tree[duty.path] == duty.value) }
