@@ -436,11 +436,8 @@ extension Node {
                 isDamaged = true
                 row.heads = [own]
             }
-            // Or the peer had only touched what had been applied here: the same bytes are to come back.
-            let wanted = resolution(of: row)
-            if old.condition == .damaged, old.reflected.covers(wanted.origins.content), !wanted.entry.isAbsent {
-                isDamaged = true
-            }
+            // Or what was to come in its place: told as a change, what the cut has left would win over what the peer may still have of that.
+            if old.condition == .damaged, !resolution(of: row).entry.isAbsent { isDamaged = true }
             guard !old.needsApply || isDamaged else {
                 // The peer took back what never got here: what the folder shows is what there is. A path that never was
                 // here is not known any more: nobody deleted it, and the peer tells of it again if it still has it.
@@ -477,12 +474,13 @@ extension Node {
                 if isHeldBack(row.path) || old.condition == .missing { look(at: row.path) }
                 continue
             }
-            // What lost to ours the peer was to copy, and may have had from before: it is not to hear that somebody has seen it.
-            if !isDamaged, let own = winner(at: row) { row.heads = [own] }
             let position = nextPosition()
             // What our folder shows, which is what both heads together came to. The claim is ours, the times stay: the
             // later of two writes is still the later.
             let shown = resolution(of: row)
+            // What lost to ours the peer was to copy, and may have had from before: it is not to hear that somebody has seen it. (Of its mode
+            // it is, if that is what the file here has.)
+            if !isDamaged, let own = winner(at: row) { row.heads = [own] }
             let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
             // (Of what the peer has not lost, it is known there whose it is: who takes the file away has seen it, though not its last times.)
             func adopted(_ origin: Origin) -> Origin {
