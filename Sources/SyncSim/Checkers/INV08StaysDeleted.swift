@@ -30,13 +30,15 @@ package final class StaysDeleted: Invariant {
         ledger.wentLater(than: path).contains { machine.ignores($0) }
     }
 
-    /// Taken away and put there again in one breath, on the machine that had not heard of the deletion: where its daemon looked between the two, or
-    /// finds another file there, that is a person's new work. So is another file that he has put over it there.
+    /// Taken away and put there again in one breath, on the machine that had not heard of the deletion, or of which the deleter had not: where
+    /// its daemon looked between the two, or finds another file there, that is a person's new work. So is another file that he has put
+    /// over it there.
     private func isMadeAnew(_ page: Ledger.Page) -> Bool {
-        page.leaves.contains { leaf in
-            page.wasAwayForAMoment && leaf.time <= page.rewritten[1 - leaf.machine]
-                || page.wasPutOver(on: 1 - leaf.machine)
-        }
+        page.wasRemovedUnaware
+            || page.leaves.contains { leaf in
+                page.wasAwayForAMoment && leaf.time <= page.rewritten[1 - leaf.machine]
+                    || page.wasPutOver(on: 1 - leaf.machine)
+            }
     }
 
     /// Something that the deleter had not seen lives in it.

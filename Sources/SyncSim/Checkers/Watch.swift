@@ -80,6 +80,8 @@ package final class Watch: Checker {
         let all: [Value]
         /// What had just been taken out of its place, and lay in the stage, or aside and not on record as that: its sync comes after.
         let onItsWay: [(path: Path, value: Value)]
+        /// What lay in the stage on its way to the name of a conflict copy.
+        let copiesOnTheirWay: [(path: Path, value: Value)]
         /// What stood at the paths that the base knew, as the base would name it.
         let contents: SortedMap<Path, Content>
         /// Where kept versions lie that have not reached the disk: their sync failed, or a late writer did not sync.
@@ -494,6 +496,10 @@ package final class Watch: Checker {
                 let places = [.stage(name)] + Watch.placesAside(of: intent, besides: store)
                 return places.map { (intent.path, disk.value(at: $0)) }
             },
+            copiesOnTheirWay: store.intents.compactMap { name, intent in
+                guard case .conflictCopy? = intent.displaced else { return nil }
+                return (intent.path, disk.value(at: .stage(name)))
+            },
             contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }),
             unsyncedVersions: unsynced.map(\.path),
             forgottenVersions: unsynced.filter { !places.contains(key: $0.path) }.map { Value($0.entry) },
@@ -732,7 +738,10 @@ package final class Watch: Checker {
             isUnknown: { self.isUnknown($0, world.machines[machine]) },
             isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
             looksReplaced: { self.looksReplaced($1, at: $0, world.machines[machine]) },
-            isOnItsWay: { self.isStaged($1, for: $0, world.machines[1 - machine]) })
+            isOnItsWay: { self.isStaged($1, for: $0, world.machines[1 - machine]) },
+            lostOnItsWay: before.copiesOnTheirWay.filter { _, value in
+                !world.machines[machine].disk.allContents().contains { Value($0.entry) == value }
+            })
         let disk = world.machines[machine].disk.atHome
         world.ledger.forgotMetadata(of: machine) { disk.peekStat($0).map { ($0.mode, $0.modified) } }
         world.ledger.forgotLeaving(on: machine) { disk.peekStat($0)?.changed }

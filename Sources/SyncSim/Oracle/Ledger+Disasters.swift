@@ -30,14 +30,16 @@ extension Ledger {
     /// remembers another state than the folder shows now, `isBackdated` where it would have to take what it finds for older
     /// than that by the times alone, `isDeleted` where it has on record that nothing is there any more, `isUnknown` where it
     /// has nothing on record, `isKnown` which value the base shows, `looksReplaced` where another file, which is newer by its
-    /// times, stands in the place of that value, `isOnItsWay` what the daemon of the other machine has ready to put there.
+    /// times, stands in the place of that value, `isOnItsWay` what the daemon of the other machine has ready to put there, and
+    /// `lostOnItsWay` what lay in the stage on its way to the name of a conflict copy, and does so no more.
     package mutating func struck(
         _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool,
         isRecorded: (Path) -> Bool = { _ in false }, isBehind: (Path) -> Bool = { _ in false },
         isBackdated: (Path) -> Bool = { _ in false }, isDeleted: (Path) -> Bool = { _ in false },
         isUnknown: (Path) -> Bool = { _ in false }, isKnown: (Path, Value) -> Bool = { _, _ in false },
         looksReplaced: (Path, Value) -> Bool = { _, _ in false },
-        isOnItsWay: (Path, Value) -> Bool = { _, _ in false }
+        isOnItsWay: (Path, Value) -> Bool = { _, _ in false },
+        lostOnItsWay: [(path: Path, value: Value)] = []
     ) {
         // What a taken-back rename has put to its old place again is where it was; nobody can tell that from a rename back.
         var returned: SortedMap<Value, Bool> = [:]
@@ -59,7 +61,12 @@ extension Ledger {
             }
             pages[path, default: Page()].carriedFrom += homes.map { (value, $0.key) }
         }
-        loseCopies(on: machine, was: was, now: now, other: other, isSafe: isSafe)
+        for (copy, value) in was.tree where value.isContent && now.value(at: copy) != value && !isSafe(copy, value) {
+            for original in originals(of: copy) {
+                loseCopy(of: value, from: original, on: machine, now: now, other: other)
+            }
+        }
+        for (path, value) in lostOnItsWay { loseCopy(of: value, from: path, on: machine, now: now, other: other) }
         for path in pages.keys {
             let (before, after) = (was.value(at: path), now.value(at: path))
             pages.update(path) { page in
@@ -126,16 +133,13 @@ extension Ledger {
         }
     }
 
-    /// What nobody had synced was not safe at its path, and is not under the name of the copy that the daemon had just given it.
-    private mutating func loseCopies(
-        on machine: Int, was: Holdings, now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool
+    /// What nobody had synced was not safe at its path, and is not under the name of the copy that the daemon had just given it, or was about
+    /// to.
+    private mutating func loseCopy(
+        of value: Value, from path: Path, on machine: Int, now: Holdings, other: Holdings
     ) {
-        for (copy, value) in was.tree where value.isContent && now.value(at: copy) != value && !isSafe(copy, value) {
-            for original in originals(of: copy)
-            where !now.holds(value, near: original) && !other.holds(value, near: original) {
-                pages.update(original) { $0.loseCopy(of: value, from: machine) }
-            }
-        }
+        guard value.isContent, !now.holds(value, near: path), !other.holds(value, near: path) else { return }
+        pages.update(path) { $0.loseCopy(of: value, from: machine) }
     }
 
     /// The folder of `machine` and all that its daemon knew are as they were at `time`. What had been put since where the same had

@@ -177,6 +177,8 @@ extension Ledger.Page {
         if !makers.isEmpty, carriedFrom.contains(where: { $0.value != value && $0.value.isContent }) { return true }
         return makers.contains { maker in
             maker.isRacing || maker.isAside
+                // (What its own daemon finds anew, because it was set back to before it had told of it, has been seen by nobody.)
+                || isUnrecorded[maker.machine]
                 // (Who has put another file with the same bytes over what it was made of meant that file.)
                 || putOver.contains { $0.machine != maker.machine && !$0.seen.contains(maker.number) }
                 || acts.contains { other in

@@ -70,6 +70,8 @@ package struct Ledger: Sendable {
         package internal(set) var wentWithDirectory = false
         /// On which machines its daemon has taken it away for the other, and then forgotten that it did.
         var isMissedAnew = [false, false]
+        /// Who removed it last had not been shown by his daemon that it was made anew on the other machine with the same bytes.
+        package internal(set) var wasRemovedUnaware = false
         /// On which machines it stands there, though the daemon was set back to before it had that on record.
         var isUnrecorded = [false, false]
         /// It had been removed where its directory was before, and that is told of only now that the directory has moved here.
@@ -201,6 +203,9 @@ package struct Ledger: Sendable {
             if page.wasAwayForAMoment, page.rewritten[machine] == time { page.backAtOnce.append(value) }
         }
     }
+
+    /// A person has removed what the daemon of his machine had not brought up to what was made anew of it on the other.
+    package mutating func removedUnaware(_ path: Path) { pages.update(path) { $0.wasRemovedUnaware = true } }
 
     /// A person has given another file with the same bytes this name: for a daemon that knows it by its first name that is his new work.
     package mutating func putOver(_ value: Value, at path: Path, on machine: Int) {
@@ -487,6 +492,7 @@ extension Ledger.Page {
         wentWithDirectory = false
         isMissedAnew[machine] = false
         isUnrecorded[machine] = false
+        wasRemovedUnaware = false
         shown[machine].insert(act.number)
         shownValue[machine] = after
     }

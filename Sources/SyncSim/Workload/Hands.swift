@@ -311,6 +311,7 @@ extension Hands {
                 world.ledger.replacedUnrecorded(before, at: path)
             }
             if before == .absent, isOnRecord(path) { world.ledger.cameBackUnseen(path, on: machine) }
+            if after == .absent, !knowsWhatIsMadeAnew(path) { world.ledger.removedUnaware(path) }
             if after == .absent { world.ledger.removedAfterRefusal(path, on: machine, at: world.now) }
             // After a power cut absence is not believed until everything has been looked at.
             // (And what counts as damage is no less missing for being taken away.)
@@ -326,6 +327,18 @@ extension Hands {
                 world.ledger.leftUnseen(path)
             }
         }
+    }
+
+    /// The daemon here has taken in what that of the other machine has told of a file there that was made anew with the same bytes, and that
+    /// one has told of it as it is now.
+    private func knowsWhatIsMadeAnew(_ path: Path) -> Bool {
+        guard let page = world.ledger.pages[path], page.rewritten[1 - machine] != .min else { return true }
+        let other = world.machines[1 - machine]
+        guard let told = other.store.rows[path], told.disk?.stat.changed == other.disk.peekStat(path)?.changed else {
+            return false
+        }
+        guard let own = told.head(by: .own) else { return true }
+        return world.machines[machine].store.rows[path].map { $0.reflected.peer >= own.origin.position } ?? false
     }
 
     /// After a power cut: the file that the daemon knows here holds something else, and bears the time of an earlier writing.
