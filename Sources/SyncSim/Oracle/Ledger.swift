@@ -197,11 +197,14 @@ package struct Ledger: Sendable {
         }
     }
 
-    /// A rename has brought a file to where one with the same bytes had been taken away in the same breath.
-    package mutating func cameAtOnce(_ value: Value, to path: Path, on machine: Int, at time: Int64) {
-        pages.update(path) { page in
-            if page.wasAwayForAMoment, page.rewritten[machine] == time { page.backAtOnce.append(value) }
-        }
+    /// A rename, or a second name, has brought a file to where one with the same bytes had been taken away in the same breath. `isAnother` if
+    /// the daemon knows another file there: over that one it was put, if by way of the directory that it is in.
+    package mutating func cameAtOnce(
+        _ value: Value, to path: Path, on machine: Int, at time: Int64, isAnother: Bool
+    ) {
+        guard let page = pages[path], page.wasAwayForAMoment, page.rewritten[machine] == time else { return }
+        if isAnother { return putOver(value, at: path, on: machine) }
+        pages.update(path) { $0.backAtOnce.append(value) }
     }
 
     /// A person has removed what the daemon of his machine had not brought up to what was made anew of it on the other.

@@ -57,8 +57,10 @@ package struct Hands {
     @discardableResult
     package func link(_ path: Path, to other: Path) -> DiskError? {
         let error = change([path, other]) { disk, now in disk.link(path, other, now: now) }
-        if error == nil { for name in places(path) { world.ledger.sharesMetadata(name) } }
-        return error
+        guard error == nil else { return error }
+        for name in places(path) { world.ledger.sharesMetadata(name) }
+        noteCameAtOnce(to: other)
+        return nil
     }
 
     @discardableResult
@@ -102,7 +104,7 @@ package struct Hands {
         if isOver { world.ledger.putOver(value(at: target), at: target, on: machine) }
         if isSame { world.ledger.rewrote(target, on: machine, at: world.now) }
         for path in paths { noteSharedNames(of: path) }
-        for (_, new) in below { world.ledger.cameAtOnce(value(at: new), to: new, on: machine, at: world.now) }
+        for (_, new) in below { noteCameAtOnce(to: new) }
         if world.isUnsettled(machine) {
             for (last, new) in below {
                 for old in [last] + knownNames(ofFileAt: new, besides: last) {
@@ -121,6 +123,12 @@ package struct Hands {
             }
         }
         return nil
+    }
+
+    private func noteCameAtOnce(to path: Path) {
+        let known = world.machines[machine].store.rows[path]?.disk?.stat.identity
+        let isAnother = known.map { $0 != world.machines[machine].disk.peekStat(path)?.identity } ?? false
+        world.ledger.cameAtOnce(value(at: path), to: path, on: machine, at: world.now, isAnother: isAnother)
     }
 
     private func isKnownAsDamaged(_ old: Path, at new: Path) -> Bool {
