@@ -99,10 +99,12 @@ extension Node {
     }
 
     /// The same file with the same content, as of an earlier change: a power cut has taken back what was done to its time or its
-    /// permission bits since. That is no change of anybody's: they are to be set once more.
+    /// permission bits since. That is no change of anybody's: they are to be set once more. (It may have left the file a second name in the stage,
+    /// and who takes that away alters the change time, but neither of these.)
     mutating func takesBack(_ row: inout Row, _ entry: Entry, _ stat: Stat, isRacy: Bool) -> Bool {
+        let left = watch.isAltered(stat) ? stat : watch.asLeft(stat)
         guard var disk = row.disk, row.condition == .normal, disk.entry.content == entry.content, isSuspect(row),
-            !isHandled(row.path), stat.changed < disk.stat.changed, isFromBefore(stat, disk.stat)
+            !isHandled(row.path), left.changed < disk.stat.changed, isFromBefore(left, disk.stat)
         else { return false }
         let known = disk.origins
         var reflected = row.reflected

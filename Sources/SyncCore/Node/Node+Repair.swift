@@ -236,7 +236,7 @@ extension Node {
             for file in recovery.staged ?? [] {
                 let identity = file.stat.identity
                 watch.swept[identity] = WatchState.Swept(
-                    changed: watch.swept[identity]?.changed ?? file.stat.changed,
+                    stat: watch.swept[identity]?.stat ?? file.stat,
                     untilMilliseconds: spares.contains(key: file.name) ? .max : now.wallMilliseconds)
             }
         }

@@ -62,8 +62,8 @@ struct WatchState: Sendable {
     var swept = SortedMap<FileIdentity, Swept>()
 
     struct Swept: Sendable {
-        /// The change time it was found with.
-        let changed: Timestamp
+        /// As it was found.
+        let stat: Stat
         /// When recovery was done with it (wall milliseconds).
         let untilMilliseconds: Int64
     }
@@ -285,10 +285,15 @@ struct WatchState: Sendable {
     /// As the cut has left it, if nobody but recovery has done anything to it since. (Another process of this boot may have swept
     /// before: then nobody knows.)
     func asLeft(_ stat: Stat) -> Stat {
-        guard isSwept(stat), let changed = swept[stat.identity]?.changed, !isSinceBoot(changed) else { return stat }
+        guard isSwept(stat), let found = swept[stat.identity]?.stat, !isSinceBoot(found.changed) else { return stat }
         var left = stat
-        left.changed = changed
+        left.changed = found.changed
         return left
+    }
+
+    /// Somebody has given it another mode or time since recovery found it.
+    func isAltered(_ stat: Stat) -> Bool {
+        swept[stat.identity].map { $0.stat.mode != stat.mode || $0.stat.modified != stat.modified } ?? false
     }
 
     /// Notices were lost before what an inspection saw was in the rows.
