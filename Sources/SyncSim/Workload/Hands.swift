@@ -331,7 +331,8 @@ extension Hands {
         }
         if let stat = found?.stat, after.isContent {
             world.ledger.left(path, on: machine, mode: stat.mode, modified: stat.modified, changed: stat.changed)
-            if isUnknown(path) || speaksTooEarly(of: path), before == after || isElsewhere(after, at: path) {
+            let isInDoubt = isUnknown(path) || speaksTooEarly(of: path)
+            if isInDoubt && (before == after || isElsewhere(after, at: path)) || isOlderThanTold(stat, at: path) {
                 world.ledger.leftUnseen(path)
             }
         }
@@ -399,6 +400,16 @@ extension Hands {
         let now = max(world.machines[machine].store.node.clock, HybridTime(wallMilliseconds: wall))
         let known = world.machines[1 - machine].store.rows[path]?.heads ?? []
         return known.contains { max($0.origins.mode.time, $0.origins.time.time) > now }
+    }
+
+    /// The other node has told of the same here at a later time, and the daemon does not have on record that it stands there, though it may have
+    /// put it there before it was killed. If it is killed once more before it has read this, what it finds is as old as it says.
+    private func isOlderThanTold(_ stat: Stat, at path: Path) -> Bool {
+        guard let row = world.machines[machine].store.rows[path], row.disk == nil, row.head(by: .own) == nil,
+            let told = row.head(by: .peer), told.entry.content == content(at: path)
+        else { return false }
+        return max(told.origins.mode.time, told.origins.time.time)
+            > HybridTime(wallMilliseconds: stat.modified.milliseconds)
     }
 
     /// An image has taken from the daemon that just this stood there, which it has not found again since, and of which it had told the other: nobody
