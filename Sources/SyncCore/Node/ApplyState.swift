@@ -24,6 +24,9 @@ struct ApplyState: Sendable {
     var occupied = SortedMap<Path, Bool>()
     /// Displaced files to look at once more, in order of time.
     var late = Deque<LateLook>()
+    /// Looks at them that are under way, with what follows of each: a start may find hundreds.
+    var lateLooks = 0
+    static let lateLooksMax = 8
     /// A process that did not stop in order has put them there: a sync of theirs may have failed, and then no later one tells that something is not on the disk.
     var unsyncedVersions = SortedMap<VersionID, Bool>()
     /// The batch is being prepared or committed by a transaction.

@@ -18,6 +18,9 @@ extension Node {
         case .relocating: finishRelocation(results)
         case .lateCheck(let looks): finishLateCheck(looks, results, into: &effects)
         case .securing(let look, let stage): finishSecuring(look, stage, results, into: &effects)
+        case .copyingUnsynced(let copies): finishCopyingUnsynced(copies, results, into: &effects)
+        case .replacingUnsynced(let replaced): finishReplacingUnsynced(replaced, results, into: &effects)
+        case .leavingUnsynced(let left): finishLeavingUnsynced(left, results, into: &effects)
         case .lateVerify(let version, let stage): finishLateVerify(version, stage, results, into: &effects)
         case .lateRescue(let path, let version, let intent):
             finishLateRescue(path, version, intent, results, into: &effects)

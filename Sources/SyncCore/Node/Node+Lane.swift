@@ -321,7 +321,7 @@ extension Node {
         switch after {
         case .nothing, .signOfLife: break
         case .runBatch: runBatch(into: &effects)
-        case .secure(let looks): for look in looks { secure(look, into: &effects) }
+        case .secure(let looks): secure(looks, into: &effects)
         case .expectLateWriters(let versions): for version in versions { expectLateWriter(of: version) }
         case .run(let purpose, let programs): effects.add(.disk(newJob(purpose), programs))
         case .runRelocation: runRelocation(into: &effects)

@@ -61,7 +61,7 @@ extension Node {
 
     /// Displaced files are looked at once more when they should have been quiet.
     mutating func pumpLateWriters(into effects: inout Effects) {
-        guard watch.root == .healthy else { return }
+        guard watch.root == .healthy, apply.lateLooks < ApplyState.lateLooksMax else { return }
         var due: [LateLook] = []
         while due.count < limits.batchPathsMax, let first = apply.late.first,
             first.dueMilliseconds <= now.monotonicMilliseconds
@@ -70,12 +70,15 @@ extension Node {
             if first.isWritten { bringBack(first.version, into: &effects) } else { due.append(first) }
         }
         guard !due.isEmpty else { return }
+        apply.lateLooks += 1
         effects.add(.disk(newJob(.lateCheck(due)), due.map { DiskProgram([.inspect($0.version.place)]) }))
     }
 
     /// A version that was given back to a person is not there any more; another file may be in its place.
     mutating func finishLateCheck(_ looks: [LateLook], _ results: [DiskResult], into effects: inout Effects) {
+        apply.lateLooks -= 1
         var late: [KeptVersion] = []
+        var quiet: [LateLook] = []
         for (look, result) in zip(looks, results) {
             guard let stat = result.inspected.first ?? nil else {
                 lookAgain(look)
@@ -91,11 +94,12 @@ extension Node {
                 if look.isShared { enqueue(.namesakes([version.stat.identity])) }
             } else if stat.isSameContent(as: version.stat) || stat.kind == .symlink {
                 // (Nobody can write to a link, whatever a cut has made of its time.)
-                secure(look, into: &effects)
+                quiet.append(look)
             } else {
                 late.append(version.with(stat: stat))
             }
         }
+        secure(quiet, into: &effects)
         if !late.isEmpty { enqueue(.lateWriters(late)) }
     }
 
@@ -219,6 +223,13 @@ extension KeptVersion {
     }
 
     func with(stat: Stat) -> KeptVersion {
+        KeptVersion(
+            id: id, path: path, entry: entry, stat: stat, author: author, keptMilliseconds: keptMilliseconds,
+            reason: reason, isQuarantined: isQuarantined)
+    }
+
+    /// Under another number.
+    func with(id: VersionID) -> KeptVersion {
         KeptVersion(
             id: id, path: path, entry: entry, stat: stat, author: author, keptMilliseconds: keptMilliseconds,
             reason: reason, isQuarantined: isQuarantined)

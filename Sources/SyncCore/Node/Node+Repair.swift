@@ -23,7 +23,7 @@ extension Node {
             } else if let left = left(by: intent, inStage) {
                 findings.done[intent.stage] = nil
                 findings.left.append(left)
-            } else if isOurs(inStage, intent) || isElsewhere {
+            } else if isOurs(inStage, intent) || isElsewhere || isWrittenAnew(inStage, intent) {
                 programs.append(DiskProgram([.discard(.stage(intent.stage))]))
             } else {
                 programs.append(moveOut(inStage, of: intent, atPath, isFree: aside == nil, &findings))
@@ -64,6 +64,12 @@ extension Node {
     /// a power cut takes what may be the only copy.
     mutating func noteUnwritten(_ path: Path, _ stat: Stat) {
         if stat.kind == .file, watch.unwritten.count < limits.notedPathsMax { watch.unwritten[path] = stat.identity }
+    }
+
+    /// It was to take the place of a version that might not be on the disk (`Node.Replacing`), and that has not come out of its place.
+    private func isWrittenAnew(_ inStage: Stat, _ intent: Intent) -> Bool {
+        guard case .rename(from: intent.path) = intent.action else { return false }
+        return inStage.kind == .file && inStage.identity != intent.expected?.identity
     }
 
     /// A version was on its way back into the tree. (What is neither it nor what was to take its place is a save in the very

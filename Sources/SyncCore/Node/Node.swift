@@ -166,6 +166,9 @@ public struct Node: Sendable {
         case relocating
         case lateCheck([LateLook])
         indirect case securing(LateLook, StageName)
+        case copyingUnsynced([Replacing])
+        case replacingUnsynced([Replacing])
+        case leavingUnsynced([Replacing])
         indirect case lateVerify(KeptVersion, StageName)
         indirect case lateRescue(Path, KeptVersion, StageName)
         case serving([ServeState.Reading])
