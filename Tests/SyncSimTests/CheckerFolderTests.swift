@@ -164,6 +164,14 @@ extension CheckerTests {
             court.ledger.wrote("2", at: "a", on: 1)
             DocumentedOutcome().see(Sight(both: "\(isBad ? "" : "a=2 ")\(copy)=1 \(otherCopy)=2"), &court)
         },
+        Trial(DocumentedOutcome.self, "what lost to another file has no copy", says: "none of what was left") {
+            isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            court.ledger.removed("1", at: "a", on: 0)
+            court.ledger.wrote("2", at: "a", on: 1)
+            court.ledger.putOver(.text("1"), at: at("a"), on: 0)
+            DocumentedOutcome().see(Sight(both: "a=1 \(isBad ? "" : "\(copy)=2")"), &court)
+        },
     ]
 
     private static let siblingsGoOn: [Trial] = [

@@ -62,10 +62,11 @@ package final class DocumentedOutcome: Invariant {
         // rules may keep from the other node).
         let copies = machine.copies(of: path).map(\.value)
         // (Or to a directory that had to stay for what its deleter had not seen, which has gone from it since.)
-        // (Or put something there that nobody syncs.)
+        // (Or put something there that nobody syncs, or by a rename another file with the same bytes as stood there: that is his new work,
+        // and no act.)
         let isLeft =
             leaves.contains { $0.after == found || $0.after == .special && found == .absent }
-            || found == .directory && court.ledger.wasHome(path)
+            || found == .directory && court.ledger.wasHome(path) || page.backAtOnce.contains(found)
             || leaves.contains { removed(found, $0, page) }
         if isLeft, owed.allSatisfy({ copies.contains($0.after) || isCovered($0.after) }) { return }
         // An equal value that somebody else removed may lose to what he put in its place.
