@@ -72,6 +72,18 @@ extension CheckerTests {
                     DiskAct(machine: 0, operation: operation, error: .noSpace, store: .fresh(0), mayFail: !isBad),
                     &court)
             },
+            Trial(PlansWork.self, "a directory is missing that no disk refused", says: "though nobody interfered") {
+                isBad, court in
+                let checker = PlansWork()
+                let question = DiskOperation.expectAbsent(.tree(at("d")))
+                checker.see(
+                    DiskAct(
+                        machine: 0, operation: question, error: isBad ? nil : .inputOutput, store: .fresh(0),
+                        mayFail: true),
+                    &court)
+                let operation = DiskOperation.move(stage1, to: .tree(at("d/x")))
+                checker.see(DiskAct(machine: 0, operation: operation, error: .notFound, store: .fresh(0)), &court)
+            },
         ] + questions
 
     /// Failures that are answers, each beside the same failure of an operation that asks nothing.

@@ -73,9 +73,14 @@ package final class PlansWork: DiskInvariant, StoreInvariant {
         return act.store.intents.values.contains { $0.path.isBelow(path) }
     }
 
+    /// (Who makes a directory expects nothing there before; if that can not be told, it is not made. Nor is it below one that was not.)
     private func noteDirectory(_ act: DiskAct) {
-        guard case .createDirectory(.tree(let path), _) = act.operation else { return }
-        unmade[act.machine][path] = act.error != nil && act.mayFail ? true : nil
+        let isUnmade = act.error.map { act.mayFail || lacksParent(act, $0) } ?? false
+        if case .createDirectory(.tree(let path), _) = act.operation {
+            unmade[act.machine][path] = isUnmade ? true : nil
+        } else if case .expectAbsent(.tree(let path)) = act.operation, isUnmade {
+            unmade[act.machine][path] = true
+        }
     }
 
     private func isQuestion(_ operation: DiskOperation, _ error: DiskError) -> Bool {
