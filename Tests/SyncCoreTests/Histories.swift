@@ -289,7 +289,7 @@ struct History {
         }
     }
 
-    /// Where each side decided for what the other had decided against, no content lives: the last decisions stand.
+    /// Where each side decided for what the other had decided against, no content lives: of the last decisions the later one stands.
     var lastClaims: [Fact] {
         let last = facts.filter { fact in !facts.contains { $0.past.contains(fact.id) } }
         return facts.filter { claim in

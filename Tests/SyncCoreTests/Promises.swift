@@ -47,11 +47,13 @@ enum Promises {
         return isSame ? [] : ["INV-12 the order of arrival matters"]
     }
 
-    /// Something beats nothing, a directory beats a file, the later of the rest; other contents that live are a conflict.
+    /// Something beats nothing, a directory beats a file, the later of the rest; other contents that live are a conflict. Of last decisions
+    /// the earlier is with what its author had let go of, be it a directory.
     private static func content(_ met: History) -> [String] {
-        let living = met.living(\.content).isEmpty ? met.lastClaims : met.living(\.content)
+        let isDecided = met.living(\.content).isEmpty
+        let living = isDecided ? met.lastClaims : met.living(\.content)
         let present = living.filter { !$0.revision.entry.isAbsent }
-        let directories = present.filter { $0.revision.entry.content.isDirectory }
+        let directories = isDecided ? [] : present.filter { $0.revision.entry.content.isDirectory }
         guard let winner = met.latest(!directories.isEmpty ? directories : !present.isEmpty ? present : living) else {
             return ["no content is alive"]
         }

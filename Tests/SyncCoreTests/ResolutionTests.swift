@@ -206,6 +206,22 @@ struct ResolutionTests {
         }
     }
 
+    @Test("a directory that has become a file does not come back by an earlier conflict", arguments: Side.allCases)
+    func letGo(maker: Side) {
+        let lead: (Int64, Int64) = maker == .left ? (0, 100) : (100, 0)
+        var history = History(leftKeyIsSmaller: true, leftWall: 1_000 + lead.0, rightWall: 1_000 + lead.1)
+        for (side, act) in [(maker, Act.makeDirectory), (maker, .writeB), (maker.other, .writeA)] {
+            let isDone = history.act(Move(side: side, taken: 0, applied: true, act: act))
+            #expect(isDone)
+        }
+        // The one knows of the directory only, and makes room for it; the other sees that its file is the earlier one.
+        history.catchUp(maker.other, to: 1, applies: true)
+        history.catchUp(maker, to: 1, applies: true)
+        history.converge()
+        for side in Side.allCases { #expect(history[side].row.disk?.entry.content == Act.fileA, "\(history.sketch)") }
+        #expect(history[maker].copies == [Act.fileB] && history[maker.other].copies == [Act.fileA])
+    }
+
     @Test("nothing known is nothing wanted") func nothing() {
         let resolution = Resolution(of: [], precedence: Precedence(ownKeyIsSmaller: true))
         #expect(resolution.entry == .absent && resolution.version == .none && !resolution.isConflict)

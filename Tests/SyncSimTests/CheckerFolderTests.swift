@@ -261,6 +261,13 @@ extension CheckerTests {
             court.ledger.wrote("1", at: "a", on: 0)
             LeastIntervention().see(Sight(both: "a=1 \(copy)=\(isBad ? "1" : "2")"), &court)
         },
+        Trial(LeastIntervention.self, "nobody let go of the directory it lost to", says: "holds the same as a") {
+            isBad, court in
+            court.ledger.madeDirectory("a", on: 0)
+            court.ledger.wrote("1", at: "a", on: 1)
+            if !isBad { court.ledger.removedDirectory("a", on: 0) }
+            LeastIntervention().see(Sight(both: "a=1 \(copy)=1"), &court)
+        },
         Trial(LeastIntervention.self, "two copies of one loser", says: "holds the same as a.conflict-alpha") {
             isBad, court in
             court.ledger.wrote("1", at: "a", on: 0)

@@ -32,8 +32,10 @@ public struct Resolution: Hashable, Sendable {
             self.init(entry: first.entry, origins: first.origins, version: first.version, isConflict: false)
             return
         }
-        let contenders = Resolution.contenders(for: \.content, among: heads)
-        let winner = Resolution.contentWinner(of: contenders, precedence: precedence) ?? first
+        let standing = Resolution.standing(\.content, among: heads)
+        let contenders = standing.isEmpty ? heads : standing
+        let winner =
+            Resolution.contentWinner(of: contenders, byKind: !standing.isEmpty, precedence: precedence) ?? first
         let content = winner.entry.content
         let rivals = contenders.filter { !$0.entry.isAbsent && $0.entry.content != content }
 
@@ -53,21 +55,23 @@ public struct Resolution: Hashable, Sendable {
             version: version, isConflict: !content.isAbsent && !rivals.isEmpty)
     }
 
-    /// The heads whose value of an aspect nobody has overtaken.
-    private static func contenders(for aspect: KeyPath<Origins, Origin>, among heads: [Revision]) -> [Revision] {
-        let left = heads.filter { head in
+    /// The heads whose value of an aspect nobody has overtaken. None where each has overtaken the other's: both tell how a conflict ended,
+    /// and one of them was with a value that its author had let go of by then. That is the earlier one, whatever it is.
+    private static func standing(_ aspect: KeyPath<Origins, Origin>, among heads: [Revision]) -> [Revision] {
+        heads.filter { head in
             let origin = head.origins[keyPath: aspect]
             return !heads.contains { other in
                 other.origin != head.origin && !other.origins[keyPath: aspect].isSameEntry(as: origin)
                     && other.includes(origin)
             }
         }
-        return left.isEmpty ? heads : left
     }
 
-    private static func contentWinner(of contenders: [Revision], precedence: Precedence) -> Revision? {
+    private static func contentWinner(
+        of contenders: [Revision], byKind: Bool, precedence: Precedence
+    ) -> Revision? {
         let live = contenders.filter { !$0.entry.isAbsent }
-        let directories = live.filter { $0.entry.content.isDirectory }
+        let directories = byKind ? live.filter { $0.entry.content.isDirectory } : []
         let field = !directories.isEmpty ? directories : !live.isEmpty ? live : contenders
         return latest(of: field, by: \.content, precedence: precedence)
     }
@@ -75,7 +79,8 @@ public struct Resolution: Hashable, Sendable {
     private static func latest(
         _ aspect: KeyPath<Origins, Origin>, among heads: [Revision], precedence: Precedence
     ) -> Revision? {
-        latest(of: contenders(for: aspect, among: heads), by: aspect, precedence: precedence)
+        let standing = standing(aspect, among: heads)
+        return latest(of: standing.isEmpty ? heads : standing, by: aspect, precedence: precedence)
     }
 
     private static func latest(

@@ -35,7 +35,9 @@ package final class LeastIntervention: Invariant {
         if let page = court.ledger.pages[head], page.acts.last(where: { $0.after == value })?.isRacing == true {
             return
         }
-        if machine.value(at: head) == value, isPlain(value, court.ledger.pages[head]) {
+        if machine.value(at: head) == value, isPlain(value, court.ledger.pages[head]),
+            !hasLostToDirectory(value, court.ledger.pages[head])
+        {
             court.find(self, on: index, "\(copy) holds the same as \(head)")
         }
         if isSetBack { return }
@@ -50,6 +52,16 @@ package final class LeastIntervention: Invariant {
     /// also a kept version of this path is written here too.)
     private func isPlain(_ value: Value, _ page: Ledger.Page?) -> Bool {
         writes(of: value, page) == 1 && page?.wasLeft(value) == false && page?.isEntangled == false
+    }
+
+    /// Its copy was made when it had lost to a directory, of which the maker let go without having seen it: it may win against what he
+    /// has put there since.
+    private func hasLostToDirectory(_ value: Value, _ page: Ledger.Page?) -> Bool {
+        guard let page, let maker = page.acts.last(where: { $0.after == value }) else { return false }
+        return page.acts.contains { letGo in
+            letGo.before == .directory && letGo.machine != maker.machine && !letGo.seen.contains(maker.number)
+                && !maker.seen.contains(letGo.number)
+        }
     }
 
     /// What was written more than once may have lost more than once.
