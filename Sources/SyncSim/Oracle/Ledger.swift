@@ -150,14 +150,15 @@ package struct Ledger: Sendable {
 
     package init() {}
 
-    /// A person's change of what stands at `path`. Calls with `before == after` are no acts.
+    /// A person's change of what stands at `path`. Calls with `before == after` are no acts. `isUnaware` if somebody has made the same anew on
+    /// the other machine, and this one has not heard of it.
     package mutating func changed(
         _ path: Path, on machine: Int, from before: Value, to after: Value, at time: Int64, isRacing: Bool = false,
-        isBlind: Bool = false
+        isBlind: Bool = false, isUnaware: Bool = false
     ) {
         guard before != after else { return }
         if before == .absent, takeBackRemoval(of: after, at: path, on: machine, time) { return }
-        pages[path, default: Page()].look(at: before, on: machine)
+        pages[path, default: Page()].look(at: before, on: machine, isUnaware: isUnaware)
         pages[path, default: Page()].append(
             machine: machine, before: before, after: after, time: time, isRacing: isRacing, isBlind: isBlind)
         noteDisposal(of: before, at: path, at: time)
@@ -469,11 +470,12 @@ extension Ledger.Page {
     /// What the machine tells of as having come here with its directory.
     package func told(by machine: Int) -> [Value] { told.filter { $0.machine == machine }.map(\.value) }
 
-    /// A person looks at the path on a machine and sees `value`. If the daemon changed it since, that brought knowledge.
-    mutating func look(at value: Value, on machine: Int) {
+    /// A person looks at the path on a machine and sees `value`. If the daemon changed it since, that brought knowledge: not of what is made anew
+    /// on the other machine and has not come yet, where it has brought back what it knew, as damage that it found after a power cut.
+    mutating func look(at value: Value, on machine: Int, isUnaware: Bool = false) {
         guard shownValue[machine] != value else { return }
         shownValue[machine] = value
-        if let act = source(of: value, besides: shown[machine]) {
+        if let act = source(of: value, besides: isUnaware ? ActSet() : shown[machine]) {
             shown[machine].formUnion(act.seen.inserting(act.number))
         }
     }
@@ -521,6 +523,12 @@ extension Ledger.Page {
         page.look(at: value, on: machine)
         putOver.append((machine, page.shown[machine]))
         backAtOnce.append(value)
+    }
+
+    /// Whoever acted last on the machine has put there what had stood there before.
+    package func wasMadeAnew(as value: Value, on machine: Int) -> Bool {
+        guard let last = acts.last(where: { $0.machine == machine }), last.after == value else { return false }
+        return acts.contains { $0.after == value && $0.number < last.number }
     }
 
     package func wasPutOver(on machine: Int) -> Bool { putOver.contains { $0.machine == machine } }

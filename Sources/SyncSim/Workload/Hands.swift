@@ -311,15 +311,16 @@ extension Hands {
         let after = found?.value ?? .absent
         if before != after {
             world.trace.tell("\(world.now) \(world.machines[machine].name) user: \(path) was \(before), is \(after)")
+            let isUnaware = !knowsWhatIsMadeAnew(path, as: before)
             world.ledger.changed(
                 path, on: machine, from: before, to: after, at: world.now, isRacing: isBeingApplied(path),
-                isBlind: isBlind)
+                isBlind: isBlind, isUnaware: isUnaware)
             world.noteClock(machine)
             if before.isContent, isToldButUnrecorded(before, at: path) {
                 world.ledger.replacedUnrecorded(before, at: path)
             }
             if before == .absent, isOnRecord(path) { world.ledger.cameBackUnseen(path, on: machine) }
-            if after == .absent, !knowsWhatIsMadeAnew(path) { world.ledger.removedUnaware(path) }
+            if after == .absent, isUnaware { world.ledger.removedUnaware(path) }
             if after == .absent { world.ledger.removedAfterRefusal(path, on: machine, at: world.now) }
             // After a power cut absence is not believed until everything has been looked at.
             // (And what counts as damage is no less missing for being taken away.)
@@ -340,8 +341,10 @@ extension Hands {
 
     /// The daemon here has taken in what that of the other machine has told of a file there that was made anew with the same bytes, and that
     /// one has told of it as it is now.
-    private func knowsWhatIsMadeAnew(_ path: Path) -> Bool {
-        guard let page = world.ledger.pages[path], page.rewritten[1 - machine] != .min else { return true }
+    private func knowsWhatIsMadeAnew(_ path: Path, as value: Value) -> Bool {
+        guard let page = world.ledger.pages[path],
+            page.rewritten[1 - machine] != .min || page.wasMadeAnew(as: value, on: 1 - machine)
+        else { return true }
         let other = world.machines[1 - machine]
         guard let told = other.store.rows[path], told.disk?.stat.changed == other.disk.peekStat(path)?.changed else {
             return false
