@@ -52,6 +52,8 @@ package final class Watch: Checker {
     private var beforeDisaster: Disaster?
     /// Versions that somebody asked to be put back, and files to be set aside, by machine.
     private var grants: [[Grant]] = [[], []]
+    /// What the process of each machine has been told of the other's paths.
+    private var heard: [SortedMap<Path, Revision>] = [[:], [:]]
     private var looks = 0
     /// What people did up to the last look: looks are numbered from the last of it.
     private var doingsAtLook = -1
@@ -426,6 +428,7 @@ package final class Watch: Checker {
     package func afterStep(_ step: StepRecord, in world: World) {
         for tell in step.tells {
             if case .command(let id, let command) = tell.event { obey(command, id, tell.machine, world) }
+            if case .received(_, let frame) = tell.event { hear(frame, tell.machine, world) }
             for effect in tell.effects {
                 if case .answer(let id, let answer) = effect { settle(id, answer, tell.machine, world) }
                 if case .hash(_, let paths) = effect { learn(paths, world.machines[tell.machine].disk) }
@@ -435,6 +438,41 @@ package final class Watch: Checker {
                 footprint: world.machines[tell.machine].footprint)
             judge(world) { court in for invariant in stepInvariants { invariant.see(act, &court) } }
         }
+    }
+
+    /// It will do what it is told, whatever becomes of the machine that has told it.
+    private func hear(_ frame: [UInt8], _ machine: Int, _ world: World) {
+        switch FrameCodec.decode(frame) {
+        case .log(let entries)?:
+            for entry in entries {
+                let author = world.machines[1 - machine].id
+                guard case .record(let record) = LogCodec.decode(entry, after: .none, node: author),
+                    case .put(let path, let revision) = record.change
+                else { continue }
+                heard[machine][path] = revision
+            }
+        case .rows(let states)?:
+            for state in states { heard[machine][state.path] = state.revision }
+        default: break
+        }
+    }
+
+    /// The other node has on record that nothing is there for this one any more, or is about to write that down.
+    private func isToldGone(_ path: Path, by machine: Int, _ world: World) -> Bool {
+        world.machines[1 - machine].store.rows[path]?.head(by: .peer)?.entry.isAbsent == true
+            || unwritten(path, by: machine, world)?.entry.isAbsent == true
+    }
+
+    /// It knows of the path what this one has told after this position, or is about to write it down.
+    private func isTold(_ path: Path, after end: LogPosition, by machine: Int, _ world: World) -> Bool {
+        world.machines[1 - machine].store.rows[path].map { $0.version.peer > end } == true
+            || unwritten(path, by: machine, world).map { $0.origin.position > end } == true
+    }
+
+    /// What the other node has been told of the path, and has not come to write down.
+    private func unwritten(_ path: Path, by machine: Int, _ world: World) -> Revision? {
+        let written = world.machines[1 - machine].store.node.importedHead.position
+        return heard[1 - machine][path].flatMap { $0.origin.position > written ? $0 : nil }
     }
 
     /// What a person asks of a node is a cause of what the node does then.
@@ -545,6 +583,7 @@ package final class Watch: Checker {
     }
 
     private func turn(_ machine: Int, isRunning: Bool, _ world: World) {
+        heard[machine] = [:]
         let turn = ProcessTurn(machine: machine, isRunning: isRunning, store: world.machines[machine].store)
         judge(world) { court in for invariant in invariants { invariant.see(turn, &court) } }
     }
@@ -620,10 +659,9 @@ package final class Watch: Checker {
 
     /// Only the state was put back, as it was at `time`.
     func forgetRemovals(_ machine: Int, since time: Int64, _ world: World) {
-        let told = world.machines[1 - machine].store.rows
         world.ledger.forgotRemovals(
             on: machine, since: time, isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
-            isToldGone: { told[$0]?.head(by: .peer)?.entry.isAbsent == true })
+            isToldGone: { self.isToldGone($0, by: machine, world) })
         let disk = world.machines[machine].disk.atHome
         let missing = world.machines[machine].store.rows.filter { path, row in
             row.disk != nil && disk.value(at: path) == .absent
@@ -701,8 +739,8 @@ package final class Watch: Checker {
             machine, to: world.machines[machine].image?.time ?? world.now, was: Ledger.Holdings(tree: before.tree),
             is: Ledger.Holdings(tree: now),
             other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues),
-            isToldGone: { known($0)?.head(by: .peer)?.entry.isAbsent == true },
-            isTold: { known($0).map { $0.version.peer > end } == true },
+            isToldGone: { self.isToldGone($0, by: machine, world) },
+            isTold: { self.isTold($0, after: end, by: machine, world) },
             isUnrecorded: { world.machines[machine].store.rows[$0]?.disk == nil })
         let copied = before.owed.compactMap { path in now[path].map { (path: path, value: $0) } }
         world.ledger.forgotCopies(copied.filter { before.tree[$0.path] == $0.value }) { path in
@@ -867,11 +905,10 @@ package final class Watch: Checker {
         return (row.disk?.entry.content ?? .absent) == content
     }
 
-    /// The base says that nothing is there any more, or that of the other node does: it has been told before an image took that back.
+    /// The base says that nothing is there any more, or the other node has been told so before an image took that back.
     private func isDeleted(_ path: Path, _ machine: Int, _ world: World) -> Bool {
         let own = world.machines[machine].store.rows[path]
-        let other = world.machines[1 - machine].store.rows[path]?.head(by: .peer)
-        return own.map { $0.disk == nil } ?? false || other?.entry.isAbsent ?? false
+        return own.map { $0.disk == nil } ?? false || isToldGone(path, by: machine, world)
     }
 
     /// The daemon has never been there, nor is it about to put anything there.
