@@ -156,7 +156,8 @@ package final class Watch: Checker {
                 for (path, _) in belowSource { world.ledger.carriedAway(from: path) }
                 carry(home, target, machine, world)
             }
-            for touch in touched { noteChange(touch, machine, world) }
+            let isPuttingBack = operation.places.contains(where: Watch.isKept)
+            for touch in touched { noteChange(touch, isPuttingBack: isPuttingBack, machine, world) }
         } else if error == .mismatch, case .expectAbsent(.tree(let path)) = operation {
             // Somebody made it first, and no row tells of that.
             made[machine][path] = world.now
@@ -268,7 +269,7 @@ package final class Watch: Checker {
         return found.mode != known.mode || found.modified != known.modified
     }
 
-    private func noteChange(_ touch: DiskAct.Touched, _ machine: Int, _ world: World) {
+    private func noteChange(_ touch: DiskAct.Touched, isPuttingBack: Bool, _ machine: Int, _ world: World) {
         guard case .tree(let path) = touch.place else { return }
         guard touch.before != touch.after else { return notePutBack(touch.after, at: path, machine, world) }
         if touch.before.isContent, let file = touch.identity { world.ledger.displacements[machine][file] = world.now }
@@ -279,7 +280,7 @@ package final class Watch: Checker {
         if ConflictFamily.base(of: path) != nil, touch.after.isContent {
             world.rare.hit("ledger: a conflict copy was made")
         }
-        use(grantFor: path, touch, machine, world)
+        use(grantFor: path, touch, isPuttingBack: isPuttingBack, machine, world)
     }
 
     private func noteSharedNames(of path: Path, _ machine: Int, _ world: World) {
@@ -287,9 +288,20 @@ package final class Watch: Checker {
         if names.count > 1 { for name in names { world.ledger.sharesMetadata(name) } }
     }
 
-    /// What the daemon does because somebody asked for it is that person's doing.
-    private func use(grantFor path: Path, _ touch: DiskAct.Touched, _ machine: Int, _ world: World) {
+    private static func isKept(_ place: Place) -> Bool {
+        switch place {
+        case .version, .quarantine: true
+        case .tree, .stage: false
+        }
+    }
+
+    /// What the daemon does because somebody asked for it is that person's doing. (A version comes from where it is kept: what comes out of the
+    /// stage with the same bytes is the other node's, or was to make room for that and could not.)
+    private func use(
+        grantFor path: Path, _ touch: DiskAct.Touched, isPuttingBack: Bool, _ machine: Int, _ world: World
+    ) {
         let granted = grants[machine].firstIndex {
+            if $0.source != nil, !isPuttingBack { return false }
             let (old, new) = $0.source == nil ? ($0.value, Value.absent) : (touch.before, $0.value)
             return $0.path == path && touch.before == old && touch.after == new && !$0.isInPlace
         }
