@@ -59,9 +59,10 @@ extension Node {
             })
     }
 
-    /// Displaced files are looked at once more when they should have been quiet.
+    /// Displaced files are looked at once more when they should have been quiet. (The disk may be faster than the lane, in which something
+    /// follows of each look.)
     mutating func pumpLateWriters(into effects: inout Effects) {
-        guard watch.root == .healthy, apply.lateLooks < ApplyState.lateLooksMax else { return }
+        guard watch.root == .healthy, max(apply.lateLooks, lane.waiting.count) < ApplyState.lateLooksMax else { return }
         var due: [LateLook] = []
         while due.count < limits.batchPathsMax, let first = apply.late.first,
             first.dueMilliseconds <= now.monotonicMilliseconds
@@ -79,6 +80,7 @@ extension Node {
         apply.lateLooks -= 1
         var late: [KeptVersion] = []
         var quiet: [LateLook] = []
+        var shared: [FileIdentity] = []
         for (look, result) in zip(looks, results) {
             guard let stat = result.inspected.first ?? nil else {
                 lookAgain(look)
@@ -91,7 +93,7 @@ extension Node {
                     keepSecured(version, as: stat, into: &effects)
                 }
                 // (Who has it open by the name it had writes to what stands under the others, and nobody tells of it by these.)
-                if look.isShared { enqueue(.namesakes([version.stat.identity])) }
+                if look.isShared { shared.append(version.stat.identity) }
             } else if stat.isSameContent(as: version.stat) || stat.kind == .symlink {
                 // (Nobody can write to a link, whatever a cut has made of its time.)
                 quiet.append(look)
@@ -99,6 +101,7 @@ extension Node {
                 late.append(version.with(stat: stat))
             }
         }
+        if !shared.isEmpty { enqueue(.namesakes(shared)) }
         secure(quiet, into: &effects)
         if !late.isEmpty { enqueue(.lateWriters(late)) }
     }

@@ -7,12 +7,13 @@ import SyncModel
 extension Node {
     mutating func secure(_ looks: [LateLook], into effects: inout Effects) {
         var unsynced: [Replacing] = []
+        var unwritten: [FileIdentity] = []
         for look in looks {
             let version = look.version
             let isUnsynced = apply.unsyncedVersions.contains(key: version.id) && !watch.isFirstSinceCut
             guard isUnsynced || look.isShared, version.stat.kind == .file, version.stat.size > 0 else { continue }
             // (What stands in the folder by another name of the file is to be staged anew.)
-            if isUnsynced, look.tries == 0 { enqueue(.namesakes([version.stat.identity], areUnwritten: true)) }
+            if isUnsynced, look.tries == 0 { unwritten.append(version.stat.identity) }
             guard !apply.givingBack.contains(key: version.id) else { continue }
             let stage = nextStage()
             apply.givingBack[version.id] = true
@@ -22,6 +23,7 @@ extension Node {
                 unsynced.append(Replacing(look: look, stage: stage, old: version.with(id: nextVersion())))
             }
         }
+        if !unwritten.isEmpty { enqueue(.namesakes(unwritten, areUnwritten: true)) }
         if !unsynced.isEmpty {
             apply.lateLooks += 1
             effects.add(.disk(newJob(.copyingUnsynced(unsynced)), unsynced.map(\.copying)))
