@@ -52,8 +52,12 @@ extension Node {
         let summary = answers.summary()
         counts = Counts(files: summary.files, directories: summary.directories, unsettled: summary.pendingRows)
         let kept = answers.versions().sorted { $0.keptMilliseconds < $1.keptMilliseconds }
+        var ofPath: SortedMap<Path, [KeptVersion]> = [:]
+        for version in kept { ofPath[version.path, default: []].append(version) }
         for version in kept {
-            noteEarlier(version)
+            // (An earlier process has written one of two that are alike anew from the other: it is on the disk.)
+            let isSecured = ofPath[version.path]?.contains { $0.isAlike(version) } ?? false
+            if !isSecured { noteEarlier(version) }
             expectLateWriter(of: version)
         }
         guard record.ownHead.position.seq > 0 else { return }

@@ -194,3 +194,12 @@ extension Node {
         store(&batch, into: &effects)
     }
 }
+
+extension KeptVersion {
+    /// Under another number, the same (`Replacing`).
+    func isAlike(_ other: KeptVersion) -> Bool {
+        id != other.id && path == other.path && entry == other.entry && author == other.author
+            && keptMilliseconds == other.keptMilliseconds && reason == other.reason
+            && isQuarantined == other.isQuarantined
+    }
+}
