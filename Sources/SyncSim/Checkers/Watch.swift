@@ -788,6 +788,7 @@ package final class Watch: Checker {
             isUnknown: { self.isUnknown($0, world.machines[machine]) },
             isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
             looksReplaced: { self.looksReplaced($1, at: $0, world.machines[machine]) },
+            isOldDirectory: { self.isOldDirectory($0, world.machines[machine]) },
             isOnItsWay: { self.isStaged($1, for: $0, world.machines[1 - machine]) },
             lostOnItsWay: before.copiesOnTheirWay.filter { _, value in
                 !world.machines[machine].disk.allContents().contains { Value($0.entry) == value }
@@ -959,6 +960,14 @@ package final class Watch: Checker {
         }
         let isWritten = found.identity != known.identity || found.modified != known.modified
         return isWritten && isKnown(value, at: path, machine) && !isBackdated(path, machine)
+    }
+
+    /// The base says that a file stood there, and a directory does that was made before that had come.
+    private func isOldDirectory(_ path: Path, _ machine: Machine) -> Bool {
+        guard let known = machine.store.rows[path]?.disk?.stat, let found = machine.disk.atHome.peekStat(path) else {
+            return false
+        }
+        return found.kind == .directory && known.kind != .directory && found.identity.birth < known.changed
     }
 
     /// What a directory has made room for is not there yet: the directory lies in the stage, and if it turns out to hold something

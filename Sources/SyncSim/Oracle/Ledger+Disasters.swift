@@ -30,7 +30,8 @@ extension Ledger {
     /// remembers another state than the folder shows now, `isBackdated` where it would have to take what it finds for older
     /// than that by the times alone, `isDeleted` where it has on record that nothing is there any more, `isUnknown` where it
     /// has nothing on record, `isKnown` which value the base shows, `looksReplaced` where another file, which is newer by its
-    /// times, stands in the place of that value, `isOnItsWay` what the daemon of the other machine has ready to put there, and
+    /// times, stands in the place of that value, `isOldDirectory` where a directory does that is older than the file that the base
+    /// shows, `isOnItsWay` what the daemon of the other machine has ready to put there, and
     /// `lostOnItsWay` what lay in the stage on its way to the name of a conflict copy, and does so no more.
     package mutating func struck(
         _ machine: Int, was: Holdings, is now: Holdings, other: Holdings, isSafe: (Path, Value) -> Bool,
@@ -38,6 +39,7 @@ extension Ledger {
         isBackdated: (Path) -> Bool = { _ in false }, isDeleted: (Path) -> Bool = { _ in false },
         isUnknown: (Path) -> Bool = { _ in false }, isKnown: (Path, Value) -> Bool = { _, _ in false },
         looksReplaced: (Path, Value) -> Bool = { _, _ in false },
+        isOldDirectory: (Path) -> Bool = { _ in false },
         isOnItsWay: (Path, Value) -> Bool = { _, _ in false },
         lostOnItsWay: [(path: Path, value: Value)] = []
     ) {
@@ -75,6 +77,11 @@ extension Ledger {
                     page.returnOvertaken(after)
                     // (It counts as damage, and that somebody takes damage away says nothing of what is missing.)
                     page.isReverted = true
+                }
+                // A person has put it there, and no daemon has read that: once no row says any more where it was, the cut may have brought it back.
+                if before == after, isOldDirectory(path) {
+                    let known = page.acts.last { isKnown(path, $0.after) }
+                    if let known { page.noteRemains(of: known.after, found: after, on: machine) }
                 }
                 guard before != after else { return }
                 page.isReverted = true
