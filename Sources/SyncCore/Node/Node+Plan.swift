@@ -286,8 +286,10 @@ extension Node {
         let wanted = resolution(of: row)
         let step = reconciler.step(from: row, to: wanted)
         if step == .agree, watch.emptied.contains(key: row.path) {
-            // What was found there is to be read yet.
+            // What was found there is to be read yet. (Its next look may have been lost with notices, and if no row knew it and it is gone, no
+            // scan tells of it.)
             plan.afterLook[row.path] = true
+            if !watch.changing.contains(key: row.path) { look(at: row.path) }
             return
         }
         if step != .agree, claims.holds(row.path), claims.writings.count >= ClaimDesk.writingsMax {
