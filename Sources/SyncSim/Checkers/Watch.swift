@@ -454,18 +454,17 @@ package final class Watch: Checker {
 
     /// It will do what it is told, whatever becomes of the machine that has told it.
     private func hear(_ frame: [UInt8], _ machine: Int, _ world: World) {
-        switch FrameCodec.decode(frame) {
-        case .log(let entries)?:
+        let decoded = FrameCodec.decode(frame)
+        if case .log(let entries)? = decoded {
+            let author = world.machines[1 - machine].id
             for entry in entries {
-                let author = world.machines[1 - machine].id
                 guard case .record(let record) = LogCodec.decode(entry, after: .none, node: author),
                     case .put(let path, let revision) = record.change
                 else { continue }
                 heard[machine][path] = revision
             }
-        case .rows(let states)?:
+        } else if case .rows(let states)? = decoded {
             for state in states { heard[machine][state.path] = state.revision }
-        default: break
         }
     }
 
