@@ -17,7 +17,6 @@ enum MessageEvidence {
     static let raised: [MessageCode: Place] = [
         .configInvalid: .story("refusals.story"),
         .conflictIdentity: .story("record-identity.story"),
-        .contentChanging: .test("SyncCoreTests/MessageTests.swift", "content.changing"),
         .contentOverdue: .test("SyncCoreTests/MessageTests.swift", "I24, content.overdue: what the peer refuses"),
         .contentStalled: .test("SyncCoreTests/MessageTests.swift", "I24, content.stalled: a file"),
         .contentUnavailable: .test("SyncCoreTests/MessageTests.swift", "content.changing"),
