@@ -109,8 +109,9 @@ extension Node {
         for key in before.map({ findings(of: $0) }) ?? [] where !open.contains(key) {
             setAlarm(key, if: false, into: &effects)
         }
+        // (Also where it has come back: whoever wrote over it the first time may have done so before there was a copy.)
         if let format = row.format, open.contains(where: { $0.format?.node == .own }),
-            before?.format?.content != format.content
+            before?.format?.content != format.content || row.showsItsFormat && before?.showsItsFormat != true
         {
             formats.toKeep[row.path] = format.content
         }
@@ -229,6 +230,12 @@ extension Node {
 }
 
 extension Row {
+    /// It stands there in the format that its header was read of.
+    fileprivate var showsItsFormat: Bool {
+        guard let format, let disk else { return false }
+        return format.isOf(disk.entry)
+    }
+
     /// A conflict copy that lost to what stands at the path by its format.
     public func isDowngrade(of original: Row?) -> Bool {
         guard let lost = format, let kept = original?.format, original?.disk != nil else { return false }

@@ -6,7 +6,7 @@ import SyncModel
 extension Node {
     mutating func pumpPrivateCopies() {
         guard isWorking, formats.keeping == nil,
-            let (path, content) = formats.toKeep.first(where: { !isBeingLookedAt($0.key) })
+            let (path, content) = formats.toKeep.first(where: { !isBeingLookedAt($0.key) && !apply.touches($0.key) })
         else { return }
         formats.toKeep[path] = nil
         formats.keeping = path
@@ -20,12 +20,12 @@ extension Node {
         let row = answers.rows().first
         let list = answers.chunkList()
         let kept = answers.versions().filter { $0.reason == .formatNewer }
-        if isBeingLookedAt(path) {
+        if isBeingLookedAt(path) || apply.touches(path) {
             // It may be another by now.
             formats.toKeep[path] = content
             return
         }
-        guard !apply.touches(path), !kept.contains(where: { $0.contentID == content }),
+        guard !kept.contains(where: { $0.contentID == content }),
             let (version, list) = savedToKeep(path, content) ?? row.flatMap({ shownToKeep($0, content, list) })
         else { return }
         let stage = nextStage()
@@ -79,7 +79,7 @@ extension Node {
     ) {
         formats.keeping = nil
         guard let result = results.first, result.failure == nil, let stat = result.inspected.first ?? nil else {
-            // The file is being changed, or the disk is full: the next state of it is tried again.
+            // The file is being changed, or the disk is full: the next state of it is tried again, or this one where it comes back.
             if results.first?.failure?.index != 0 { plan.abandoned.append(stage) }
             return
         }
