@@ -187,10 +187,10 @@ extension Node {
         return namesakes[stat.identity].contains { !item.paths.contains($0.path) }
     }
 
-    /// Put in place in this very tick of a file system that stamps coarsely: a save in the same tick would not show. (Where
-    /// stamps are fine the tick is over before a person can see the file.)
+    /// Put in place, renamed or given its time in this very tick of a file system that stamps coarsely: a save in the same tick would
+    /// not show. (Where stamps are fine the tick is over before a person can see the file.)
     private func isInTick(_ found: Stat, _ item: AppliedItem) -> Bool {
-        found.kind == .file && item.task.stage != nil && found.isCoarse
+        found.kind == .file && (item.task.stage != nil || item.retimed != nil) && found.isCoarse
             && found.isFresh(during: now.wallMilliseconds...now.wallMilliseconds)
     }
 
