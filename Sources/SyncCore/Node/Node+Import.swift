@@ -438,6 +438,8 @@ extension Node {
             }
             // Or what was to come in its place: told as a change, what the cut has left would win over what the peer may still have of that.
             if old.condition == .damaged, !resolution(of: row).entry.isAbsent { isDamaged = true }
+            // (So it is where rules have come to leave it out since.)
+            if old.condition == .ignored, wasDamaged(old) { isDamaged = true }
             guard !old.needsApply || isDamaged else {
                 // The peer took back what never got here: what the folder shows is what there is. A path that never was
                 // here is not known any more: nobody deleted it, and the peer tells of it again if it still has it.

@@ -223,9 +223,13 @@ extension Node {
                 watch.heedsMore = true
             }
         }
+        row.condition = wasDamaged(row) ? .damaged : .normal
+    }
+
+    /// Before the rules left it out: it says that all has been applied, and shows something else.
+    func wasDamaged(_ row: Row) -> Bool {
         let shown = row.disk?.entry ?? .absent
-        let isDamaged = !row.needsApply && !shown.agrees(with: resolution(of: row).entry)
-        row.condition = isDamaged ? .damaged : .normal
+        return !row.needsApply && !shown.agrees(with: resolution(of: row).entry)
     }
 }
 
