@@ -225,22 +225,11 @@ extension KeptVersion {
         if case .file(let id, _) = entry.content { id } else { nil }
     }
 
-    func with(stat: Stat) -> KeptVersion {
+    func with(
+        id: VersionID? = nil, stat: Stat? = nil, keptMilliseconds: Int64? = nil
+    ) -> KeptVersion {
         KeptVersion(
-            id: id, path: path, entry: entry, stat: stat, author: author, keptMilliseconds: keptMilliseconds,
-            reason: reason, isQuarantined: isQuarantined)
-    }
-
-    /// Under another number.
-    func with(id: VersionID) -> KeptVersion {
-        KeptVersion(
-            id: id, path: path, entry: entry, stat: stat, author: author, keptMilliseconds: keptMilliseconds,
-            reason: reason, isQuarantined: isQuarantined)
-    }
-
-    func with(keptMilliseconds: Int64) -> KeptVersion {
-        KeptVersion(
-            id: id, path: path, entry: entry, stat: stat, author: author, keptMilliseconds: keptMilliseconds,
-            reason: reason, isQuarantined: isQuarantined)
+            id: id ?? self.id, path: path, entry: entry, stat: stat ?? self.stat, author: author,
+            keptMilliseconds: keptMilliseconds ?? self.keptMilliseconds, reason: reason, isQuarantined: isQuarantined)
     }
 }

@@ -115,7 +115,7 @@ extension Node {
             apply.givingBack[version.id] = nil
             apply.unsyncedVersions[version.id] = nil
             batch.add(.putVersion(version.with(stat: result.inspected.first.flatMap(\.self) ?? new)))
-            batch.add(.putVersion(old.with(stat: result.inspected.last.flatMap(\.self) ?? old.stat)))
+            batch.add(.putVersion(old.with(stat: result.inspected.dropFirst().first.flatMap(\.self) ?? old.stat)))
         }
         if !batch.isEmpty { store(&batch, into: &effects) }
         guard !back.isEmpty else { return apply.lateLooks -= 1 }
@@ -197,9 +197,5 @@ extension Node {
 
 extension KeptVersion {
     /// Under another number, the same (`Replacing`).
-    func isAlike(_ other: KeptVersion) -> Bool {
-        id != other.id && path == other.path && entry == other.entry && author == other.author
-            && keptMilliseconds == other.keptMilliseconds && reason == other.reason
-            && isQuarantined == other.isQuarantined
-    }
+    func isAlike(_ other: KeptVersion) -> Bool { id != other.id && other.with(id: id, stat: stat) == self }
 }

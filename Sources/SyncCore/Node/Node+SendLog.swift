@@ -89,8 +89,9 @@ extension Node {
     /// shown, so that what comes of a time apart does not depend on where a frame ends.
     var isCatchingUp: Bool { session.isLive && owesPast }
 
-    /// We were set back, and the past that the peer tells of is still coming in, whether or not the link is up. What was agreed in the middle of it would be
-    /// overtaken by the rest, as if somebody who has seen what stands here had let go of it. (A node that was not set back knows its past.)
+    /// We were set back, and the past that the peer tells of is still coming in, whether or not the link is up. What was agreed in the
+    /// middle of it would be overtaken by the rest, as if somebody who has seen what stands here had let go of it. (A node that was not
+    /// set back knows its past.)
     var isRecalling: Bool { record.lost != nil && owesPast }
 
     private var owesPast: Bool {

@@ -344,32 +344,30 @@ extension Ledger {
     package mutating func forgotMetadata(
         of machine: Int, shown: (Path) -> (mode: UInt16, modified: Timestamp)?
     ) {
-        for path in pages.keys {
-            guard let left = pages[path]?.left, left.machine == machine, let found = shown(path),
-                found.mode != left.mode || found.modified != left.modified
-            else { continue }
-            pages.update(path) { $0.left = nil }
+        forgetLeft(by: machine) { path, left in
+            shown(path).map { $0.mode != left.mode || $0.modified != left.modified } ?? false
         }
     }
 
     /// A crash may have taken back that somebody left it so, also where it had been so before: to the daemon, which has brought something else there
     /// since, that is what the cut has taken back, and it sets what it knows once more.
     package mutating func forgotLeaving(on machine: Int, changed: (Path) -> Timestamp?) {
-        for path in pages.keys {
-            guard let left = pages[path]?.left, left.machine == machine, let found = changed(path), found < left.changed
-            else { continue }
-            pages.update(path) { $0.left = nil }
-        }
+        forgetLeft(by: machine) { path, left in changed(path).map { $0 < left.changed } ?? false }
     }
 
     /// What a machine left and the other, whose daemon has lost what it knew, does not show yet (`shown`: what that shows). Its first
     /// revision is as old as its file, and where that is younger than anything by the clock of who left it, that clock is behind:
     /// by times, which is all there is, the other was later.
     package mutating func metadataIsOld(on machine: Int, byItsClock wall: Int64, shown: (Path) -> Stat?) {
+        forgetLeft(by: machine) { path, left in
+            guard let found = shown(path), found.modified.milliseconds > wall else { return false }
+            return found.mode != left.mode || found.modified != left.modified
+        }
+    }
+
+    private mutating func forgetLeft(by machine: Int, where isForgotten: (Path, Left) -> Bool) {
         for path in pages.keys {
-            guard let left = pages[path]?.left, left.machine == machine, let found = shown(path),
-                found.mode != left.mode || found.modified != left.modified, found.modified.milliseconds > wall
-            else { continue }
+            guard let left = pages[path]?.left, left.machine == machine, isForgotten(path, left) else { continue }
             pages.update(path) { $0.left = nil }
         }
     }

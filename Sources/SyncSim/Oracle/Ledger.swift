@@ -161,6 +161,7 @@ package struct Ledger: Sendable {
         pages[path, default: Page()].look(at: before, on: machine, isUnaware: isUnaware)
         pages[path, default: Page()].append(
             machine: machine, before: before, after: after, time: time, isRacing: isRacing, isBlind: isBlind)
+        if isUnaware, after == .absent { pages.update(path) { $0.wasRemovedUnaware = true } }
         noteDisposal(of: before, at: path, at: time)
         if !isBlind { noteCarriedDisposal(of: before, at: path, at: time) }
     }
@@ -207,9 +208,6 @@ package struct Ledger: Sendable {
         if isAnother { return putOver(value, at: path, on: machine) }
         pages.update(path) { $0.backAtOnce.append(value) }
     }
-
-    /// A person has removed what the daemon of his machine had not brought up to what was made anew of it on the other.
-    package mutating func removedUnaware(_ path: Path) { pages.update(path) { $0.wasRemovedUnaware = true } }
 
     /// A person has given another file with the same bytes this name: for a daemon that knows it by its first name that is his new work.
     package mutating func putOver(_ value: Value, at path: Path, on machine: Int) {

@@ -311,16 +311,14 @@ extension Hands {
         let after = found?.value ?? .absent
         if before != after {
             world.trace.tell("\(world.now) \(world.machines[machine].name) user: \(path) was \(before), is \(after)")
-            let isUnaware = !knowsWhatIsMadeAnew(path, as: before)
             world.ledger.changed(
                 path, on: machine, from: before, to: after, at: world.now, isRacing: isBeingApplied(path),
-                isBlind: isBlind, isUnaware: isUnaware)
+                isBlind: isBlind, isUnaware: !knowsWhatIsMadeAnew(path, as: before))
             world.noteClock(machine)
             if before.isContent, isToldButUnrecorded(before, at: path) {
                 world.ledger.replacedUnrecorded(before, at: path)
             }
             if before == .absent, isOnRecord(path) { world.ledger.cameBackUnseen(path, on: machine) }
-            if after == .absent, isUnaware { world.ledger.removedUnaware(path) }
             if after == .absent { world.ledger.removedAfterRefusal(path, on: machine, at: world.now) }
             // After a power cut absence is not believed until everything has been looked at.
             // (And what counts as damage is no less missing for being taken away.)
