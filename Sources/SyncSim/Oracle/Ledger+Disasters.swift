@@ -621,6 +621,10 @@ extension Ledger.Page {
                     }
                     for lost in remains { returnOvertaken(lost.value) }
                 }
+                // Or it had come to the other machine, and an earlier cut has left that of it there: what it replaced is history.
+                if remains.contains(where: { $0.machine != machine && $0.value == act.after }) {
+                    returnOvertaken(act.before)
+                }
                 // What had been removed is back, but not whole. Or what had been replaced is not, and may be whole elsewhere.
                 if act.before != value { noteRemains(of: act.before, found: value, on: machine) }
             }
