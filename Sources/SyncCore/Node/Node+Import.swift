@@ -445,8 +445,10 @@ extension Node {
                 // here is not known any more: nobody deleted it, and the peer tells of it again if it still has it.
                 row.heads.removeAll { $0.origin.author == .peer }
                 row.coverOwnHead()
-                // (What it had seen of ours we have said, whatever a power cut has taken back of that.)
-                row.reflected.own = max(row.reflected.own, old.version.own)
+                // (What is here has seen all we have said, whatever a power cut has taken back of that.)
+                if row.disk != nil || row.reflected != .none {
+                    row.reflected.own = max(row.reflected.own, old.version.own)
+                }
                 let isHeld = isHeldSave(row) && row.heads.contains { row.format?.isOf($0.entry) == true }
                 if !isHeld {
                     row.heads = []
