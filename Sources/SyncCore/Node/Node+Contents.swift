@@ -104,6 +104,8 @@ extension Node {
         }
         if isDamage(row, found: entry, stat, namesakes), !isRenamed(entry, stat, to: row, namesakes) {
             if row.condition != .damaged { row.waiting = nil }
+            // (Read before anybody knew that something is to be there, it waits for its author like a save, and would keep that away.)
+            takeBackFinding(at: row.path)
             if row.path.name?.bytes == IgnoreRules.fileName { watch.rulesAreRemains = true }
             if let content = contentOfRemains(stat, at: row, namesakes), content != row.disk?.entry.content {
                 let whole = Entry(content: content, mode: entry.mode, modified: entry.modified)
