@@ -470,6 +470,8 @@ extension Node {
                     gone.content = .absent
                     revise(&row, to: gone, stat: nil, isReasserted: true, in: &batch)
                 }
+                // (What was saved here over that and cannot be told waits for its author all the same.)
+                if let code = records.waiting[row.path] { wait(&row, code) }
                 // (What the rules leave out is not looked at, and goes on being left out.)
                 if old.condition == .ignored { row.condition = .ignored }
                 cancel(row.path)
