@@ -162,11 +162,11 @@ extension Node {
             switch intent.displaced {
             case .version(let version)?, .quarantine(let version)?:
                 findings.versions.append(version.with(stat: inStage))
-                return DiskProgram([.move(staged, to: version.place), .syncParent(version.place)])
+                return moving(staged, to: version.place, inStage)
             case .conflictCopy(let path)?:
                 findings.looks.append(path)
                 noteUnwritten(path, inStage)
-                return DiskProgram([.move(staged, to: .tree(path)), .syncParent(.tree(path))])
+                return moving(staged, to: .tree(path), inStage)
             case nil:
                 break
             }
@@ -183,11 +183,17 @@ extension Node {
             // Written to on its way there, or when it was there: a power cut takes a rename back, and not what was synced since.
             findings.looks.append(path)
             noteUnwritten(path, inStage)
-            return DiskProgram([.move(staged, to: .tree(path)), .syncParent(.tree(path))])
+            return moving(staged, to: .tree(path), inStage)
         }
         guard let refuge = refuge(for: intent.path) else { return DiskProgram() }
         findings.rescued.append(refuge)
         return DiskProgram([.move(staged, to: .tree(refuge)), .syncParent(.tree(refuge))])
+    }
+
+    /// Whoever wrote it may not have synced it.
+    private func moving(_ staged: Place, to place: Place, _ stat: Stat) -> DiskProgram {
+        let sync: [DiskOperation] = stat.kind == .file ? [.syncFile(place)] : []
+        return DiskProgram([.move(staged, to: place)] + sync + [.syncParent(place)])
     }
 
     /// Nothing is what a power cut has left of the file that had to make room, because nobody had synced it.
