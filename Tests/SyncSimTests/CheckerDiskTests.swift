@@ -286,6 +286,19 @@ extension CheckerTests {
         Trial(PromisedHistory.self, "a file is set aside and not recorded", says: "in no history") { isBad, court in
             history().see(aside(recorded: !isBad), &court)
         },
+        Trial(PromisedHistory.self, "a version is recorded before it is synced", says: "not on the disk") { isBad, court in
+            history().see(recording(isUnsynced: isBad), &court)
+        },
+        Trial(PromisedHistory.self, "no sync of it has failed", says: "not on the disk") { isBad, court in
+            let checker = history()
+            let error: DiskError? = isBad ? nil : .inputOutput
+            let sync = DiskAct(machine: 0, operation: .syncFile(version1), error: error, store: .fresh(0))
+            checker.see(sync, &court)
+            checker.see(recording(isUnsynced: true), &court)
+        },
+        Trial(PromisedHistory.self, "it was not written anew beside it", says: "not on the disk") { isBad, court in
+            history().see(recording(isUnsynced: true, isBesideAnother: !isBad), &court)
+        },
         Trial(PromisedHistory.self, "a wiped state knows of nothing", says: "in no history") { isBad, court in
             let checker = history()
             if !isBad { checker.see(OperatorAct(machine: 0, kind: .wipedState, store: .fresh(0)), &court) }
@@ -385,13 +398,24 @@ private func aside(recorded: Bool) -> Sight {
 
 /// A store with one version, kept at time 0, of five bytes.
 private func keeping() -> VirtualStore {
-    let seen = Seen.file("early", at: "a")
-    let version = KeptVersion(
-        id: .first, path: at("a"), entry: seen.entry, stat: seen.stat, author: .own, keptMilliseconds: 0,
-        reason: .versionKept)
     var store = VirtualStore.fresh(0)
-    store.perform(StoreBatch([.putVersion(version)]))
+    store.perform(StoreBatch([.putVersion(version(.first))]))
     return store
+}
+
+private func version(_ id: VersionID) -> KeptVersion {
+    let seen = Seen.file("early", at: "a")
+    return KeptVersion(
+        id: id, path: at("a"), entry: seen.entry, stat: seen.stat, author: .own, keptMilliseconds: 0,
+        reason: .versionKept)
+}
+
+/// The first version goes on record, perhaps with another that has the same bytes and is on the disk.
+private func recording(isUnsynced: Bool, isBesideAnother: Bool = false) -> StoreAct {
+    let versions = [version(.first)] + (isBesideAnother ? [version(VersionID(raw: 9))] : [])
+    return StoreAct(
+        machine: 0, batch: StoreBatch(versions.map { .putVersion($0) }), store: .fresh(0), peerStore: .fresh(1),
+        mayBeLost: { isUnsynced && $0.id == .first })
 }
 
 private func forgetting(at time: Int64, file: Value = .text("early")) -> StoreAct {

@@ -27,8 +27,8 @@ extension Node {
         // what has been seen to be what was to go is a version, as with any removal.
         let program = DiskProgram(
             [.expect(here, disk.stat), .expectUnheld(here)] + (version.isFile ? [.syncFile(here)] : []) + [
-                .move(here, to: staged), .expectContent(staged, disk.stat), .move(staged, to: there), .inspect(there),
-                .syncParent(there), .syncParent(here),
+                .move(here, to: staged), .expectContent(staged, disk.stat), .move(staged, to: there),
+                .syncParent(there), .syncParent(here), .inspect(there),
             ])
         apply.restoring[path] = true
         run([program], for: .settingAside(id, version, intent.stage), after: intent, into: &effects)
@@ -53,6 +53,12 @@ extension Node {
                 return enqueue(.keepUnwritten(id, version, intent))
             }
             return end(settingAside: intent, .refused(Node.reason(for: failure.error)), id, into: &effects)
+        }
+        if let failure, failure.error == .inputOutput, failure.index <= moved + 3 {
+            // Names that may not be on the disk must not be promised: the next start sees to it by the intent.
+            effects.add(.answer(id, .refused(Node.reason(for: failure.error))))
+            timers.mustStop = true
+            return
         }
         let found = results.first?.inspected.first ?? nil
         let answer = failure.map { Answer.refused(Node.reason(for: $0.error)) } ?? .done

@@ -168,13 +168,17 @@ package struct StoreAct {
     package let read: (Path) -> Seen?
     /// What a place holds now.
     package let value: (Place) -> Value
+    /// True if a power cut could take the version, or what is in it, though nobody has written to it since it was set aside.
+    package let mayBeLost: (KeptVersion) -> Bool
 
     package init(
         machine: Int, batch: StoreBatch, store: VirtualStore, peerStore: VirtualStore, settings: Settings = Settings(),
         wallMilliseconds: Int64 = 0, look: @escaping (Path) -> Stat? = { _ in nil },
-        read: @escaping (Path) -> Seen? = { _ in nil }, value: @escaping (Place) -> Value = { _ in .absent }
+        read: @escaping (Path) -> Seen? = { _ in nil }, value: @escaping (Place) -> Value = { _ in .absent },
+        mayBeLost: @escaping (KeptVersion) -> Bool = { _ in false }
     ) {
         self.value = value
+        self.mayBeLost = mayBeLost
         self.look = look
         self.read = read
         self.machine = machine

@@ -4,7 +4,7 @@ package import SyncModel
 package final class PromisedHistory: DiskInvariant, StoreInvariant {
     package static let id = "R-16"
     package static let sentence =
-        "What is set aside is in the history, until it is older than promised or the versions together take more room than allowed."
+        "What is set aside is in the history, and on the disk, until it is older than promised or the versions together take more room than allowed."
 
     private let settings: [Settings]
     private var now: [Int64] = [0, 0]
@@ -13,6 +13,7 @@ package final class PromisedHistory: DiskInvariant, StoreInvariant {
     /// What has gone from among the versions into the folder, and no sync has made that last: a power cut may bring it back, or has done so.
     private var mayReturn = [0, 0]
     private var mayBeBack = [0, 0]
+    private var hasFailedToSync = [false, false]
 
     package init(settings: [Settings] = [Settings(), Settings()]) {
         self.settings = settings
@@ -21,6 +22,7 @@ package final class PromisedHistory: DiskInvariant, StoreInvariant {
     package func see(_ act: StoreAct, _ court: inout Court) {
         now[act.machine] = act.wallMilliseconds
         for operation in act.batch.operations {
+            if case .putVersion(let version) = operation { judge(version, act, &court) }
             guard case .dropVersion(let id) = operation, let version = act.store.versions[id] else { continue }
             // A version that was put back into the folder is kept there now.
             if act.value(version.place) == .absent { continue }
@@ -29,6 +31,7 @@ package final class PromisedHistory: DiskInvariant, StoreInvariant {
     }
 
     package func see(_ act: DiskAct, _ court: inout Court) {
+        if act.error == .inputOutput, act.operation.isSync { hasFailedToSync[act.machine] = true }
         guard act.error == nil else { return }
         if case .move(let place, to: .tree) = act.operation, place.isAside { mayReturn[act.machine] += 1 }
         if case .syncParent(let place) = act.operation, place.isAside { mayReturn[act.machine] = 0 }
@@ -62,6 +65,22 @@ package final class PromisedHistory: DiskInvariant, StoreInvariant {
         }
     }
 
+    /// (Where a sync has failed, the node goes on with what a person has asked for.)
+    private func judge(_ version: KeptVersion, _ act: StoreAct, _ court: inout Court) {
+        guard act.store.versions[version.id] == nil, !hasFailedToSync[act.machine], act.mayBeLost(version) else {
+            return
+        }
+        // The first file of a version that was written anew stays for a late writer alone.
+        let isWrittenAnew = act.batch.operations.contains { operation in
+            guard case .putVersion(let other) = operation else { return false }
+            return other.id != version.id && other.path == version.path && other.entry == version.entry
+                && !act.mayBeLost(other)
+        }
+        if isWrittenAnew { return }
+        court.find(
+            self, on: act.machine, "version \(version.id.raw) of \(version.path) is on record and not on the disk")
+    }
+
     private func judge(_ id: VersionID, _ store: VirtualStore, on machine: Int, _ court: inout Court) {
         guard let version = store.versions[id] else { return }
         // A private copy is nobody's: what it is a copy of stands in the tree, or went among the versions by itself.
@@ -71,6 +90,14 @@ package final class PromisedHistory: DiskInvariant, StoreInvariant {
         let age = now[machine] - version.keptMilliseconds
         if age >= settings[machine].keepVersionsMilliseconds { return }
         court.find(self, on: machine, "version \(id.raw) of \(version.path) was removed after \(age) ms")
+    }
+}
+
+extension DiskOperation {
+    fileprivate var isSync: Bool {
+        if case .syncFile = self { return true }
+        if case .syncParent = self { return true }
+        return false
     }
 }
 

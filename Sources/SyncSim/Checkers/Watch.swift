@@ -395,7 +395,8 @@ package final class Watch: Checker {
             wallMilliseconds: world.wall(of: machine),
             look: { world.machines[machine].disk.peekStat($0) },
             read: { self.seen($0, world.machines[machine].disk) },
-            value: { world.machines[machine].disk.value(at: $0) })
+            value: { world.machines[machine].disk.value(at: $0) },
+            mayBeLost: { world.machines[machine].disk.mayBeLost($0) })
         judge(world) { court in for invariant in storeInvariants { invariant.see(act, &court) } }
         for operation in batch.operations {
             if case .putVersion(let kept) = operation { noteDamage(kept, machine, world) }

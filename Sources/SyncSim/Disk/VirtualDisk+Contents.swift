@@ -66,7 +66,8 @@ extension VirtualDisk {
 
     /// True if something stands at the path, and neither its content nor a name on the way to it has been changed since it
     /// was synced: it will be there, just so, after any power cut.
-    package func isSettled(_ path: Path) -> Bool {
+    /// `orSpoilt`: or a sync of it has failed, and no other will tell.
+    package func isSettled(_ path: Path, orSpoilt isSpoiltToo: Bool = false) -> Bool {
         guard var current = root else { return false }
         for component in path.bytes.split(separator: 0x2F) {
             guard let name = Name(Array(component)), let next = inodes[current].entries[name] else { return false }
@@ -74,7 +75,7 @@ extension VirtualDisk {
             current = next
         }
         let inode = inodes[current]
-        if inode.hasLostPages { return false }
+        if inode.hasLostPages { return isSpoiltToo }
         guard let unsynced = inode.unsynced else { return true }
         // A change of mode or times alone leaves the content settled.
         let size = inode.safe.content.size

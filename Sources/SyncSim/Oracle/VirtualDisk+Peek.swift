@@ -24,6 +24,13 @@ extension VirtualDisk {
         return disk
     }
 
+    /// Its bytes or its name have not reached the disk. (Not where somebody has written to it since, or a sync of it has failed.)
+    package func mayBeLost(_ version: KeptVersion) -> Bool {
+        let path = VirtualDisk.path(of: version.place)
+        guard let stat = peekStat(path), stat.isSameContent(as: version.stat) else { return false }
+        return !isSettled(path, orSpoilt: true)
+    }
+
     /// Without looking at bytes.
     package func peekStat(_ path: Path) -> Stat? { key(at: path).map { inodes[$0].stat } }
 

@@ -10,6 +10,9 @@ extension PlantedBugs {
             Plot(name: "directories are not synced", traits: [.powerCuts]) {
                 dropping { if case .syncParent = $0 { true } else { false } }
             },
+            Plot(name: "what becomes a version is not synced") {
+                dropping { if case .syncFile(.version) = $0 { true } else { false } }
+            },
             Plot(name: "what is replaced is not compared before", traits: [.sharedNames], shape: slowDisk) {
                 dropping(isExpectation)
             },
