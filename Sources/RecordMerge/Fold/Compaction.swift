@@ -34,6 +34,8 @@ public struct Compaction {
     private let fold: Fold
     private let graves: Graves
     private var kept: SortedMap<Write, Bool> = [:]
+    /// Records of which something is kept that was overtaken, and not by all that came after it.
+    private var loose: SortedMap<Int, Bool> = [:]
 
     /// `stable` as `Applied.stable` says it.
     public init(of changes: some Sequence<ChangeSet>, model: Model, stable: Applied) {
@@ -43,6 +45,7 @@ public struct Compaction {
         fold = Fold(History(history.changes.filter { $0.position <= stable[$0.author] }), model: index)
         graves = Graves(fold, whole: Graph(Fold(history, model: index)))
         for record in fold.records.indices { keep(record) }
+        keepOvertakers()
     }
 
     /// In the order K. Of sets of which nothing is left only the last of each author and epoch is there, empty: whoever reads
@@ -120,7 +123,7 @@ extension Compaction {
         for (_, heads) in state.edges where !mayForget || heads.contains(where: { $0.order != nil }) {
             keep(heads.map(\.write))
         }
-        keepLife(of: state, standing)
+        keepLife(of: record, standing)
     }
 
     /// What one name takes out, another may have put in.
@@ -150,7 +153,8 @@ extension Compaction {
 
     /// Its birth; where a delete stands all births and deaths, and of what each delete is weighed against as much as tips
     /// the scales.
-    private mutating func keepLife(of state: RecordState, _ standing: [Write]) {
+    private mutating func keepLife(of record: Int, _ standing: [Write]) {
+        let state = fold.states[record]
         if standing.isEmpty { return keep(Array(state.lives.prefix(1))) }
         // What tips the scales may have been made void by any of these, or taken out by what `keep` keeps for it.
         keep(state.lives + state.deletes)
@@ -161,13 +165,66 @@ extension Compaction {
             keep(witness.map { [$0] } ?? [])
         }
         // An edit stands for its whole set: another one of the same set must not take its place.
-        for edit in state.edits where isAnyKept(of: state, in: edit.change) { keep([edit]) }
+        let heads = state.heads
+        let changes = SortedMap(heads.filter { kept[$0] == true }.map { ($0.change, true) })
+        for edit in state.edits where changes.contains(key: edit.change) { keep([edit]) }
+        let isHead = SortedMap(heads.map { ($0, true) })
+        let overtaken = state.edits.filter { kept[$0] == true && !isHead.contains(key: $0) }
+        let isLoose = overtaken.contains { edit in
+            (heads + state.lives).contains { edit < $0 && !fold.history.saw($0, edit) }
+        }
+        if isLoose { loose[record] = true }
+    }
+}
+
+// MARK: - What overtook what is kept
+
+extension Compaction {
+    /// What is written to one of these overtakes only what was written to the same.
+    private enum Place: Equatable {
+        case value(PropertyName)
+        case link(PropertyName)
+        case edge(PropertyName, [UInt8])
+
+        /// Nil for what is about the record itself.
+        init?(_ action: Operation.Action) {
+            switch action {
+            case .insert, .delete, .restore: return nil
+            case .set(let name, _): self = .value(name)
+            case .link(let name, _, _): self = .link(name)
+            case .add(let name, let target, _), .remove(let name, let target): self = .edge(name, target)
+            }
+        }
     }
 
-    private func isAnyKept(of state: RecordState, in change: UInt32) -> Bool {
-        func isKept(_ write: Write) -> Bool { write.change == change && kept[write] == true }
-        return state.values.contains { $0.heads.contains { isKept($0.write) } }
-            || state.links.contains { $0.heads.contains { isKept($0.write) } }
-            || state.edges.contains { $0.value.contains { isKept($0.write) } }
+    /// A set may have seen less than the one before it of its author, because of what his folder did not show when he saved. So what stands
+    /// in the end need not have seen all that was overtaken by what it has overtaken itself: without that between them this would stand again.
+    private mutating func keepOvertakers() {
+        for (record, writes) in looseWrites {
+            // In the order K, so that whoever is kept is asked about as well.
+            for (number, earlier) in writes.enumerated() where kept[earlier.write] == true {
+                let later = writes[(number + 1)...].filter { later in
+                    later.place == earlier.place && fold.history.saw(later.write, earlier.write)
+                }
+                guard let last = later.last?.write, !later.contains(where: { kept[$0.write] == true }) else { continue }
+                keep([last] + fold.states[record].edits.filter { $0.change == last.change })
+            }
+        }
+    }
+
+    /// All of each loose record, in the order K.
+    private var looseWrites: SortedMap<Int, [(write: Write, place: Place)]> {
+        var writes: SortedMap<Int, [(write: Write, place: Place)]> = [:]
+        if loose.isEmpty { return writes }
+        for (number, set) in fold.history.changes.enumerated() {
+            for (index, operation) in set.operations.enumerated() {
+                guard let record = fold.number(of: operation.record), loose[record] == true,
+                    let place = Place(operation.action)
+                else { continue }
+                writes[record, default: []].append(
+                    (Write(change: UInt32(number), index: set.number(of: index)), place))
+            }
+        }
+        return writes
     }
 }

@@ -102,9 +102,12 @@ struct RecordState {
     }
 
     /// When it was written to for the last time. (The last write to any of its places is one that nobody has overtaken.)
-    var last: Write? {
-        let heads = values.flatMap(\.heads).map(\.write) + links.flatMap(\.heads).map(\.write)
-        return (lives + deletes + heads + edges.flatMap(\.value).map(\.write)).max()
+    var last: Write? { (lives + deletes + heads).max() }
+
+    /// What nobody has overtaken of all that was written to its places.
+    var heads: [Write] {
+        let registers = values.flatMap(\.heads).map(\.write) + links.flatMap(\.heads).map(\.write)
+        return registers + edges.flatMap(\.value).map(\.write)
     }
 
     /// What two names of one thing were told, as if it had been told to one.

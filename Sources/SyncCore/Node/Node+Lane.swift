@@ -336,7 +336,11 @@ extension Node {
         if row == old { return }
         echoes.forget(row.path)
         noteShown(row)
-        if row.condition == .missing { stores.marksNext = true }
+        if row.condition == .missing {
+            stores.marksNext = true
+        } else if old?.condition == .missing {
+            records.releaseTouch(row.path)
+        }
         if row.disk != nil, old?.disk == nil { stores.shownNext.append(row.path) }
         counts.replace(old, by: row)
         noteSpareless(row, before: old)

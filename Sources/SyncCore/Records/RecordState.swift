@@ -135,12 +135,12 @@ struct RecordState: Sendable {
 
     /// Somebody may still be at work on what he had then.
     private func isOpen(_ touch: Touch, at milliseconds: UInt64) -> Bool {
-        touch.milliseconds + RecordState.touchMilliseconds > milliseconds
+        touch.isHeld || touch.isRecent(at: milliseconds)
     }
 
     /// A notice says that somebody is at work on the file: the first one, unless nobody looked for long what came of it.
     mutating func noteTouch(_ path: Path, at milliseconds: UInt64) {
-        if let touch = touched[path], isOpen(touch, at: milliseconds) { return }
+        if let touch = touched[path], touch.isRecent(at: milliseconds) { return }
         if touched.count >= RecordState.touchedMax { touched.removeAll() }
         touched[path] = Touch(milliseconds: milliseconds, seen: known.peer, unshown: hardlyShown(at: milliseconds))
     }
@@ -163,6 +163,12 @@ struct RecordState: Sendable {
         }
         return hardly
     }
+
+    /// Somebody has taken the file away. What comes of that may be decided long after, and nothing but the notice says what he can have known.
+    mutating func holdTouch(_ path: Path) { touched.update(path) { $0.isHeld = true } }
+
+    /// It is missing no more.
+    mutating func releaseTouch(_ path: Path) { touched.update(path) { $0.isHeld = false } }
 
     /// Nothing has come of it.
     mutating func forgetTouch(_ path: Path) { touched[path] = nil }
@@ -234,6 +240,10 @@ struct RecordState: Sendable {
         let milliseconds: UInt64
         let seen: LogPosition
         let unshown: SortedMap<Path, LogPosition>
+        /// The file is missing.
+        var isHeld = false
+
+        func isRecent(at now: UInt64) -> Bool { milliseconds + RecordState.touchMilliseconds > now }
     }
 
     private struct Heard: Sendable {
