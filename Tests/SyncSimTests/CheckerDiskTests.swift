@@ -286,7 +286,7 @@ extension CheckerTests {
         Trial(PromisedHistory.self, "a file is set aside and not recorded", says: "in no history") { isBad, court in
             history().see(aside(recorded: !isBad), &court)
         },
-        Trial(PromisedHistory.self, "a version is recorded before it is synced", says: "not on the disk") { isBad, court in
+        Trial(PromisedHistory.self, "a version is recorded first", says: "not on the disk") { isBad, court in
             history().see(recording(isUnsynced: isBad), &court)
         },
         Trial(PromisedHistory.self, "no sync of it has failed", says: "not on the disk") { isBad, court in
