@@ -154,6 +154,7 @@ extension Node {
         stores.marksNext = true
         noteMoved(move.from, to: move.to, into: &effects)
         echoes.forgetAll()
+        records.releaseTouches(below: move.from)
         renameConflicts(from: move.from, to: move.to, into: &effects)
     }
 }

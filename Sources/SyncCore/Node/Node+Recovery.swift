@@ -180,7 +180,8 @@ extension Node {
             }
             var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
             if atPath != nil {
-                own.append(syncs(of: intent, intent.displaced == nil ? nil : aside))
+                let isKept = findings.versions.contains { $0.id == intent.version?.id }
+                own.append(syncs(of: intent, intent.displaced == nil ? nil : aside, isKept: isKept))
             } else if aside != nil, let kept = findings.versions.last, kept.id == intent.version?.id {
                 // What was removed is among the versions, and nowhere else.
                 own.append(DiskProgram([.syncFile(kept.place), .syncParent(kept.place)]))
@@ -285,13 +286,13 @@ extension Node {
     /// The last process may have ended between the change and its syncs. What is found done counts as done from here on, and
     /// nothing but the intent says that it may not last: the names must have reached the disk before that goes, and so must the bytes of
     /// what was displaced, which whoever wrote it may not have synced.
-    private func syncs(of intent: Intent, _ aside: Stat?) -> DiskProgram {
+    private func syncs(of intent: Intent, _ aside: Stat?, isKept: Bool) -> DiskProgram {
         var synced = SortedMap<Path, Bool>()
         var operations = syncsOfNames(leadingTo: intent.path, besides: &synced)
         if let aside, let displaced = intent.displaced {
             switch displaced {
             case .version(let version), .quarantine(let version):
-                if aside.kind == .file { operations.append(.syncFile(version.place)) }
+                if isKept, aside.kind == .file { operations.append(.syncFile(version.place)) }
                 operations.append(.syncParent(version.place))
             case .conflictCopy(let copy):
                 if aside.kind == .file { operations.append(.syncFile(.tree(copy))) }

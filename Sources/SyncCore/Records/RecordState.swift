@@ -170,6 +170,12 @@ struct RecordState: Sendable {
     /// It is missing no more.
     mutating func releaseTouch(_ path: Path) { touched.update(path) { $0.isHeld = false } }
 
+    /// Nor is what was in a directory, by its old name, once that has another.
+    mutating func releaseTouches(below directory: Path) {
+        let below = touched.range(from: directory).prefix { $0.key == directory || $0.key.isBelow(directory) }
+        for path in below.map(\.key) { releaseTouch(path) }
+    }
+
     /// Nothing has come of it.
     mutating func forgetTouch(_ path: Path) { touched[path] = nil }
 
