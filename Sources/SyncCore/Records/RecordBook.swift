@@ -117,8 +117,10 @@ struct RecordBook: Sendable {
         }) {
             return file.bytes
         }
-        return [Party.first, .second].lazy.compactMap { self.saves[path]?[$0]?.file }
-            .first { $0.content == content }?.bytes
+        if let last = saves[path]?.latestFirst.first(where: { $0.file.content == content }) { return last.file.bytes }
+        // (What stood there when the last process ended may have been saved anew since by whoever had saved it.)
+        guard hasSaved(content, at: path) else { return nil }
+        return space.history.lazy.flatMap(\.files).first { $0.path == path && $0.content == content }?.bytes
     }
 
     func isWritten(_ record: RecordID, by author: Party, after position: LogPosition) -> Bool {
