@@ -360,9 +360,11 @@ extension Node {
         let rows = answers.rows()
         // (What was deleted while the model had a fault is still to be told of.)
         func isHeldDelete(_ row: Row) -> Bool { row.condition == .missing && row.waiting?.reason == .schemaInvalid }
-        for row in rows where row.condition == .normal || isHeldDelete(row) {
+        for row in rows where row.condition != .ignored {
+            // (What is missing or damaged is not told of yet. It shows no more than it did all the same.)
+            let isSettled = row.condition == .normal || isHeldDelete(row)
             // It waited for its author, and may have gone while nobody watched.
-            if row.disk == nil, row.heads.isEmpty, row.waiting != nil { look(at: row.path) }
+            if isSettled, row.disk == nil, row.heads.isEmpty, row.waiting != nil { look(at: row.path) }
             guard book(of: row.path) == number else { continue }
             guard let disk = row.disk, case .file = disk.entry.content else {
                 // What was to be there when the last process ended, and is not.
@@ -376,6 +378,7 @@ extension Node {
                 if !isShown { records.unshown[row.path] = record.setMarks.promised }
                 continue
             }
+            guard isSettled else { continue }
             note(
                 row.path,
                 RecordState.Finding(

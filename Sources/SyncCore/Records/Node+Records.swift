@@ -223,6 +223,7 @@ extension Node {
     private mutating func tell(
         _ paths: [Path], of number: Int, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
     ) {
+        recallShown(at: paths, of: number, rows)
         var group = SaveGroup(records.books[number], awaitsFirstImport: records.awaitsFirstImport)
         var unread = SortedMap<Int, SaveGroup>()
         for path in paths {
@@ -275,6 +276,19 @@ extension Node {
         records.invalidSince = nil
         clock = ahead
         log(set, of: group, number, rows, in: &batch, into: &effects)
+    }
+
+    /// Without what a save was made on, all that its author left as it was would count as written by him, over what came meanwhile.
+    private mutating func recallShown(at paths: [Path], of number: Int, _ rows: RowMap) {
+        var lost = SortedMap<Path, ContentID>()
+        for path in paths where records.books[number].hasSaved(path) {
+            guard let row = rows[path], case .file(let content, _)? = row.disk?.entry.content,
+                shownBytes(row, number) == nil
+            else { continue }
+            lost[path] = content
+        }
+        if lost.isEmpty { return }
+        records.books[number].recall(lost, from: ownParty.other, after: record.setMarks.promised)
     }
 
     mutating func log(

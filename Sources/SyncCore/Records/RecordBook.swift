@@ -194,6 +194,26 @@ struct RecordBook: Sendable {
 
     mutating func forgetOlder(at path: Path) { older[path] = nil }
 
+    /// What an earlier process merged and put there is in no set, and the view is beyond it. It is what came of the sets when the last
+    /// of the peer's were not here yet: those up to `shown` were, and how many more the content tells.
+    mutating func recall(_ contents: SortedMap<Path, ContentID>, from peer: Party, after shown: LogPosition) {
+        var past = RecordBook(InstalledModel(model, digest: digest), chunking: chunking)
+        let isLater = { (set: ChangeSet) in set.author == peer && set.position > shown }
+        let later = space.history.filter(isLater).sorted { $0.position < $1.position }
+        var lost = contents
+        for sets in [space.history.filter { !isLater($0) }] + later.map({ [$0] }) {
+            for set in sets { past.note(set) }
+            let changed = past.space.add(past.news).files
+            past.news = []
+            for path in changed where lost.contains(key: path) {
+                guard let file = past.file(at: path, past.space.renderer), file.content == lost[path] else { continue }
+                lost[path] = nil
+                older[path, default: []].append(file)
+            }
+            if lost.isEmpty { return }
+        }
+    }
+
     // MARK: Forgetting
 
     /// What is held in memory for the sets, roughly, and how much of it there was after the last forgetting.
@@ -269,8 +289,9 @@ struct RecordBook: Sendable {
     }
 
     /// What follows from it is known after the next `refresh`.
-    mutating func note(_ admitted: AdmittedSet) {
-        let set = admitted.set
+    mutating func note(_ admitted: AdmittedSet) { note(admitted.set) }
+
+    private mutating func note(_ set: ChangeSet) {
         for file in set.files {
             guard file.content != nil else { continue }
             noteContent(of: file)
