@@ -32,6 +32,8 @@ struct RecordBook: Sendable {
     /// What was to stand there before, and may stand there still.
     private var older = SortedMap<Path, [File]>()
     private static let olderMax = 4
+    /// What has been looked for among what was to stand there, and in vain: a save that waits need not ask again.
+    private var unrecalled = SortedMap<Path, ContentID>()
 
     struct File: Sendable {
         let entry: Entry
@@ -197,10 +199,11 @@ struct RecordBook: Sendable {
     /// What an earlier process merged and put there is in no set, and the view is beyond it. It is what came of the sets when the last
     /// of the peer's were not here yet: those up to `shown` were, and how many more the content tells.
     mutating func recall(_ contents: SortedMap<Path, ContentID>, from peer: Party, after shown: LogPosition) {
+        var lost = SortedMap(contents.filter { unrecalled[$0.key] != $0.value }.map { ($0.key, $0.value) })
+        if lost.isEmpty { return }
         var past = RecordBook(InstalledModel(model, digest: digest), chunking: chunking)
         let isLater = { (set: ChangeSet) in set.author == peer && set.position > shown }
         let later = space.history.filter(isLater).sorted { $0.position < $1.position }
-        var lost = contents
         for sets in [space.history.filter { !isLater($0) }] + later.map({ [$0] }) {
             for set in sets { past.note(set) }
             let changed = past.space.add(past.news).files
@@ -212,6 +215,7 @@ struct RecordBook: Sendable {
             }
             if lost.isEmpty { return }
         }
+        for (path, content) in lost { unrecalled[path] = content }
     }
 
     // MARK: Forgetting
