@@ -167,6 +167,10 @@ extension Node {
                         mayBeUnwritten: atPath.kind == .file && atPath.identity == intent.expected?.identity))
             } else if let atPath, !isTakenBack, let placed = placed(by: intent, changedSince: atPath) {
                 findings.placed.append(placed)
+            } else if let atPath, inStage == nil, let aside,
+                let placed = placed(by: intent, replacedBy: atPath, aside)
+            {
+                findings.placed.append(placed)
             } else if atPath == nil, let inStage, let placed = toBePlaced(by: intent, inStage),
                 !unmade.contains(where: intent.path.isBelow)
             {
@@ -243,6 +247,22 @@ extension Node {
         stat.mode = entry.mode
         stat.modified = entry.modified
         return RecoveryState.Placed(path: intent.path, entry: entry, stat: stat, shown: shown)
+    }
+
+    /// Or he has put another file in its place: it had stood there, for what had made room for it is where that was to go. Told as made on what
+    /// stood there before, his work would meet ours as if nobody had seen that. (After a power cut nobody can tell.)
+    private func placed(by intent: Intent, replacedBy stat: Stat, _ aside: Stat) -> RecoveryState.Placed? {
+        guard record.distrustSince == nil, let shown = intent.shown,
+            case .place(let identity?, let entry) = intent.action, case .file(_, let size) = entry.content,
+            let expected = intent.expected, intent.displaced != nil,
+            aside.identity == expected.identity, stat.kind == .file, stat.identity != identity,
+            stat.identity != expected.identity
+        else { return nil }
+        let stood = Stat(
+            identity: identity, kind: .file, mode: entry.mode, size: size, modified: entry.modified,
+            changed: aside.changed)
+        return RecoveryState.Placed(
+            path: intent.path, entry: entry, stat: stood, shown: shown, copy: copy(of: intent, aside))
     }
 
     /// What was to come to a free name, and is whole: the peer may have lost it in the same power cut, which knows no machine from another.

@@ -205,7 +205,7 @@ struct RecordBook: Sendable {
         let isLater = { (set: ChangeSet) in set.author == peer && set.position > shown }
         let later = space.history.filter(isLater).sorted { $0.position < $1.position }
         for sets in [space.history.filter { !isLater($0) }] + later.map({ [$0] }) {
-            for set in sets { past.note(set) }
+            for set in sets { past.count(set) }
             let changed = past.space.add(past.news).files
             past.news = []
             for path in changed where lost.contains(key: path) {
@@ -293,9 +293,10 @@ struct RecordBook: Sendable {
     }
 
     /// What follows from it is known after the next `refresh`.
-    mutating func note(_ admitted: AdmittedSet) { note(admitted.set) }
+    mutating func note(_ admitted: AdmittedSet) { count(admitted.set) }
 
-    private mutating func note(_ set: ChangeSet) {
+    /// What is in a history has been admitted.
+    private mutating func count(_ set: ChangeSet) {
         for file in set.files {
             guard file.content != nil else { continue }
             noteContent(of: file)
