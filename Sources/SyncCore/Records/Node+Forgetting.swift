@@ -155,7 +155,7 @@ extension Node {
             noteStored(set)
         }
         records.known.own = max(records.known.own, coming.ends.own)
-        records.known.peer = coming.ends.peer
+        records.known.peer = coming.peerEnd
         records.noteHeard(at: now)
         record.setMarks.own = coming.forgotten.own
         record.setMarks.peer = coming.forgotten.peer
@@ -178,6 +178,9 @@ struct BaseComing: Sendable {
     let ends: SetHeads
     var sets: [StoredChangeSet] = []
     var isWhole = false
+
+    /// The last of the peer's. What it writes once all this has gone out follows at once, and may come before this is taken.
+    var peerEnd: LogPosition { max(ends.peer, sets.last { $0.author == .peer }?.position ?? .none) }
 
     /// The last of this node's own in each epoch that the peer knows of.
     var ownEnds: SortedMap<Epoch, UInt64> {
