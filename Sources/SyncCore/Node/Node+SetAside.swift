@@ -62,7 +62,9 @@ extension Node {
         }
         let found = results.first?.inspected.first ?? nil
         let answer = failure.map { Answer.refused(Node.reason(for: $0.error)) } ?? .done
-        keep(settingAside: version.with(stat: found ?? version.stat), intent, answer, id, into: &effects)
+        // (Who has written to it on the way there is a late writer like any other, and shows against what was to be set aside.)
+        let stat = found.flatMap { $0.isSameContent(as: version.stat) ? $0 : nil } ?? version.stat
+        keep(settingAside: version.with(stat: stat), intent, answer, id, into: &effects)
     }
 
     /// It could not be synced, and no later sync tells of that: the row does before the intent goes, for the process may end at once.

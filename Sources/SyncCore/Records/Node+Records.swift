@@ -206,8 +206,9 @@ extension Node {
             records.dueAt = now.monotonicMilliseconds + limits.saveQuietMilliseconds
             return
         }
-        records.dueAt = nil
         let told = SortedMap(paths.map { ($0, true) })
+        if waitsForWhatMayGo(with: told) { return }
+        records.dueAt = nil
         let isOvertaken = toTell.contains { !told.contains(key: $0) }
         var batch = Batch()
         for number in records.books.indices {
@@ -218,6 +219,34 @@ extension Node {
         // There may be more than one set may hold.
         if records.dueAt == nil, !records.toTell().isEmpty { records.dueAt = now.monotonicMilliseconds }
         if !batch.isEmpty { store(&batch, into: &effects) }
+    }
+
+    /// A delete takes along what hangs on it as the sets have it. Who has just moved something away from there has saved that first, and it may
+    /// be what is being read.
+    private mutating func waitsForWhatMayGo(with told: SortedMap<Path, Bool>) -> Bool {
+        let since = records.goingSince ?? now.monotonicMilliseconds
+        let patience = since + limits.invalidPatienceMilliseconds
+        guard !watch.isIdle, now.monotonicMilliseconds < patience, takesMoreAlong(told) else {
+            records.goingSince = nil
+            return false
+        }
+        records.goingSince = since
+        records.dueAt = now.monotonicMilliseconds + limits.saveQuietMilliseconds
+        return true
+    }
+
+    private func takesMoreAlong(_ told: SortedMap<Path, Bool>) -> Bool {
+        records.books.indices.contains { number in
+            let book = records.books[number]
+            let gone = Array(told.keys).filter { path in
+                records.found[path]?.entry.isAbsent == true && self.book(of: path) == number
+            }
+            let documents = gone.compactMap { path in book.files[path].flatMap { book.document($0.bytes, at: path) } }
+            let ids = documents.flatMap { Array($0.ids) }
+            if ids.isEmpty { return false }
+            let going = Differ(model: book.model, view: book.view).going(with: ids)
+            return going.contains { id in book.path(of: id).map { !told.contains(key: $0) } ?? false }
+        }
     }
 
     private mutating func tell(

@@ -39,6 +39,8 @@ struct RecordState: Sendable {
     var awaitsFirstImport = false
     /// Since when the saves cannot be told of as they are.
     var invalidSince: UInt64?
+    /// Since when deletes wait for what is being read.
+    var goingSince: UInt64?
     var isTelling = false
 
     /// Sets of the peer were taken in and are not in the view yet; how many the folder had been shown before. Nothing else is done
