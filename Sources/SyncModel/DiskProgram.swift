@@ -71,6 +71,12 @@ public enum DiskOperation: Hashable, Sendable {
     case removeDirectory(Place)
     /// Removes a file or empty directory of our own in the stage, or a version past its retention. Never a place in the tree.
     case discard(Place)
+
+    public var isSync: Bool {
+        if case .syncFile = self { return true }
+        if case .syncParent = self { return true }
+        return false
+    }
 }
 
 public struct DiskProgram: Hashable, Sendable {

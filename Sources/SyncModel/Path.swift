@@ -162,3 +162,10 @@ extension Path: CustomStringConvertible {
         return text
     }
 }
+
+extension SortedMap where Key == Path {
+    /// The directory, if it is there, and all that is below it.
+    public func paths(in directory: Path) -> [Path] {
+        Array(range(from: directory).map(\.key).prefix { $0 == directory || $0.isBelow(directory) })
+    }
+}

@@ -348,8 +348,7 @@ extension Node {
     /// The directory stands there, which says nothing of when it came: what was missed in it before is looked at once more.
     private mutating func lookAtMissed(in directory: Path) {
         if watch.missed.isEmpty { return }
-        let below = watch.missed.range(from: directory).map(\.key).prefix { $0 == directory || $0.isBelow(directory) }
-        for path in below where path.parent == directory {
+        for path in watch.missed.paths(in: directory) where path.parent == directory {
             watch.missed[path] = nil
             look(at: path)
         }

@@ -183,10 +183,10 @@ extension Node {
                 findings.taken.append(taken)
             }
             var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
+            let kept = findings.versions.last.flatMap { $0.id == intent.version?.id ? $0 : nil }
             if atPath != nil {
-                let isKept = findings.versions.contains { $0.id == intent.version?.id }
-                own.append(syncs(of: intent, intent.displaced == nil ? nil : aside, isKept: isKept))
-            } else if aside != nil, let kept = findings.versions.last, kept.id == intent.version?.id {
+                own.append(syncs(of: intent, intent.displaced == nil ? nil : aside, isKept: kept != nil))
+            } else if aside != nil, let kept {
                 // What was removed is among the versions, and nowhere else.
                 own.append(DiskProgram([.syncFile(kept.place), .syncParent(kept.place)]))
             }

@@ -342,12 +342,7 @@ extension DiskProgram {
     }
 
     fileprivate var firstSync: Int {
-        let first = operations.firstIndex { operation in
-            if case .syncFile = operation { return true }
-            if case .syncParent = operation { return true }
-            return false
-        }
-        return first ?? operations.count
+        operations.firstIndex(where: \.isSync) ?? operations.count
     }
 }
 

@@ -214,8 +214,7 @@ extension Node {
         if watch.scan == nil, let next = watch.toScan.popFirst() {
             watch.scan = WatchState.Scan(directory: next.key, after: nil)
             // It goes through everything below as well. (A tree that is new asks for each directory of it.)
-            let below = watch.toScan.range(from: next.key).map(\.key).prefix { $0.isBelow(next.key) }
-            for directory in below { watch.toScan[directory] = nil }
+            for directory in watch.toScan.paths(in: next.key) { watch.toScan[directory] = nil }
         }
         // One chunk at a time, and not faster than what it found is looked at. (It meets the rows as they are stored: what is back
         // and not yet marked as missing there, or gone from a directory that is not yet moved there, would be no difference.)

@@ -326,8 +326,7 @@ struct WatchState: Sendable {
 
     /// No directory stands there any more: what is being read below it is out of date.
     mutating func leave(_ directory: Path) {
-        let below = hashing.range(from: directory).map(\.key).prefix { $0 == directory || $0.isBelow(directory) }
-        for path in below where path != directory { hashing[path] = false }
+        for path in hashing.paths(in: directory) where path != directory { hashing[path] = false }
     }
 
     /// The path was written by us: whatever was asked before may have seen it as it was.

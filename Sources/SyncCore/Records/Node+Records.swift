@@ -241,18 +241,15 @@ extension Node {
             let gone = Array(told.keys).filter { path in
                 records.found[path]?.entry.isAbsent == true && self.book(of: path) == number
             }
-            let documents = gone.compactMap { path in book.files[path].flatMap { book.document($0.bytes, at: path) } }
-            let ids = documents.flatMap { Array($0.ids) }
-            if ids.isEmpty { return false }
-            let going = Differ(model: book.model, view: book.view).going(with: ids)
-            return going.contains { id in book.path(of: id).map { !told.contains(key: $0) } ?? false }
+            if gone.isEmpty { return false }
+            return book.going(with: gone.flatMap(book.space.renderer.records(at:))).contains { !told.contains(key: $0) }
         }
     }
 
     private mutating func tell(
         _ paths: [Path], of number: Int, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
     ) {
-        recallShown(at: paths, of: number, rows)
+        let before = shownBytes(at: paths, of: number, rows)
         var group = SaveGroup(records.books[number], awaitsFirstImport: records.awaitsFirstImport)
         var unread = SortedMap<Int, SaveGroup>()
         for path in paths {
@@ -262,7 +259,7 @@ extension Node {
                 continue
             }
             let isInsisting = formats.insisted.removeValue(forKey: path) != nil
-            let shown = shownBytes(rows[path], number)
+            let shown = before[path]
             let isUnread = rows[path].flatMap { unreadSave(of: $0) } != nil
             switch group.add(path, finding, over: shown, isUnread: isUnread, insisting: isInsisting) {
             case .taken: break
@@ -307,17 +304,19 @@ extension Node {
         log(set, of: group, number, rows, in: &batch, into: &effects)
     }
 
-    /// Without what a save was made on, all that its author left as it was would count as written by him, over what came meanwhile.
-    private mutating func recallShown(at paths: [Path], of number: Int, _ rows: RowMap) {
+    /// What the saves were made on. Without it all that their authors left as it was would count as written by them, over what came meanwhile.
+    private mutating func shownBytes(at paths: [Path], of number: Int, _ rows: RowMap) -> SortedMap<Path, [UInt8]> {
+        var shown = SortedMap<Path, [UInt8]>()
         var lost = SortedMap<Path, ContentID>()
-        for path in paths where records.books[number].hasSaved(path) {
-            guard let row = rows[path], case .file(let content, _)? = row.disk?.entry.content,
-                shownBytes(row, number) == nil
-            else { continue }
-            lost[path] = content
+        for path in paths {
+            guard let row = rows[path], case .file(let content, _)? = shownContent(row, number) else { continue }
+            shown[path] = shownBytes(row, number)
+            if shown[path] == nil, records.books[number].hasSaved(path) { lost[path] = content }
         }
-        if lost.isEmpty { return }
+        if lost.isEmpty { return shown }
         records.books[number].recall(lost, from: ownParty.other, after: record.setMarks.promised)
+        for path in lost.keys { shown[path] = shownBytes(rows[path], number) }
+        return shown
     }
 
     mutating func log(

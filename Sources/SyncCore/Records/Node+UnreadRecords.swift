@@ -23,10 +23,12 @@ extension Node {
     }
 
     /// What the folder showed at the path, or is to show again once what took its place has made room.
+    func shownContent(_ row: Row, _ number: Int) -> Content? {
+        row.disk.map { row.owesCopy ? recordEntry(of: row, number).content : $0.entry.content }
+    }
+
     func shownBytes(_ row: Row?, _ number: Int) -> [UInt8]? {
-        guard let row, let disk = row.disk else { return nil }
-        let shown = row.owesCopy ? recordEntry(of: row, number).content : disk.entry.content
-        guard case .file(let content, _) = shown else { return nil }
+        guard let row, let shown = shownContent(row, number), case .file(let content, _) = shown else { return nil }
         return records.books[number].bytes(of: content, at: row.path)
             ?? records.held.unreadSave(of: shown, at: row.path)?.file.bytes
     }

@@ -135,6 +135,11 @@ struct RecordBook: Sendable {
     /// Where a live record stands.
     func path(of id: RecordID) -> Path? { view.live[id].flatMap { RecordRenderer.path(of: id, $0, model) } }
 
+    /// The files that go when these are deleted, with what that takes along.
+    func going(with ids: [RecordID]) -> [Path] {
+        Differ(model: model, view: view).going(with: ids).compactMap(path(of:))
+    }
+
     /// The file of a record, and what it says there, in quarantine and under a second name as well.
     func content(of id: RecordID) -> (path: Path, bytes: [UInt8])? {
         if let file = path(of: id).flatMap({ path in files[path].map { (path, $0.bytes) } }) { return file }
@@ -196,6 +201,10 @@ struct RecordBook: Sendable {
 
     mutating func forgetOlder(at path: Path) { older[path] = nil }
 
+    private mutating func noteOlder(_ file: File, at path: Path) {
+        older[path] = Array(((older[path] ?? []) + [file]).suffix(RecordBook.olderMax))
+    }
+
     /// What an earlier process merged and put there is in no set, and the view is beyond it. It is what came of the sets when the last
     /// of the peer's were not here yet: those up to `shown` were, and how many more the content tells.
     mutating func recall(_ contents: SortedMap<Path, ContentID>, from peer: Party, after shown: LogPosition) {
@@ -211,7 +220,7 @@ struct RecordBook: Sendable {
             for path in changed where lost.contains(key: path) {
                 guard let file = past.file(at: path, past.space.renderer), file.content == lost[path] else { continue }
                 lost[path] = nil
-                older[path, default: []].append(file)
+                noteOlder(file, at: path)
             }
             if lost.isEmpty { return }
         }
@@ -273,11 +282,7 @@ struct RecordBook: Sendable {
         var paths: [Path] = []
         for (path, file) in files where old.files[path]?.entry != file.entry { paths.append(path) }
         for (path, _) in old.files where !files.contains(key: path) { paths.append(path) }
-        for path in paths {
-            if let file = old.files[path] {
-                older[path] = Array(((older[path] ?? []) + [file]).suffix(RecordBook.olderMax))
-            }
-        }
+        for path in paths { if let file = old.files[path] { noteOlder(file, at: path) } }
         return paths
     }
 
@@ -339,7 +344,7 @@ struct RecordBook: Sendable {
             let old = files[path]
             files[path] = file(at: path, renderer)
             guard old?.entry != files[path]?.entry else { return false }
-            if let old { older[path] = Array(((older[path] ?? []) + [old]).suffix(RecordBook.olderMax)) }
+            if let old { noteOlder(old, at: path) }
             return true
         }
     }

@@ -174,8 +174,7 @@ struct RecordState: Sendable {
 
     /// Nor is what was in a directory, by its old name, once that has another.
     mutating func releaseTouches(below directory: Path) {
-        let below = touched.range(from: directory).prefix { $0.key == directory || $0.key.isBelow(directory) }
-        for path in below.map(\.key) { releaseTouch(path) }
+        for path in touched.paths(in: directory) { releaseTouch(path) }
     }
 
     /// Nothing has come of it.

@@ -112,9 +112,7 @@ struct SaveGroup {
         let gone = findings.filter(\.finding.entry.isAbsent)
         guard gone.contains(where: { !$0.finding.unshown.isEmpty }) else { return [] }
         let ids = gone.flatMap { saves[$0.path]?.before?.ids ?? [] }
-        let going = Differ(model: book.model, view: book.view).going(with: ids).compactMap(book.path).filter {
-            !has($0)
-        }
+        let going = book.going(with: ids).filter { !has($0) }
         return gone.flatMap { save in going.compactMap { save.finding.unshown[$0] } }
     }
 

@@ -93,14 +93,6 @@ package final class PromisedHistory: DiskInvariant, StoreInvariant {
     }
 }
 
-extension DiskOperation {
-    fileprivate var isSync: Bool {
-        if case .syncFile = self { return true }
-        if case .syncParent = self { return true }
-        return false
-    }
-}
-
 extension Place {
     fileprivate var isAside: Bool {
         switch self {
