@@ -207,7 +207,7 @@ extension Node {
         case .rejectRefused: rejectRefused(&answers, into: &effects)
         case .loadRecords: loadRecords(&answers, into: &effects)
         case .reloadRecords: reloadRecords(&answers, into: &effects)
-        case .adoptRecords(let number, _): adoptRecords(number, &answers, into: &effects)
+        case .adoptRecords(let number, let after): adoptRecords(number, after: after, &answers, into: &effects)
         case .tellRecords(let paths): tellRecords(paths, &answers, into: &effects)
         case .matchRecords(let paths): matchRecords(paths, &answers, into: &effects)
         case .sendSets(let author, _): sendSets(author, &answers, into: &effects)

@@ -356,8 +356,11 @@ extension Node {
     }
 
     /// What was in the folder before the model came, or before there was a peer, becomes change sets of this node.
-    mutating func adoptRecords(_ number: Int, _ answers: inout Answers, into effects: inout Effects) {
+    mutating func adoptRecords(
+        _ number: Int, after: Path?, _ answers: inout Answers, into effects: inout Effects
+    ) {
         let rows = answers.rows()
+        noteRowless(number, among: rows, after: after)
         // (What was deleted while the model had a fault is still to be told of.)
         func isHeldDelete(_ row: Row) -> Bool { row.condition == .missing && row.waiting?.reason == .schemaInvalid }
         for row in rows where row.condition != .ignored {
@@ -392,6 +395,18 @@ extension Node {
             for path in Array(records.found.keys) {
                 records.found.update(path) { $0.unshown = records.unshown }
             }
+        }
+    }
+
+    /// Of a file that a set of the peer has made there is no row yet if the process ended before the peer's log told of it. The folder
+    /// does not show it.
+    private mutating func noteRowless(_ number: Int, among rows: [Row], after: Path?) {
+        let hasRow = SortedMap(rows.map { ($0.path, true) })
+        let end = rows.count < limits.batchPathsMax ? nil : rows.last?.path
+        let files = records.books[number].files.range(from: after ?? .root).lazy.map(\.key)
+        for path in files.prefix(while: { path in end.map { path <= $0 } ?? true }) where path != after {
+            guard !hasRow.contains(key: path), book(of: path) == number else { continue }
+            records.unshown[path] = record.setMarks.promised
         }
     }
 }
