@@ -269,8 +269,9 @@ extension Node {
         records.heldFiles = heldFiles
         records.awaitsFirstImport = hasJoined && !record.initialImportDone
         records.openedAt = now.wallMilliseconds
-        // (A sign of life is seldom written; the end of an orderly stop always is.)
-        records.untoldUntil = recovery.isAfterCrash ? now.wallMilliseconds : record.aliveMilliseconds
+        // (An orderly stop writes last of all. The sign of life is by the slowest clock: what was saved before may bear a later time.)
+        let stopped = recovery.isAfterCrash ? nil : record.writtenMilliseconds
+        records.untoldUntil = stopped ?? now.wallMilliseconds
         records.books = models.map { RecordBook($0, chunking: limits.chunking) }
         if keepsRecords { enqueue(.loadRecords) }
     }
