@@ -16,7 +16,7 @@ struct RecordState: Sendable {
     var isLoaded = false
     /// By the clock on the wall.
     var openedAt: Int64 = 0
-    /// By the clock on the wall: what was changed before this was changed while another process ran, which may have shown more
+    /// By the clock on the wall: what was changed until then was changed while another process ran, which may have shown more
     /// before it had word of that.
     var untoldUntil: Int64 = 0
     /// All rows have been gone through since: `unshown` says of every file what it does not show.
@@ -129,10 +129,11 @@ struct RecordState: Sendable {
     /// All that this node knows of the peer's was there from the beginning.
     mutating func beginHearing() { heardBefore = known.peer }
 
-    /// What was known of the peer's sets when a file was changed. The notice of that may have come later.
+    /// What was known of the peer's sets when a file was changed. The notice of that may have come later. (What came in the very millisecond, or
+    /// while the clock stood still, may have come after it.)
     func known(at stat: Stat?) -> LogPosition {
         guard let changed = stat?.changed.milliseconds else { return known.peer }
-        return heard.last { $0.wallMilliseconds <= changed }?.position ?? heardBefore
+        return heard.last { $0.wallMilliseconds < changed }?.position ?? heardBefore
     }
 
     /// Somebody may still be at work on what he had then.
@@ -188,10 +189,10 @@ struct RecordState: Sendable {
     }
 
     /// Saved before this process watched.
-    func isFromBefore(_ stat: Stat?) -> Bool { stat.map { $0.changed.milliseconds < openedAt } ?? false }
+    func isFromBefore(_ stat: Stat?) -> Bool { stat.map { $0.changed.milliseconds <= openedAt } ?? false }
 
     /// Saved while another process ran, which has not told of it: nobody knows any more what the folder showed then.
-    func isUntold(_ stat: Stat?) -> Bool { stat.map { $0.changed.milliseconds < untoldUntil } ?? false }
+    func isUntold(_ stat: Stat?) -> Bool { stat.map { $0.changed.milliseconds <= untoldUntil } ?? false }
 
     /// A set of this node's own that its state has lost: it was set back.
     func lacks(_ position: LogPosition) -> Bool {
