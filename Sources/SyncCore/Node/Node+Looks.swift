@@ -28,6 +28,7 @@ extension Node {
             }
             var row = old ?? Row(path: look.path)
             let wasClosed = watch.closed.removeValue(forKey: look.path) != nil
+            let wasWritten = watch.noticed[look.path].map { $0 != 0 } ?? false
             let isLeftOut = look.stat.map {
                 watch.rules.isIgnored(look.path.bytes, isDirectory: $0.kind == .directory)
             }
@@ -43,7 +44,8 @@ extension Node {
                 noteLost(row, look.stat)
                 ignore(&row)
             } else if let stat = look.stat, stat.kind != .special, isLeftOut == false {
-                found(stat, at: &row, wasClosed: wasClosed, namesakes: namesakes, in: &batch)
+                found(
+                    stat, at: &row, wasClosed: wasClosed, wasWritten: wasWritten, namesakes: namesakes, in: &batch)
             } else {
                 // What cannot be synced, or what the rules leave out while they do not leave out what was or is to be here,
                 // only stands in its way.
@@ -153,7 +155,7 @@ extension Node {
 
     /// Something stands at the path.
     mutating func found(
-        _ stat: Stat, at row: inout Row, wasClosed: Bool, namesakes: Namesakes, in batch: inout Batch
+        _ stat: Stat, at row: inout Row, wasClosed: Bool, wasWritten: Bool, namesakes: Namesakes, in batch: inout Batch
     ) {
         if row.condition == .ignored { heed(&row) }
         if !watch.leftOut.isEmpty { watch.leftOut[row.path] = nil }
@@ -169,6 +171,11 @@ extension Node {
             lookAtNamesakes(of: row.path, stat, namesakes)
             noteUnwritten(stat, by: row, namesakes)
         }
+        // A clock that was put back comes by the same coarse stamp once more: whoever writes then shows in no time. (Nor to the next process,
+        // if this one ends before it has read that.)
+        let mayBeRewritten =
+            wasWritten && stat.kind == .file && stat.isCoarse && row.disk?.isStill(stat) == true
+        if mayBeRewritten { row.disk?.isRacy = true }
         if let disk = row.disk, disk.isStill(stat) {
             records.forgetTouch(row.path)
             watch.emptied[row.path] = nil
@@ -188,7 +195,7 @@ extension Node {
         }
         guard stat.kind == .directory else {
             if isJustEmptied(stat, row) { return }
-            if watch.hashing[row.path] == true, !wasClosed {
+            if watch.hashing[row.path] == true, !wasClosed, !mayBeRewritten {
                 watch.seenWhileHashing[row.path] = stat
             } else if isFreshAndLarge(stat) {
                 readAgain(row.path, stat)

@@ -3,8 +3,7 @@ import SyncModel
 /// What is to be looked at, read and scanned next, and what came back of it: a notice is never believed, only followed up.
 extension Node {
     mutating func note(_ notices: [Notice]) {
-        // (What changes while recovery is at work, the first scan sees; but not that it was somebody who changed it.)
-        if phase == .recovering { for notice in notices { noteHandled(notice) } }
+        if phase == .recovering { noteDuringRecovery(notices) }
         guard phase == .running else { return }
         var before: Notice?
         for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
@@ -39,6 +38,17 @@ extension Node {
             // What waited for one of these looks, or is gone without having been known, is in no scan.
             plan.afterLook.removeAll()
             plan.startRound()
+        }
+    }
+
+    /// What changes while recovery is at work, the first scan sees; but not that it was somebody who changed it, nor, if its times do not
+    /// show it, that it was written to.
+    private mutating func noteDuringRecovery(_ notices: [Notice]) {
+        for notice in notices where !notice.path.isReserved && !notice.path.isRoot {
+            noteHandled(notice)
+            guard notice.kind == .writing, watch.noticed.count < limits.notedPathsMax else { continue }
+            noteWriting(notice)
+            look(at: notice.path)
         }
     }
 
