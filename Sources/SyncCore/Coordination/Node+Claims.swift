@@ -179,10 +179,13 @@ extension Node {
 
     private mutating func askArbiter(into effects: inout Effects) {
         let time = now.monotonicMilliseconds
+        var queued: [ClaimID] = []
         for (key, entry) in claims.entries {
             switch entry.arbiter {
             case .toAsk where session.isLive, .alone where session.isLive:
                 claims.entries[key]?.arbiter = entry.claim.isHeld ? .granted : .asked(time)
+                // What has waited here since it was on its own is the arbiter's to grant first, like any other.
+                if !entry.claim.isHeld { queued.append(key) }
                 send(.claim(asPeerReads(entry.claim)), into: &effects)
             case .toAsk:
                 // Without a link, what the other node may hold is waited out. Then each is on its own.
@@ -198,6 +201,14 @@ extension Node {
             case .asked, .waits, .granted, .notNeeded, .alone: break
             }
         }
+        unqueue(queued, into: &effects)
+    }
+
+    /// They wait for the arbiter's word once more. All of them first, so that none is granted because another leaves the queue.
+    private mutating func unqueue(_ keys: [ClaimID], into effects: inout Effects) {
+        let queued = keys.filter { claims.entries[$0]?.isQueued == true }
+        for key in queued { claims.entries[key]?.isQueued = false }
+        for key in queued { instruct(.end(claim: key, []), into: &effects) }
     }
 
     // MARK: The other node
@@ -302,12 +313,9 @@ extension Node {
             case .asked, .waits, .granted: claims.entries[key]?.arbiter = .toAsk
             case .notNeeded, .toAsk, .alone: continue
             }
-            guard entry.isQueued, !entry.claim.isHeld else { continue }
-            claims.entries[key]?.isQueued = false
-            toAskAgain.append(key)
+            if entry.isQueued, !entry.claim.isHeld { toAskAgain.append(key) }
         }
-        // All of them first, so that none is granted because another leaves the queue.
+        unqueue(toAskAgain, into: &effects)
         for key in peers { drop(key, refusal: .withdrawn, into: &effects) }
-        for key in toAskAgain { instruct(.end(claim: key, []), into: &effects) }
     }
 }
