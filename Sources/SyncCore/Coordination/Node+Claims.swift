@@ -248,10 +248,14 @@ extension Node {
     mutating func take(_ asked: PeerClaim, into effects: inout Effects) -> Bool {
         guard isArbiter, !asked.paths.isEmpty, claims.entries.count < ClaimDesk.entriesMax else { return true }
         if let known = claims.key(of: asked.id, .peer) {
-            guard claims.entries[known]?.claim.isHeld == true else { return true }
+            guard let entry = claims.entries[known], entry.claim.isHeld else { return true }
             // It was granted before the link went, and nobody has had it since.
             claims.entries[known]?.leaseEnds = nil
-            if !asked.isHeld { send(.claimAnswer(asked.id, isGranted: true), into: &effects) }
+            if asked.isHeld {
+                noteIfSplit(known, entry, into: &effects)
+            } else {
+                send(.claimAnswer(asked.id, isGranted: true), into: &effects)
+            }
             return true
         }
         var claim = Claim(
@@ -262,15 +266,24 @@ extension Node {
         claim.isHeld = asked.isHeld
         let entry = ClaimDesk.Entry(claim: claim)
         let key = claims.newKey()
-        let request = claims.request(key, entry, at: now.monotonicMilliseconds)
-        let isSplit = asked.isHeld && claims.machine.isHeldAgainst(request)
-        if isSplit { noteSplitHold(of: claim, into: &effects) }
         claims.entries[key] = entry
-        if !asked.isHeld || isSplit { send(.claimAnswer(asked.id, isGranted: false), into: &effects) }
+        if asked.isHeld {
+            noteIfSplit(key, entry, into: &effects)
+        } else {
+            send(.claimAnswer(asked.id, isGranted: false), into: &effects)
+        }
         return true
     }
 
-    /// The two nodes were apart for so long that each went on alone, and each has granted what excludes the other's.
+    /// The two nodes were apart for so long that each went on alone, and each has granted what excludes the other's. Both say so whenever
+    /// they meet with it: what the other was to hear of it the last time may have been lost with the link.
+    private mutating func noteIfSplit(_ key: ClaimID, _ entry: ClaimDesk.Entry, into effects: inout Effects) {
+        let request = claims.request(key, entry, at: now.monotonicMilliseconds)
+        guard claims.machine.isHeldAgainst(request) else { return }
+        noteSplitHold(of: entry.claim, into: &effects)
+        send(.claimAnswer(entry.claim.id, isGranted: false), into: &effects)
+    }
+
     private func noteSplitHold(of claim: Claim, into effects: inout Effects) {
         if let path = claim.paths.first { noteSplitHold(of: path, into: &effects) }
     }
