@@ -402,7 +402,7 @@ extension Node {
         // Where its content went before it came back says nothing any more.
         if row.condition != .missing { deletes.movedTo[row.path] = nil }
         row.condition = .missing
-        records.holdTouch(row.path)
+        if book(of: row.path) != nil { records.holdTouch(row.path) }
         deletes.markedSince?[row.path] = true
         return true
     }

@@ -58,6 +58,8 @@ struct RecordState: Sendable {
     var unshown = SortedMap<Path, LogPosition>()
     /// Of files that have come to show it, what they did not until when (monotonic milliseconds).
     private var shownAt = SortedMap<Path, Shown>()
+    /// Files that are gone without a notice: nobody knows what whoever took them away can have seen.
+    private var missed = SortedMap<Path, Bool>()
     /// Of files that somebody has just touched, by the notices, what was so when he did: he can have known no more.
     private(set) var touched = SortedMap<Path, Touch>()
 
@@ -106,11 +108,17 @@ struct RecordState: Sendable {
             if finding.entry.isAbsent { for (_, position) in finding.unshown { shown = min(shown, position) } }
         }
         for (_, position) in unshown { shown = min(shown, position) }
+        // (Nor need he have seen what has come to be shown a moment ago.)
+        for (_, recent) in shownAt where recent.isRecent(at: milliseconds) { shown = min(shown, recent.after) }
         // (Of what somebody has just done no notice may have come yet.)
         let late = milliseconds - min(milliseconds, RecordState.lateNoticeMilliseconds)
         shown = min(shown, heard.last { $0.milliseconds <= late }?.position ?? heardBefore)
-        for (_, touch) in touched where isOpen(touch, at: milliseconds) { shown = min(shown, touch.seen) }
-        return shown
+        for (_, touch) in touched where isOpen(touch, at: milliseconds) {
+            shown = min(shown, touch.seen)
+            // (What would go with what he took away may be among them.)
+            if touch.isHeld { for (_, position) in touch.unshown { shown = min(shown, position) } }
+        }
+        return missed.isEmpty ? shown : .none
     }
 
     mutating func noteHeard(at now: Moment) {
@@ -168,22 +176,30 @@ struct RecordState: Sendable {
     }
 
     /// Somebody has taken the file away. What comes of that may be decided long after, and nothing but the notice says what he can have known.
-    mutating func holdTouch(_ path: Path) { touched.update(path) { $0.isHeld = true } }
+    mutating func holdTouch(_ path: Path) {
+        if touched.update(path, { $0.isHeld = true }) == nil { missed[path] = true }
+    }
 
     /// It is missing no more.
-    mutating func releaseTouch(_ path: Path) { touched.update(path) { $0.isHeld = false } }
+    mutating func releaseTouch(_ path: Path) {
+        touched.update(path) { $0.isHeld = false }
+        missed[path] = nil
+    }
 
     /// Nor is what was in a directory, by its old name, once that has another.
     mutating func releaseTouches(below directory: Path) {
-        for path in touched.paths(in: directory) { releaseTouch(path) }
+        for path in touched.paths(in: directory) + missed.paths(in: directory) { releaseTouch(path) }
     }
 
     /// Nothing has come of it.
-    mutating func forgetTouch(_ path: Path) { touched[path] = nil }
+    mutating func forgetTouch(_ path: Path) {
+        touched[path] = nil
+        missed[path] = nil
+    }
 
     mutating func takeTouch(_ path: Path, at milliseconds: UInt64) -> Touch {
         let touch = touched[path]
-        touched[path] = nil
+        forgetTouch(path)
         if let touch, isOpen(touch, at: milliseconds) { return touch }
         return Touch(milliseconds: milliseconds, seen: known.peer, unshown: hardlyShown(at: milliseconds))
     }
