@@ -96,15 +96,15 @@ public struct Differ {
 
     // MARK: - Deletes
 
-    /// With all second names of each, and with what its model says goes along.
+    /// With all second names of each, but for those that its author has or keeps as what they are, and with what its model says goes along.
     private func deletes(of gone: [RecordID], keeping after: SortedMap<RecordID, RecordDocument.Content>) -> [Operation]
     {
         var all: SortedMap<RecordID, Bool> = [:]
         var waiting = gone
         while let id = waiting.popLast() {
             if all.updateValue(true, forKey: id) != nil { continue }
-            waiting += view.aliases.filter { $0.value == id }.map(\.key)
-            waiting += cascade(from: id).filter { after[$0] == nil && !isUnseen($0) }
+            let along = view.aliases.filter { $0.value == id }.map(\.key) + cascade(from: id)
+            waiting += along.filter { after[$0] == nil && !isUnseen($0) }
         }
         return all.keys.map { Operation($0, .delete) }
     }

@@ -1,6 +1,6 @@
 /// What a step of `RecordSpace` does once the new sets are noted: fold and repair what they touch, and put the outcome
 /// where the old one was.
-import SyncModel
+public import SyncModel
 
 extension RecordSpace {
     mutating func settle(_ news: News) -> Change {
@@ -36,6 +36,12 @@ extension RecordSpace {
 
     private func path(of id: RecordID, _ record: RecordView.Record?) -> Path? {
         record.flatMap { RecordRenderer.path(of: id, $0, model) }
+    }
+
+    /// Where a second name would stand by itself.
+    public func path(ofSecondName id: RecordID) -> Path? {
+        let graph = graph(of: CollectionOfOne(id))
+        return graph.fold.number(of: id).flatMap { path(of: id, ViewMaker(Repair(graph)).facts(of: $0).record) }
     }
 
     // MARK: - Values only

@@ -415,6 +415,13 @@ extension Node {
         } else {
             refreshRecords(showing: shown, into: &effects)
         }
+        // (That of a second name is to go at once, and has never been anything that the view has.)
+        for (path, finding) in group.findings where !records.unshown.contains(key: path) {
+            guard let number = book(of: path), recordEntry(at: path, number).content != finding.entry.content
+            else { continue }
+            records.unshown[path] = shown
+            records.toMatch[path] = true
+        }
     }
 
     /// It has been told of, saved otherwise or taken away.

@@ -98,6 +98,11 @@ struct SaveGroup {
     func operations(of peer: Party, seenThrough seen: LogPosition) -> [Operation] {
         let unshown = findings.map(\.finding.unshown)
         let differ = Differ(model: book.model, view: book.view) { record in
+            if book.view.aliases.contains(key: record) {
+                // Its own file is still to leave the folder.
+                let path = book.space.path(ofSecondName: record)
+                return path.map { path in unshown.contains { $0.contains(key: path) } } ?? false
+            }
             if book.isWritten(record, by: peer, after: seen) { return true }
             guard let path = book.path(of: record) else { return false }
             return unshown.contains { unshown in
