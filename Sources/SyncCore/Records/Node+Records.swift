@@ -242,7 +242,8 @@ extension Node {
                 records.found[path]?.entry.isAbsent == true && self.book(of: path) == number
             }
             if gone.isEmpty { return false }
-            return book.going(with: gone.flatMap(book.space.renderer.records(at:))).contains { !told.contains(key: $0) }
+            let going = book.going(with: gone.flatMap(book.space.renderer.records(at:))).compactMap(book.path(of:))
+            return going.contains { !told.contains(key: $0) }
         }
     }
 

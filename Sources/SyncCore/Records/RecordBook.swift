@@ -135,9 +135,13 @@ struct RecordBook: Sendable {
     /// Where a live record stands.
     func path(of id: RecordID) -> Path? { view.live[id].flatMap { RecordRenderer.path(of: id, $0, model) } }
 
-    /// The files that go when these are deleted, with what that takes along.
-    func going(with ids: [RecordID]) -> [Path] {
-        Differ(model: model, view: view).going(with: ids).compactMap(path(of:))
+    /// What goes when these are deleted, themselves included.
+    func going(with ids: [RecordID]) -> [RecordID] { Differ(model: model, view: view).going(with: ids) }
+
+    /// What there was before the later sets of one author came.
+    func view(of author: Party, through position: LogPosition) -> RecordView {
+        let known = space.history.filter { $0.author != author || $0.position <= position }
+        return RecordSpace(of: known, model: model).view
     }
 
     /// The file of a record, and what it says there, in quarantine and under a second name as well.

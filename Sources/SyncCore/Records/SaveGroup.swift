@@ -97,13 +97,14 @@ struct SaveGroup {
     /// Of somebody who had seen the sets of `peer` up to there, but for what his folder did not show.
     func operations(of peer: Party, seenThrough seen: LogPosition) -> [Operation] {
         let unshown = findings.map(\.finding.unshown)
+        let risen = risen(by: peer)
         let differ = Differ(model: book.model, view: book.view) { record in
             if book.view.aliases.contains(key: record) {
                 // Its own file is still to leave the folder.
                 let path = book.space.path(ofSecondName: record)
                 return path.map { path in unshown.contains { $0.contains(key: path) } } ?? false
             }
-            if book.isWritten(record, by: peer, after: seen) { return true }
+            if risen.contains(key: record) || book.isWritten(record, by: peer, after: seen) { return true }
             guard let path = book.path(of: record) else { return false }
             return unshown.contains { unshown in
                 unshown[path].map { book.isWritten(record, by: peer, after: $0) } ?? false
@@ -112,12 +113,30 @@ struct SaveGroup {
         return differ.operations(for: Array(saves.values), over: Array(overUnread.values))
     }
 
+    /// What would go with what its author has deleted, and is live only by what the peer has written since his folder showed that place:
+    /// it had been in quarantine, whoever wrote it.
+    private func risen(by peer: Party) -> SortedMap<RecordID, Bool> {
+        var risen = SortedMap<RecordID, Bool>()
+        var pasts = SortedMap<LogPosition, RecordView>()
+        for save in gone where !save.finding.unshown.isEmpty {
+            for id in book.going(with: saves[save.path]?.before?.ids ?? []) {
+                guard let path = book.path(of: id), !has(path), let shown = save.finding.unshown[path] else { continue }
+                let past = pasts[shown] ?? book.view(of: peer, through: shown)
+                pasts[shown] = past
+                if !past.live.contains(key: id) { risen[id] = true }
+            }
+        }
+        return risen
+    }
+
+    private var gone: [(path: Path, finding: RecordState.Finding)] { findings.filter(\.finding.entry.isAbsent) }
+
     /// Up to where its author has seen the sets of the peer, by what would go with what he has deleted and was not in his folder.
     var unseenGoing: [LogPosition] {
-        let gone = findings.filter(\.finding.entry.isAbsent)
+        let gone = gone
         guard gone.contains(where: { !$0.finding.unshown.isEmpty }) else { return [] }
         let ids = gone.flatMap { saves[$0.path]?.before?.ids ?? [] }
-        let going = book.going(with: ids).filter { !has($0) }
+        let going = book.going(with: ids).compactMap(book.path(of:)).filter { !has($0) }
         return gone.flatMap { save in going.compactMap { save.finding.unshown[$0] } }
     }
 
