@@ -148,7 +148,8 @@ package struct RecordFolder {
             guard let bytes = disk.peekBytes(path), let name = path.name, name.bytes.suffix(5) == Array(".json".utf8)
             else { continue }
             files[path] = bytes
-            read(bytes, at: path)
+            // (A conflict copy is a file like any other: no model is about it.)
+            if !ConflictName.isConflictCopy(path) { read(bytes, at: path) }
         }
     }
 
