@@ -103,7 +103,8 @@ let package = Package(
         .testTarget(name: "CoordinationTests", dependencies: ["Coordination", "SyncModel"], swiftSettings: rules),
         .testTarget(name: "RecordMergeTests", dependencies: ["RecordMerge", "SyncModel"], swiftSettings: rules),
         .testTarget(
-            name: "SyncCoreTests", dependencies: ["SyncCore", "Coordination", "SyncModel"], swiftSettings: rules),
+            name: "SyncCoreTests", dependencies: ["SyncCore", "RecordMerge", "Coordination", "SyncModel"],
+            swiftSettings: rules),
         .testTarget(
             name: "SyncSimTests", dependencies: ["SyncSim", "SyncCore", "Coordination", "SyncModel"],
             swiftSettings: rules),

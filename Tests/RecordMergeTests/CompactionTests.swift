@@ -109,4 +109,25 @@ struct CompactionTests {
         let text = RecordView(of: left, model: pair.model).live[note]?.values[PropertyName("text")]
         #expect(text == .string("A\nb\nc\nD\n"))
     }
+
+    @Test("what was overtaken, and is kept for what came with it, does not stand again beside who had not seen it")
+    func overtaken() throws {
+        var pair = Pair(try Models.ab())
+        let (a, b) = (RecordID("A", "1"), ["1", "2", "3"].map { RecordID("B", $0) })
+        pair.act(.first, b.map(Operation.insert))
+        pair.heal()
+        pair.act(.second, .insert(a), .set(a, "title", "theirs"), .link(a, "b", "1"))
+        pair.heal()
+        pair.act(.first, .link(a, "b", "2"))
+        pair.act(.first, seeing: 0, .link(a, "b", "3"))
+        pair.heal()
+        pair.act(.second, .delete(a))
+        pair.heal()
+        let left = CompactionTests.compacted(pair.all, pair)
+        #expect(RecordView(of: left, model: pair.model) == pair.view)
+        pair.act(.first, .restore(a))
+        let after = RecordView(of: left + pair.made[0].suffix(1), model: pair.model)
+        #expect(after == pair.view)
+        #expect(after.live[a]?.links[PropertyName("b")] == [b[2]])
+    }
 }

@@ -247,6 +247,21 @@ struct DocumentTests {
         #expect(office.pair.view.unknown.isEmpty)
     }
 
+    @Test("who takes away one of two names of a thing and saves the other has the other") func otherName() throws {
+        for (gone, kept) in [("a/1", "a/2"), ("a/2", "a/1")] {
+            var office = Office(try Model.sketch("A singleton; x string"))
+            try office.save(.first, ["a/1": #"{"x": "one"}"#])
+            try office.save(.second, ["a/2": #"{"x": "two"}"#])
+            try office.heal()
+            try office.save(.first, [gone: nil, kept: #"{"x": "both"}"#])
+            try office.heal()
+            for party in [Party.first, .second] {
+                #expect(office.text(party, kept) == #"{"x": "both"}"#, "without \(gone)")
+                #expect(office.text(party, gone) == nil)
+            }
+        }
+    }
+
     @Test("a delete takes along what cascades, and every second name") func deletes() throws {
         let model = try Model.sketch(
             "A singleton; b one B onDelete=cascade",

@@ -23,17 +23,22 @@ struct Pair {
     func view(of party: Party) -> RecordView { RecordView(of: known(to: party), model: model) }
     var view: RecordView { RecordView(of: all, model: model) }
 
-    /// Later acts have later times, on whichever node.
-    mutating func act(_ party: Party, _ operations: [Operation], files: [ChangeSet.SavedFile] = []) {
+    /// Later acts have later times, on whichever node. `count`: so much of what the node has applied of the other's its folder shows.
+    mutating func act(
+        _ party: Party, seeing count: Int? = nil, _ operations: [Operation], files: [ChangeSet.SavedFile] = []
+    ) {
+        var seen = seen(by: party)
+        if let count { seen[party.other] = Pair.position(count) }
         time += 1
         made[party.number].append(
             ChangeSet(
                 author: party, position: Pair.position(made[party.number].count + 1),
-                time: HybridTime(wallMilliseconds: Int64(time)), seen: seen(by: party), operations: operations,
-                files: files))
+                time: HybridTime(wallMilliseconds: Int64(time)), seen: seen, operations: operations, files: files))
     }
 
-    mutating func act(_ party: Party, _ operations: Operation...) { act(party, operations) }
+    mutating func act(_ party: Party, seeing count: Int? = nil, _ operations: Operation...) {
+        act(party, seeing: count, operations)
+    }
 
     mutating func pass(days: UInt64) { time += days * 86_400_000 }
 
