@@ -246,7 +246,8 @@ public struct Coordinator: Sendable {
             shown.add(id, at: new)
         }
         for turn in places.candidates(whole) {
-            guard var entry = entries[turn], entry.phase == .waiting else { continue }
+            // (What is asked for on the other node is held there where it was asked for, so it is kept for that here.)
+            guard var entry = entries[turn], entry.phase == .waiting, entry.request.node == .own else { continue }
             for index in entry.request.accesses.indices {
                 let access = entry.request.accesses[index]
                 if case .write(.replacing) = access.kind { continue }

@@ -136,11 +136,13 @@ extension Node {
         guard entry.isQueued else { return }
         if entry.claim.mode == .strict, !session.isLive { return refuse(grant.claim, .peerAway, into: &effects) }
         let wasHeld = entry.claim.isHeld
+        let isMoved = entry.claim.paths != grant.paths
         entry.claim.accesses = zip(entry.claim.accesses, grant.paths).map { access, path in
             var access = access
             access.path = path
             return access
         }
+        if isMoved, case .granted = entry.arbiter { return askAnew(grant.claim, entry.claim, into: &effects) }
         entry.claim.isHeld = true
         entry.claim.fence = grant.fence
         entry.claim.sinceMilliseconds = now.wallMilliseconds
@@ -153,6 +155,15 @@ extension Node {
         } else if entry.claim.node == .peer, !wasHeld {
             send(.claimAnswer(entry.claim.id, isGranted: true), into: &effects)
         }
+    }
+
+    /// What it waited for here was moved meanwhile: the arbiter has granted where that was, and is asked first for where it is.
+    private mutating func askAnew(_ key: ClaimID, _ claim: Claim, into effects: inout Effects) {
+        claims.entries[key]?.claim = claim
+        claims.entries[key]?.arbiter = .asked(now.monotonicMilliseconds)
+        send(.releaseClaim(claim.id), into: &effects)
+        send(.claim(asPeerReads(claim)), into: &effects)
+        unqueue([key], into: &effects)
     }
 
     private mutating func endOverdue(into effects: inout Effects) {
