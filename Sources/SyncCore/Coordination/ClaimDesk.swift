@@ -19,7 +19,7 @@ struct ClaimDesk: Sendable {
         var leaseEnds: UInt64?
         /// The machine knows of it.
         var isQueued = false
-        /// It was granted, or held for a time, while the other node could not be asked.
+        /// It was granted, or held for a time, while the other node could not be asked, or did not answer.
         var isApart = false
 
         /// What the arbiter on the other node has said.
@@ -29,13 +29,15 @@ struct ClaimDesk: Sendable {
             /// Not heard of it yet; since when.
             case asked(UInt64)
             case waits
+            /// It was not heard of for so long that the claim goes on without its word. It may be granted there all the same.
+            case silent
             case granted
             /// Without a link nobody can be asked. With the next one it is told of, or asked for.
             case alone
 
             var isOver: Bool {
                 switch self {
-                case .notNeeded, .granted, .alone: true
+                case .notNeeded, .silent, .granted, .alone: true
                 case .toAsk, .asked, .waits: false
                 }
             }
@@ -192,7 +194,7 @@ struct ClaimDesk: Sendable {
             switch entry.arbiter {
             case .asked(let since): consider(since + ClaimDesk.silenceMilliseconds)
             case .toAsk: if !isConnected { consider(lostLinkAt.map { $0 + ClaimDesk.leaseMilliseconds }) }
-            case .notNeeded, .waits, .granted, .alone: break
+            case .notNeeded, .waits, .silent, .granted, .alone: break
             }
         }
         return due

@@ -52,7 +52,8 @@ extension Node {
         guard let entry = claims.entries.removeValue(forKey: key) else { return nil }
         if let command = entry.command { effects.add(.answer(command, .claimRefused(refusal))) }
         switch entry.arbiter {
-        case .asked, .waits, .granted: if session.isLive { send(.releaseClaim(entry.claim.id), into: &effects) }
+        case .asked, .waits, .silent, .granted:
+            if session.isLive { send(.releaseClaim(entry.claim.id), into: &effects) }
         case .notNeeded, .toAsk, .alone: break
         }
         guard entry.claim.node == .own, entry.claim.isHeld else { return entry }
@@ -146,7 +147,7 @@ extension Node {
         entry.claim.isHeld = true
         entry.claim.fence = grant.fence
         entry.claim.sinceMilliseconds = now.wallMilliseconds
-        entry.isApart = entry.isApart || !session.isLive
+        entry.isApart = entry.isApart || isWithoutWord(entry.arbiter)
         let command = entry.command
         entry.command = nil
         claims.entries[grant.claim] = entry
@@ -164,6 +165,11 @@ extension Node {
         send(.releaseClaim(claim.id), into: &effects)
         send(.claim(asPeerReads(claim)), into: &effects)
         unqueue([key], into: &effects)
+    }
+
+    private func isWithoutWord(_ arbiter: ClaimDesk.Entry.Arbiter) -> Bool {
+        if case .silent = arbiter { return true }
+        return !session.isLive
     }
 
     private mutating func endOverdue(into effects: inout Effects) {
@@ -206,10 +212,9 @@ extension Node {
                 if entry.claim.mode == .strict {
                     refuse(key, .peerIncompatible, into: &effects)
                 } else {
-                    claims.entries[key]?.arbiter = .notNeeded
-                    claims.entries[key]?.isApart = true
+                    claims.entries[key]?.arbiter = .silent
                 }
-            case .asked, .waits, .granted, .notNeeded, .alone: break
+            case .asked, .waits, .silent, .granted, .notNeeded, .alone: break
             }
         }
         unqueue(queued, into: &effects)
@@ -231,7 +236,7 @@ extension Node {
         let isAwaited = claims.entries.contains { _, entry in
             switch entry.arbiter {
             case .asked, .waits: true
-            case .notNeeded, .toAsk, .granted, .alone: false
+            case .notNeeded, .toAsk, .silent, .granted, .alone: false
             }
         }
         let waits = isAwaited ? claims.machine.waits(atMost: Limits.claimWaitsMax) : []
@@ -258,16 +263,19 @@ extension Node {
     /// Every claim is answered at once, so that the other knows that it is heard.
     mutating func take(_ asked: PeerClaim, into effects: inout Effects) -> Bool {
         guard isArbiter, !asked.paths.isEmpty, claims.entries.count < ClaimDesk.entriesMax else { return true }
-        if let known = claims.key(of: asked.id, .peer) {
-            guard let entry = claims.entries[known], entry.claim.isHeld else { return true }
-            // It was granted before the link went, and nobody has had it since.
-            claims.entries[known]?.leaseEnds = nil
-            if asked.isHeld {
-                noteIfSplit(known, entry, into: &effects)
-            } else {
-                send(.claimAnswer(asked.id, isGranted: true), into: &effects)
+        if let known = claims.key(of: asked.id, .peer), let entry = claims.entries[known] {
+            if entry.claim.isHeld, entry.claim.paths == asked.paths {
+                // It was granted before the link went, and nobody has had it since.
+                claims.entries[known]?.leaseEnds = nil
+                if asked.isHeld {
+                    noteIfSplit(known, entry, into: &effects)
+                } else {
+                    send(.claimAnswer(asked.id, isGranted: true), into: &effects)
+                }
+                return true
             }
-            return true
+            // It was not waited for any longer, or what it is about is elsewhere by now.
+            drop(known, refusal: .withdrawn, into: &effects)
         }
         var claim = Claim(
             id: asked.id, accesses: [Access](holding: asked.paths, isRead: asked.isRead),
@@ -305,10 +313,17 @@ extension Node {
 
     mutating func takeClaimAnswer(_ id: Claim.ID, isGranted: Bool, into effects: inout Effects) {
         guard let key = claims.key(of: id, .own), let entry = claims.entries[key] else { return }
-        if entry.claim.isHeld, !isGranted { noteSplitHold(of: entry.claim, into: &effects) }
         switch entry.arbiter {
         case .asked, .waits: claims.entries[key]?.arbiter = isGranted ? .granted : .waits
-        case .notNeeded, .toAsk, .granted, .alone: break
+        case .silent where entry.claim.isHeld && !isGranted:
+            // It has been heard only now; and hears that the claim has gone on.
+            claims.entries[key]?.arbiter = .granted
+            send(.claim(asPeerReads(entry.claim)), into: &effects)
+        case .silent:
+            claims.entries[key]?.arbiter = isGranted ? .granted : .waits
+            if !isGranted { unqueue([key], into: &effects) }
+        case .notNeeded, .toAsk, .granted, .alone:
+            if entry.claim.isHeld, !isGranted { noteSplitHold(of: entry.claim, into: &effects) }
         }
     }
 
@@ -334,7 +349,7 @@ extension Node {
             }
             claims.entries[key]?.isApart = entry.claim.isHeld || entry.isApart
             switch entry.arbiter {
-            case .asked, .waits, .granted: claims.entries[key]?.arbiter = .toAsk
+            case .asked, .waits, .silent, .granted: claims.entries[key]?.arbiter = .toAsk
             case .notNeeded, .toAsk, .alone: continue
             }
             if entry.isQueued, !entry.claim.isHeld { toAskAgain.append(key) }
