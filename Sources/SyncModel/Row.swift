@@ -25,7 +25,8 @@ public struct Row: Hashable, Sendable {
         /// Where each aspect on disk comes from: decides whether replacing it would lose a version, and what a local
         /// change changes.
         public var origins: Origins
-        /// Read so soon after it was changed that another change could carry the same times: to be read again.
+        /// Read so soon after it was changed that another change could carry the same times, or changed since and not told of yet: to be
+        /// read again.
         public var isRacy: Bool
         /// A sync of the file has failed, and the kernel may have dropped what was not on the disk yet. No later sync tells of
         /// that: it has to be written anew, into a new file.

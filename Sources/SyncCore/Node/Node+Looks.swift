@@ -430,10 +430,10 @@ extension Node {
         effects.add(.report(.note(Note(code: .pathSpecial, subject: path.bytes))))
     }
 
-    /// After a power cut: this path was new enough that the machine may not have written it down.
+    /// After a power cut: this path was new enough that the machine may not have written it down, or was to be read once more.
     func isSuspect(_ row: Row) -> Bool {
         guard let since = record.distrustSince, let disk = row.disk, isUnseen(row.path) else { return false }
-        return disk.isYounger(than: since)
+        return disk.isRacy || disk.isYounger(than: since)
     }
 
     /// Nobody has looked there yet in this process, or what was found has not been read.

@@ -32,6 +32,8 @@ extension Node {
         // (What a cut has taken is still owed by the row: if nobody is told of this save, it is put back.)
         let isOwed = row.condition == .damaged && row.disk == nil
         if !entry.isAbsent, !isOwed { row.condition = .normal }
+        // Until that is told the row speaks of what was there before: a power cut may leave those times over what has not reached the disk.
+        if let stat, row.disk?.stat.isSameFile(as: stat) == true { row.disk?.isRacy = true }
         if let code = records.waiting[row.path] { wait(&row, code) }
         let isOld = !incoming.initialScanDone && row.disk == nil && !wasWatched(row)
         note(
