@@ -103,11 +103,12 @@ extension Node {
         return isUnread || isUntold ? own.seen.peer : nil
     }
 
-    /// Ours, that has won over something else of the peer's and stands here.
+    /// Ours, that has won over something else of the peer's and stands here. (Where a save is held back against what has won, that may be
+    /// the peer's: it was shown here, and whoever saved had it before him.)
     func winner(at row: Row) -> Revision? {
         guard row.heads.count == 2, let own = row.head(by: .own), let theirs = row.head(by: .peer)?.entry.content,
             [.file, .symlink].contains(theirs.kind), theirs != row.disk?.entry.content, book(of: row.path) == nil,
-            row.disk?.origins.content.author != .peer
+            row.disk?.origins.content.author != .peer, resolution(of: row).entry.content == own.entry.content
         else { return nil }
         return own
     }
