@@ -45,14 +45,14 @@ extension Node {
     }
 
     /// Who deletes a file and has seen what this node has of it gives up its format as well, unless he puts it back. Where a save is held
-    /// back that is what it is held against.
+    /// back that is what it is held against. (What stays all the same, as this node has told it anew since, nobody has given up.)
     func noteDeletion(by revision: Revision, of old: Row?, _ row: inout Row) {
         guard let format = row.format else { return }
         if format.isOf(revision.entry) { row.format?.isGivenUp = false }
         let held = isHeldSave(row) ? old?.heads.first { format.isOf($0.entry) }?.origins.content : nil
-        guard revision.entry.isAbsent, let known = held ?? row.disk?.origins.content, revision.includes(known) else {
-            return
-        }
+        guard revision.entry.isAbsent, !format.isOf(resolution(of: row).entry),
+            let known = held ?? row.disk?.origins.content, revision.includes(known)
+        else { return }
         row.format?.isGivenUp = true
     }
 
