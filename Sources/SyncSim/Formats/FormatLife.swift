@@ -109,6 +109,14 @@ package final class FormatLife {
         }
     }
 
+    /// Nobody saves by taking away the directory: what a person has deleted in it a moment before has gone with it for good.
+    func tookAway(_ directory: Path, on machine: Int) {
+        for (path, all) in removals where path.isBelow(directory) {
+            for removal in all where removal.machine == machine { giveUp(removal.value, at: path, removal.time) }
+            removals[path] = all.filter { $0.machine != machine }
+        }
+    }
+
     private func settleRemovals(at path: Path, _ time: Int64) {
         for removal in removals[path] ?? [] where time >= removal.time + FormatLife.saveMilliseconds {
             giveUp(removal.value, at: path, removal.time)

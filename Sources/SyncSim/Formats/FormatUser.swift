@@ -198,6 +198,7 @@ package final class FormatUser: Agent {
         then { world in
             let all = Array(self.hands(world).tree.keys.filter { $0.isBelow(parent) })
             self.change(all, isMove: true, world) { $0.removeAll([parent]) }
+            if !self.hands(world).exists(parent) { self.life.tookAway(parent, on: self.machine) }
         }
     }
 
