@@ -154,14 +154,16 @@ extension Node {
     }
 
     /// What stands there stays, or what is to come back in its place does. If the other node had written that itself before it wrote
-    /// over it, this is nothing new to it: who deletes there has deleted both.
+    /// over it, or had shown it before that (and something as new over it, which nobody can bring back), this is nothing new to it: who
+    /// deletes there has deleted both.
     mutating func assertAnew(
         _ row: inout Row, _ disk: Row.DiskState, _ kept: [KeptVersion], in batch: inout Batch
     ) {
         guard let format = row.format, row.owesCopy, !format.isOf(disk.entry),
             let entry = row.heads.map(\.entry).first(where: format.isOf) ?? kept.map(\.entry).first(where: format.isOf)
         else {
-            let isNew = disk.origins.content.author == .own
+            let shown = disk.origins.content
+            let isNew = shown.author == .own && row.head(by: .peer)?.includes(shown) != true
             return revise(&row, to: disk.entry, stat: disk.stat, isReasserted: isNew, seeing: row.version, in: &batch)
         }
         bringBack(entry, over: disk, &row, in: &batch)
