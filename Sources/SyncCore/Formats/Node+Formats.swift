@@ -103,13 +103,13 @@ extension Node {
     // MARK: What is saved here
 
     /// A guarded file that has just gone may be back in a moment, in another version. (Not if it was moved, nor if the directory
-    /// above went with it.)
+    /// above went with it. A broken one may, too: what is there then is held, on the other node, against what that was written over.)
     mutating func withoutUnfinishedSaves(_ missing: [Row]) -> [Row] {
         guard guardsFormats else { return missing }
         let gone = SortedMap(missing.map { ($0.path, true) })
         let time = now.monotonicMilliseconds
         return missing.filter { row in
-            guard let format = row.format, !format.reading.isBroken, deletes.movedTo[row.path] == nil,
+            guard row.format != nil, deletes.movedTo[row.path] == nil,
                 row.path.parent.map({ gone.contains(key: $0) }) != true
             else { return true }
             let since = formats.missingSince[row.path] ?? time
