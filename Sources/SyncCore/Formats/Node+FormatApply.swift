@@ -131,8 +131,7 @@ extension Node {
         let old = rows[copy]
         var copied = old ?? Row(path: copy)
         let isThere = copied.disk?.entry.content == task.wanted.entry.content
-        let isKnown = !copied.heads.isEmpty || copied.disk != nil
-        if isThere || isKnown && resolution(of: copied).entry.isAbsent {
+        if isThere || isTakenAway(copied, task.wanted.origins.content) {
             // It lies beside, or whoever saw it there has taken it away.
             forget(task)
             assertAnew(&row, disk, kept, in: &batch)
@@ -140,7 +139,8 @@ extension Node {
             return
         }
         wait(&row, .formatDowngradeHeld)
-        guard !isKnown, plan.tasks[copy] == nil, !apply.touches(copy) else {
+        let isFree = copied.disk == nil && resolution(of: copied).entry.isAbsent
+        guard isFree, plan.tasks[copy] == nil, !apply.touches(copy) else {
             forget(task)
             return rest(row.path)
         }

@@ -196,10 +196,12 @@ extension Node {
             guard let known = rows[copy], !known.heads.isEmpty || known.disk != nil else { return .conflictCopy(copy) }
             // Whoever made the copy first has told of it: there it goes on, or has been removed since by somebody who saw it.
             let content = resolution(of: known).entry.content
-            if known.disk?.entry.content == disk.entry.content || content.isAbsent || isInHand(copy) {
+            if known.disk?.entry.content == disk.entry.content || isTakenAway(known, disk.origins.content)
+                || isInHand(copy)
+            {
                 return .version(kept(row, disk, .versionKept))
             }
-            guard content == disk.entry.content, known.disk == nil else {
+            guard content == disk.entry.content || content.isAbsent, known.disk == nil else {
                 return refuge(for: row.path).map { .conflictCopy($0) }
             }
             cancel(copy)
@@ -219,6 +221,13 @@ extension Node {
     func copyName(for path: Path, losing content: Content, of origin: Origin) -> Path? {
         let node = origin.author == .own ? record.name : record.peerName
         return ConflictName.path(for: path, losing: content, node: node, time: origin.time)
+    }
+
+    /// Whoever took away the copy of that name had seen what lost there. (The same bytes may have lost before within that second, which is long where
+    /// clocks stand or a peer's is ahead: who removed the copy of those says nothing of what was saved since.)
+    func isTakenAway(_ copy: Row, _ lost: Origin) -> Bool {
+        let known = resolution(of: copy)
+        return known.entry.isAbsent && known.origins.content.time > lost.time
     }
 
     mutating func kept(_ row: Row, _ disk: Row.DiskState, _ reason: MessageCode) -> KeptVersion {
