@@ -10,6 +10,7 @@ package final class FormatJudge: Checker {
     private let life: FormatLife
     /// What stands at the guarded paths of the operation in hand before it.
     private var before: [(path: Path, value: Value, age: FormatAge, isRead: Bool)] = []
+    private var beforeCut: [(path: Path, value: Value)] = []
     /// Versions that somebody asked to be put back, by machine.
     private var wishes: [[(path: Path, value: Value)]] = [[], []]
 
@@ -20,7 +21,12 @@ package final class FormatJudge: Checker {
     package func begin(_ world: World) {}
     package func willStore(_ batch: StoreBatch, on machine: Int, in world: World) {}
     package func atPause(_ world: World) {}
-    package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {}
+
+    package func willHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
+        guard occurrence == .powerCut else { return }
+        let disk = world.machines[machine].disk
+        beforeCut = life.saves.keys.map { ($0, disk.value(at: $0)) }
+    }
 
     package func willPerform(_ operation: DiskOperation, on machine: Int, in world: World) {
         before = []
@@ -98,7 +104,13 @@ package final class FormatJudge: Checker {
 
     package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
         switch occurrence {
-        case .powerCut, .imageRestored, .stateWiped: life.disaster(world)
+        case .powerCut:
+            life.disaster(world)
+            let disk = world.machines[machine].disk
+            for (path, value) in beforeCut {
+                life.noteRemains(of: value, found: disk.value(at: path), at: path, on: machine)
+            }
+        case .imageRestored, .stateWiped: life.disaster(world)
         case .started, .finished, .killed, .powerOn, .imageSaved: break
         }
     }

@@ -31,6 +31,12 @@ package final class FormatLife {
         let time: Int64
     }
 
+    private struct Remains {
+        let machine: Int
+        let value: Value
+        let found: Value
+    }
+
     /// The highest version that the programs of each machine understand.
     var support: [UInt32]
     private(set) var saves: SortedMap<Path, [Save]> = [:]
@@ -39,6 +45,8 @@ package final class FormatLife {
     private var removals: SortedMap<Path, [Removal]> = [:]
     /// What a daemon has put aside, and what was as new and had its place then.
     private var outdone: SortedMap<Path, [(loser: Value, winner: Value)]> = [:]
+    /// What power cuts have left of something; that they have left nothing, until somebody saves there.
+    private var remains: SortedMap<Path, [Remains]> = [:]
 
     /// Who deletes a file and makes it anew within this time saves it. (The daemon waits a second from when it sees that, and
     /// clocks may be wrong by a little.)
@@ -55,7 +63,7 @@ package final class FormatLife {
     ) {
         guard before != after else { return }
         if !after.isContent {
-            if isMove { return giveUp(before, at: path, time) }
+            if isMove { return giveUp(before, on: machine, at: path, time) }
             if before.isContent {
                 let removal = Removal(machine: machine, value: before, isKnown: isKnown, time: time)
                 removals[path, default: []].append(removal)
@@ -68,7 +76,7 @@ package final class FormatLife {
             if before == .absent, time < removal.time + FormatLife.saveMilliseconds {
                 (over, isKnown) = (removal.value, removal.isKnown)
             } else {
-                giveUp(removal.value, at: path, removal.time)
+                giveUp(removal.value, on: machine, at: path, removal.time)
             }
             removals[path]?.remove(at: index)
         }
@@ -83,6 +91,10 @@ package final class FormatLife {
                 saves[path]?[index].fate = .replaced(by: all.count)
             }
         }
+        // (Where a cut has taken away what stood there, the daemon cannot know that nobody had that before him.)
+        let isTaken = { (left: Remains) in left.machine == machine && left.found == .absent }
+        if over == .absent, let taken = remains[path]?.last(where: isTaken) { over = taken.value }
+        remains[path]?.removeAll(where: isTaken)
         saves[path, default: []].append(Save(machine: machine, value: after, age: age, over: over, time: time))
     }
 
@@ -97,8 +109,9 @@ package final class FormatLife {
         }
     }
 
-    /// A person who saw this value removed it for good, or put something else in its place on purpose.
-    func giveUp(_ value: Value, at path: Path, _ time: Int64) {
+    /// A person who saw this value removed it for good, or put something else in its place on purpose. Whoever removes what a power cut has left
+    /// of a file on his machine removes the file: the daemon may see only that nothing is there, and cannot know that he never saw the file itself.
+    func giveUp(_ value: Value, on machine: Int? = nil, at path: Path, _ time: Int64) {
         var (open, known) = ([value], [Value]())
         while let next = open.popLast() {
             // (An empty file may have been given up before, when it had been saved over something else.)
@@ -106,20 +119,23 @@ package final class FormatLife {
             known.append(next)
             givenUp[path, default: [:]][next] = time
             open += (saves[path] ?? []).filter { $0.value == next }.map(\.over)
+            open += (remains[path] ?? []).filter { $0.machine == machine && $0.found == next }.map(\.value)
         }
     }
 
     /// Nobody saves by taking away the directory: what a person has deleted in it a moment before has gone with it for good.
     func tookAway(_ directory: Path, on machine: Int) {
         for (path, all) in removals where path.isBelow(directory) {
-            for removal in all where removal.machine == machine { giveUp(removal.value, at: path, removal.time) }
+            for removal in all where removal.machine == machine {
+                giveUp(removal.value, on: machine, at: path, removal.time)
+            }
             removals[path] = all.filter { $0.machine != machine }
         }
     }
 
     private func settleRemovals(at path: Path, _ time: Int64) {
         for removal in removals[path] ?? [] where time >= removal.time + FormatLife.saveMilliseconds {
-            giveUp(removal.value, at: path, removal.time)
+            giveUp(removal.value, on: removal.machine, at: path, removal.time)
         }
     }
 
@@ -193,6 +209,12 @@ package final class FormatLife {
     func disaster(_ world: World) {
         let disks = world.machines.map(\.disk.atHome)
         for path in saves.keys { lose(at: path) { value in disks.contains { $0.value(at: path) == value } } }
+    }
+
+    /// A power cut has left this of what stood there.
+    func noteRemains(of value: Value, found: Value, at path: Path, on machine: Int) {
+        guard found != value else { return }
+        remains[path, default: []].append(Remains(machine: machine, value: value, found: found))
     }
 
     /// The operator has put back an old state of a folder: what is not in that he has taken away, as any person might have.
