@@ -50,6 +50,8 @@ public struct Limits: Sendable, Equatable {
     public var heldBytesMax = 16 << 20
     /// Bytes handed to the link and not yet written out.
     public var outboundBytesMax = 4 << 20
+    /// Versions of one path, the latest, among which a content is looked for.
+    public var versionsSearchedMax = 256
     /// Versions kept in the last moments of a process that the next one looks at once more for late writers.
     public var lateLooksMax = 65_536
     /// Raw change events noted before the core prefers a rescan.

@@ -200,7 +200,7 @@ extension Node {
     /// Which copies there are of files whose header counts.
     func keptQueries(_ results: [HashedPath]) -> [StoreQuery] {
         guard guardsFormats || keepsRecords else { return [] }
-        return results.filter { hasHeader($0.path) }.map { .versions($0.path, limit: limits.batchPathsMax) }
+        return results.filter { hasHeader($0.path) }.map { .versions($0.path, limit: limits.versionsSearchedMax) }
     }
 
     func keptContents(of results: [HashedPath], _ answers: inout Answers) -> SortedMap<Path, [ContentID]> {

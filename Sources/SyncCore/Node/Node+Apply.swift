@@ -30,7 +30,7 @@ extension Node {
                     if let other { own[other] = true }
                 }
             }
-            if isGuarded(path) { versions.append(.versions(path, limit: limits.batchPathsMax)) }
+            if isGuarded(path) { versions.append(.versions(path, limit: limits.versionsSearchedMax)) }
         }
         for path in own.keys { if let parent = path.parent, !parent.isRoot { parents[parent] = true } }
         return [.rows(Array(own.keys)), .rows(Array(parents.keys))] + versions

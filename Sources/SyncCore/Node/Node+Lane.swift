@@ -73,7 +73,7 @@ extension Node {
         case .judgeCopies(let copies):
             return copyQueries(copies)
         case .keepNewer(let path, let content):
-            return [.rows([path]), .chunkList(content), .versions(path, limit: limits.batchPathsMax)]
+            return [.rows([path]), .chunkList(content), .versions(path, limit: limits.versionsSearchedMax)]
         case .importRecords(let records):
             return [importQuery(records)]
         case .importPage(let states), .importRows(let states):
@@ -96,7 +96,7 @@ extension Node {
             return [.unsettled(cursor: cursor, ascending: ascending, limit: limits.batchPathsMax)]
         case .locate(let wanted):
             return [.contents(wanted.map(\.content))] + wanted.map { .chunkList($0.content) }
-                + wanted.filter(\.mayBeKept).map { .versions($0.path, limit: limits.batchPathsMax) }
+                + wanted.filter(\.mayBeKept).map { .versions($0.path, limit: limits.versionsSearchedMax) }
         case .rebuildList(let list):
             return [.chunkList(list.base)]
         case .findChunks(let content):
