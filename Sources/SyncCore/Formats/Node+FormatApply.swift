@@ -92,12 +92,36 @@ extension Node {
             plan.afterLook[row.path] = true
             watch.toHash[row.path] = true
         case .downgrade:
+            if let disk = row.disk, let stage = task.stage, task.confirmed != disk.stat {
+                confirm(disk.stat, at: row.path, against: stage.name, into: &effects)
+                return false
+            }
             var held = row
             holdBack(task, &held, kept, &rows, in: &batch, into: &effects)
             put(held, replacing: row, in: &batch, into: &effects)
             rows[row.path] = held
         }
         return false
+    }
+
+    /// Only what is there can stay. Whoever has deleted it has not seen what comes, though the notice of that is still on its way.
+    private mutating func confirm(_ stat: Stat, at path: Path, against stage: StageName, into effects: inout Effects) {
+        plan.tasks.update(path) { $0.state = .examined }
+        effects.add(.disk(newJob(.confirming(path, stat, stage)), [DiskProgram([.inspect(.tree(path))])]))
+    }
+
+    mutating func finishConfirming(
+        _ path: Path, _ stat: Stat, _ name: StageName, _ results: [DiskResult], into effects: inout Effects
+    ) {
+        guard let task = plan.tasks[path], task.state == .examined, task.stage?.name == name else { return }
+        guard let found = results.first?.inspected.first.flatMap(\.self), found.isUntouched(since: stat) else {
+            look(at: path)
+            return fail(path, .mismatch, into: &effects)
+        }
+        plan.tasks.update(path) { task in
+            task.confirmed = stat
+            task.state = .ready
+        }
     }
 
     /// What is staged against what stands there.

@@ -26,6 +26,7 @@ extension Node {
             finishLateRescue(path, version, intent, results, into: &effects)
         case .pruning(let versions): finishPruning(versions, results, into: &effects)
         case .pruned(let versions): finishPruned(versions, results, into: &effects)
+        case .confirming(let path, let stat, let stage): finishConfirming(path, stat, stage, results, into: &effects)
         case .placingNewer(let version, let past, let stage):
             finishPlacingNewer(version, past: past, stage, results, into: &effects)
         case .keepingNewer(let version, let past, let stage):

@@ -22,13 +22,15 @@ struct PlanState: Sendable {
         var copy: Path?
         /// What the header of the staged file says, if the file is guarded.
         var format: FormatMark?
+        /// What stands there, as the disk has shown since that was read.
+        var confirmed: Stat?
         /// Others that want the same content, to be planned again when this one is done.
         var followers: [Path] = []
         var state: State
 
         enum State: UInt8, Sendable {
             case locating, fetching
-            /// The header of the staged file is being read.
+            /// The header of the staged file is being read, or what stands there is looked at against it.
             case examined
             case ready
             /// It is not its turn yet among programs that hold or show the file.

@@ -146,6 +146,7 @@ public struct Node: Sendable {
         case readingSave(Path)
         case readingHeader(Path)
         case readingStagedHeader(Path, StageName)
+        indirect case confirming(Path, Stat, StageName)
         indirect case keepingNewer(KeptVersion, past: [VersionID], StageName)
         case stagingRecords([Shelving])
         case placingRecords([Shelving])
