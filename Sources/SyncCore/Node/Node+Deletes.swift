@@ -250,9 +250,9 @@ extension Node {
         guard
             isOverdue || watch.toHash.isEmpty && watch.hashing.isEmpty && watch.toInspect.isEmpty && !watch.isInspecting
         else { return }
-        guard isOverdue || !isBurst || now.monotonicMilliseconds >= deletes.latest + limits.deleteQuietMilliseconds
-        else {
-            return
+        if !isOverdue, isBurst {
+            let isQuiet = now.monotonicMilliseconds >= deletes.latest + limits.deleteQuietMilliseconds
+            guard isQuiet, goneUnseen == 0 else { return }
         }
         deletes.since = nil
         deletes.isJudging = true
@@ -286,8 +286,12 @@ extension Node {
     private var isBurst: Bool {
         let first = now.monotonicMilliseconds - min(now.monotonicMilliseconds, limits.deleteBurstMilliseconds)
         let justGone = deletes.recent.reduce(0) { $0 + ($1.atMilliseconds >= first ? $1.count : 0) }
-        return deletes.candidates.count + justGone > min(limits.deleteBurstFiles, settings.deleteFuseFiles / 4)
+        let gone = deletes.candidates.count + justGone + goneUnseen
+        return gone > min(limits.deleteBurstFiles, settings.deleteFuseFiles / 4)
     }
+
+    /// Told of as gone, and looked at only once what is being applied there is over.
+    private var goneUnseen: Int { watch.deferred.keys.count { watch.goneMeanwhile.contains(key: $0) } }
 
     /// Paths missed by looks: the usual case of a few deletes.
     mutating func judge(_ paths: [Path], _ answers: inout Answers, into effects: inout Effects) {
