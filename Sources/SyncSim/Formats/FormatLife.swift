@@ -186,12 +186,14 @@ package final class FormatLife {
         value != save.value && chain(from: save.over, all, until: save.time).contains(value)
     }
 
-    /// A state, and what it was saved over, one before the other.
+    /// A state, and what it was saved over, one before the other. (A file may have been empty more than once.)
     private func chain(from value: Value, _ all: [Save], until time: Int64) -> [Value] {
-        var (next, known) = (value, [Value]())
-        while next.isContent, !known.contains(next) {
+        var (next, known, earlier) = (value, [Value](), all[...])
+        while next.isContent {
             known.append(next)
-            next = all.last { $0.value == next && $0.time <= time }?.over ?? .absent
+            guard let index = earlier.lastIndex(where: { $0.value == next && $0.time <= time }) else { break }
+            next = all[index].over
+            earlier = all[..<index]
         }
         return known
     }
