@@ -146,7 +146,7 @@ extension Node {
             item.displaced, old: old, stat: aside ?? old?.stat, isShared: isShared, rows: &rows, in: &batch,
             into: &effects)
         if item.isUnwritten, case .conflictCopy(let copy)? = item.displaced { noteUnwritten(copy, rows: &rows) }
-        if case .conflictCopy? = item.displaced { settleConflict(&row, in: &batch) }
+        if case .conflictCopy? = item.displaced { settleConflict(&row, copied: old?.entry.content, in: &batch) }
         if isOvertaken {
             // The peer was set back meanwhile and has taken back what was applied, or we have written it off: what stands
             // here now is ours to tell.
@@ -262,9 +262,11 @@ extension Node {
     }
 
     /// The loser goes on under the name of its copy. Written down as "seen both, this one stands here", or it would win this
-    /// path as well when the winner leaves it.
-    mutating func settleConflict(_ row: inout Row, in batch: inout Batch) {
+    /// path as well when the winner leaves it. (Where it was a save that was held back against what has won here, the loser is the peer's:
+    /// that has not been here, and the peer is still to put it beside.)
+    mutating func settleConflict(_ row: inout Row, copied: Content?, in batch: inout Batch) {
         guard row.heads.count > 1, let disk = row.disk else { return }
+        if winner(at: row) != nil, !row.heads.contains(where: { $0.entry.content == copied }) { return }
         // (Whatever the peer has told of since: what stands here he has overtaken himself by then, and it is not ours to win with.)
         row.coverOwnHead()
         revise(&row, to: disk.entry, stat: disk.stat, seeing: row.reflected, in: &batch)
@@ -356,12 +358,13 @@ extension Node {
         if let chunks = stage.chunks, case .file(let id, _) = item.wanted.entry.content {
             batch.add(.putChunks(id, chunks))
         }
+        let old = row.disk
         row.disk = Row.DiskState(
             entry: item.wanted.entry, stat: asWeLeftIt(stage.stat, item), origins: item.wanted.origins, isRacy: true)
         row.reflected = row.reflected.joined(with: item.wanted.version)
         row.waiting = nil
         row.owesCopy = false
-        if item.makesCopy { settleConflict(&row, in: &batch) }
+        if item.makesCopy { settleConflict(&row, copied: old?.entry.content, in: &batch) }
         guard stage.stat.kind == .directory else { return }
         rescan(row.path)
         noteYoung(row.path)

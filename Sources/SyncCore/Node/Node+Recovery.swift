@@ -388,7 +388,7 @@ extension Node {
         if watch.unwritten.removeValue(forKey: copy.path) == copy.stat.identity { made.disk?.isUnwritten = true }
         rows[copy.path] = made
         put(made, replacing: before, in: &batch, into: &effects)
-        settleConflict(&row, in: &batch)
+        settleConflict(&row, copied: disk.entry.content, in: &batch)
     }
 
     /// Noted at once, also where the peer has told of something newer since: left to a look, it would be taken for a
