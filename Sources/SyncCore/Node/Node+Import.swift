@@ -170,6 +170,10 @@ extension Node {
         var row = old ?? Row(path: path)
         row.join(revision)
         if row == old { return }
+        // What it overtakes had won over something of the peer's that nobody here has seen: that may be all he is left with after a setback.
+        if let old, row.head(by: .own) == nil, let earlier = unreadConflict(old) {
+            row.reflected.peer = min(row.reflected.peer, earlier)
+        }
         noteDeletion(by: revision, of: old, &row)
         plan.resting[path] = nil
         noteRow(at: path)

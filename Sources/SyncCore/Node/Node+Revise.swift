@@ -96,7 +96,7 @@ extension Node {
     /// and until it has had its say it may be newer. Who deletes or saves here has not seen it. The last of the other log that was.
     /// (So it is with what won here and the peer has not taken in: it may only hear of what overtook that, as if its own had been seen,
     /// and would make no copy of it. An earlier state of the peer's that has won here overtakes no later one.)
-    private func unreadConflict(_ row: Row) -> LogPosition? {
+    func unreadConflict(_ row: Row) -> LogPosition? {
         guard let own = winner(at: row) else { return nil }
         let isUnread = hasHeader(row.path) && own.origin.position > record.applied
         let isUntold = own.origin.position > record.acknowledged.position
