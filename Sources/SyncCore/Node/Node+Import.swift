@@ -494,9 +494,12 @@ extension Node {
             // it is, if that is what the file here has.)
             if !isDamaged, let own = winner(at: row) { row.heads = [own] }
             let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
-            // (Of what the peer has not lost, it is known there whose it is: who takes the file away has seen it, though not its last times.)
+            // (Of what the peer has not lost, it is known there whose it is: who takes the file away has seen it, though not its last times.
+            // And what was still to come in the place of what a cut has left nobody has seen here: it stays the peer's, who may have it, and is
+            // not overtaken by what somebody puts there meanwhile.)
+            let isUnseen = isDamaged && !old.reflected.covers(shown.origins.content)
             func adopted(_ origin: Origin) -> Origin {
-                let isLost = origin.author == .peer && origin.position > beyond
+                let isLost = origin.author == .peer && origin.position > beyond && !isUnseen
                 return isLost ? Origin(author: .own, position: position, time: origin.time) : origin
             }
             let origins = Origins(
@@ -506,7 +509,8 @@ extension Node {
                 origin: Origin(author: .own, position: position, time: time), seen: row.version,
                 entry: isDamaged ? shown.entry : row.disk?.entry ?? shown.entry, origins: origins)
             row.join(revision)
-            row.reflected = row.version
+            row.reflected = isUnseen ? row.reflected : row.version
+            row.coverOwnHead()
             let merged = resolution(of: row).origins
             if !isDamaged { row.disk?.origins = merged }
             append(.put(row.path, revision), at: position, time, in: &batch)
