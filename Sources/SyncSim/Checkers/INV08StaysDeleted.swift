@@ -20,6 +20,7 @@ package final class StaysDeleted: Invariant {
                     sight.machines.contains { isNeeded(path, $0) || wasHome(path, ofIgnoredOn: $0, court.ledger) }
                     || court.ledger.wasHome(path)
                 if found == .directory, isKept { continue }
+                if isCopyOfLater(found, at: path, page, court.ledger) { continue }
                 court.find(self, on: index, "\(path) was deleted and is back as \(found)")
             }
         }
@@ -39,6 +40,15 @@ package final class StaysDeleted: Invariant {
                 page.wasAwayForAMoment && leaf.time <= page.rewritten[1 - leaf.machine]
                     || page.wasPutOver(on: 1 - leaf.machine)
             }
+    }
+
+    /// Somebody has saved it at the path itself since, and has lost there: while the clock of the pair stands, that copy has the name of the
+    /// one that was taken away.
+    private func isCopyOfLater(_ found: Value, at path: Path, _ page: Ledger.Page, _ ledger: Ledger) -> Bool {
+        guard let original = ConflictName.parts(of: path)?.original, let acts = ledger.pages[original]?.acts else {
+            return false
+        }
+        return acts.contains { act in act.after == found && page.leaves.allSatisfy { $0.time <= act.time } }
     }
 
     /// Something that the deleter had not seen lives in it.
