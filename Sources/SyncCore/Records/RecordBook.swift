@@ -141,7 +141,7 @@ struct RecordBook: Sendable {
     /// What there was before the later sets of one author came.
     func view(of author: Party, through position: LogPosition) -> RecordView {
         let known = space.history.filter { $0.author != author || $0.position <= position }
-        return RecordSpace(of: known, model: model).view
+        return RecordView(of: known, model: model)
     }
 
     /// The file of a record, and what it says there, in quarantine and under a second name as well.
