@@ -47,6 +47,22 @@ struct ForkTests {
         #expect(space.view.live[ForkTests.b2]?.links[PropertyName("a")] == [ForkTests.a])
     }
 
+    @Test("V13: what is written to a copy that is a record of its own, or was deleted, concerns its original")
+    func own() throws {
+        for isDeleted in [false, true] {
+            var pair = try ForkTests.contest()
+            let clone = try #require(pair.view.clones.first?.key)
+            var space = RecordSpace(of: pair.all, model: pair.model)
+            pair.act(.second, isDeleted ? .delete(clone) : .insert(clone), .link(clone, "b", "B4"))
+            space.add(pair.all)
+            #expect(space.view == pair.view)
+            pair.act(.second, isDeleted ? .restore(clone) : .link(clone, "b", "B5"))
+            space.add(pair.all)
+            #expect(space.view == pair.view)
+            #expect(space.view.live[ForkTests.b2]?.links[PropertyName("a")] == [clone])
+        }
+    }
+
     @Test("whoever deletes the copy sends the loser into quarantine") func deleted() throws {
         var pair = try ForkTests.contest()
         let clone = try #require(pair.view.clones.first?.key)

@@ -22,7 +22,7 @@ extension Graph {
         }.filter { isWanted.updateValue(true, forKey: $0.id) == nil }
     }
 
-    /// Only where more want a place than there are, at someone who may have a copy, and if nobody deleted that.
+    /// Only where more want a place than there are, at someone who may have a copy.
     private func clone(for number: Int, atOwner: Bool) -> Clone? {
         let edge = edges[number]
         guard edge.insteadOf == nil, let target = edge.target else { return nil }
@@ -32,7 +32,6 @@ extension Graph {
             entity(of: holder)?.mayBeCloned == true, rivals(of: number, at: holder, isOwner: atOwner) >= max
         else { return nil }
         let id = RecordID.clone(of: fold.records[holder], for: fold.records[wanter])
-        guard isFree(id) else { return nil }
         return Clone(id: id, holder: holder, wanter: wanter, edge: number, isHolderOwner: atOwner)
     }
 
@@ -45,8 +44,8 @@ extension Graph {
         }
     }
 
-    /// Nobody wrote it, or somebody made it.
-    private func isFree(_ id: RecordID) -> Bool {
+    /// Nobody wrote it, or somebody made it; where somebody deleted it there is no copy.
+    func isFree(_ id: RecordID) -> Bool {
         guard let number = fold.number(of: id) else { return true }
         return lives[number] == .alive || lives[number] == .unknown && states[number].deletes.isEmpty
     }

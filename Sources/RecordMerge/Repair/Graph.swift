@@ -17,8 +17,8 @@ struct Graph {
     private(set) var edgesOf: [[Int]] = []
     /// By number: records that nobody made, there if somebody who lost a place needs them. See `Graph+Clones`.
     private(set) var clones: SortedMap<Int, Clone> = [:]
-    /// Those, and others of such a name that somebody made.
-    private(set) var cloneNames: [Int] = []
+    /// Those, and others of such a name that somebody made or deleted, each with the record that it would be a copy of. By number.
+    private(set) var cloneNames: SortedMap<Int, Int> = [:]
 
     init(_ fold: Fold) {
         self.fold = fold
@@ -117,19 +117,20 @@ extension Graph {
     /// After everything else is wanted; see `wantedClones`.
     private mutating func collectClones() {
         let wanted = wantedClones()
-        for clone in wanted { add(clone) }
+        for clone in wanted { add(clone, isFree: isFree(clone.id)) }
         if !wanted.isEmpty { index() }
     }
 
-    private mutating func add(_ clone: Clone) {
+    private mutating func add(_ clone: Clone, isFree: Bool) {
         let number = fold.intern(clone.id)
+        cloneNames[number] = clone.holder
+        if !isFree { return }
         if number == lives.count {
             names.append(number)
             lives.append(.unknown)
             states.append(RecordState())
         }
         edges.append(edge(of: clone, number))
-        cloneNames.append(number)
         // Somebody made it a record of its own, by writing to it.
         if lives[number] != .unknown { return }
         clones[number] = clone

@@ -86,10 +86,12 @@ extension RecordSpace {
             replace(id, by: part.facts(of: id), noting: &before)
             retie(id, graph.fold.number(of: id).map { graph.fold.states[$0] } ?? RecordState(), graph.fold)
         }
-        for number in graph.cloneNames where reached[graph.fold.records[number]] == nil {
-            replace(graph.fold.records[number], by: part.facts(of: graph.fold.records[number]), noting: &before)
+        for (number, holder) in graph.cloneNames {
+            let id = graph.fold.records[number]
+            if reached[id] == nil { replace(id, by: part.facts(of: id), noting: &before) }
+            // Whatever is written to it may give the place to who lost it, or take it: also where it is a record of its own.
+            tie(id, to: [graph.fold.records[holder]])
         }
-        for (number, clone) in graph.clones { tie(graph.fold.records[number], to: [graph.fold.records[clone.holder]]) }
         for (id, _) in reached {
             if let trace = traces[id], trace.writes.isEmpty, trace.ties.isEmpty { traces[id] = nil }
         }
@@ -102,7 +104,7 @@ extension RecordSpace {
             let graph = graph(of: reached.keys)
             let keys = SortedMap(keys(of: graph).map { ($0.key, true) })
             let members = keys.flatMap { Array((namesakes[$0.key] ?? [:]).keys) }
-            let written = graph.cloneNames.map { graph.fold.records[$0] }.filter { traces.contains(key: $0) }
+            let written = graph.cloneNames.keys.map { graph.fold.records[$0] }.filter { traces.contains(key: $0) }
             let more = (members + written).filter { reached[$0] == nil }
             if more.isEmpty { return (reached, graph) }
             reached = reach(of: Array(reached.keys) + more)
