@@ -18,6 +18,7 @@ extension Oracle {
 
     private func lines(_ id: String, _ outcome: Outcome, _ wishes: [Wish]) -> [String] {
         if !isKnown(id) {
+            if outcome.clones[id] != nil, outcome.live.contains(id) { return [] }
             let isWanted = wishes.contains { $0.instead == nil && ($0.owner == id || $0.target == id) }
             return of(id).isEmpty && !isWanted ? [] : ["unknown \(id)"]
         }
@@ -121,7 +122,7 @@ extension Oracle {
         let removals = writes.filter { if case .remove(relation.name.property, _) = $0.action { true } else { false } }
         return removals.compactMap { removal in
             guard case .remove(let name, let target) = removal.action else { return nil }
-            let about = heads(writes.filter { $0.isAbout(name, target) })
+            let about = heads(members(id)) { $0.isAbout(name, target) }
             guard about.contains(where: { $0.rank == removal.rank }), about.contains(where: \.isAdding) else {
                 return nil
             }

@@ -8,7 +8,7 @@ extension Oracle {
     /// Nil unless there are two heads of one record and something that both had seen.
     func joined(_ ids: [String], _ name: PropertyName) -> JSONText? {
         let writes = valid(ids).filter { if case .set(name, _) = $0.action { true } else { false } }
-        let heads = heads(writes)
+        let heads = valueHeads(ids, name)
         guard heads.count == 2, Set(writes.map(\.record)).count == 1, isByLines(heads[0].record, name),
             let before = writes.last(where: { saw(heads[0], $0) && saw(heads[1], $0) }),
             let base = text(before), let one = text(heads[0]), let other = text(heads[1])

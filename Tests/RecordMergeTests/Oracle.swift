@@ -110,9 +110,17 @@ extension Oracle {
 
     /// What was written to a record and not made void by an insert that saw it.
     func valid(_ ids: [String]) -> [Act] {
-        ids.flatMap { id in
-            of(id).filter { write in !of(id).contains { (isAnew($0) || isLateRestore($0)) && saw($0, write) } }
-        }.sorted { $0.rank < $1.rank }
+        ids.flatMap { of($0).filter { !isVoid($0) } }.sorted { $0.rank < $1.rank }
+    }
+
+    private func isVoid(_ write: Act) -> Bool {
+        of(write.record.description).contains { (isAnew($0) || isLateRestore($0)) && saw($0, write) }
+    }
+
+    /// What stands of such writes to a record, or to all its names. What was overtaken in its own record stays so, whatever has become of
+    /// that by which it was: void, or overtaken by somebody who had not seen the first.
+    func heads(_ ids: [String], _ isSuch: (Act) -> Bool) -> [Act] {
+        heads(ids.flatMap { heads(of($0).filter(isSuch)).filter { !isVoid($0) } }).sorted { $0.rank < $1.rank }
     }
 
     /// An insert over what was there before, or had been deleted: not the first that its author knows of.
@@ -134,7 +142,7 @@ extension Oracle {
     }
 
     func valueHeads(_ ids: [String], _ name: PropertyName) -> [Act] {
-        heads(valid(ids).filter { if case .set(name, _) = $0.action { true } else { false } })
+        heads(ids) { if case .set(name, _) = $0.action { true } else { false } }
     }
 
     func value(_ ids: [String], _ name: PropertyName) -> JSONText? {
@@ -205,7 +213,7 @@ extension Oracle {
 
     /// The link heads of a record, or of all its names, by one property.
     func linkHeads(_ ids: [String], _ name: PropertyName) -> [Act] {
-        heads(valid(ids).filter { if case .link(name, _, _) = $0.action { true } else { false } })
+        heads(ids) { if case .link(name, _, _) = $0.action { true } else { false } }
     }
 
     /// What is asked for in the end, latest first.
@@ -217,7 +225,7 @@ extension Oracle {
                 wishes += linkHeads(members(id), relation.name.property).compactMap(wish)
                     .filter { $0.target != nil || !relation.owner.isRequired && !relation.target.isRequired }
                 for target in targetKeys(writes, relation.name.property) {
-                    let about = heads(writes.filter { $0.isAbout(relation.name.property, target) })
+                    let about = heads(members(id)) { $0.isAbout(relation.name.property, target) }
                     wishes += about.filter { $0.isAdding }.suffix(1).compactMap(wish)
                 }
             }
