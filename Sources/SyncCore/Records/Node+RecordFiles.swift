@@ -9,15 +9,15 @@ extension Node {
     mutating func refreshRecords(showing seen: LogPosition?, into effects: inout Effects) {
         var isChanged = false
         for number in records.books.indices {
-            for path in records.books[number].refresh() {
+            for (path, isNew) in records.books[number].refresh() {
                 isChanged = true
                 records.toMatch[path] = true
-                if let seen, !records.unshown.contains(key: path) { records.unshown[path] = seen }
+                if let seen { records.noteUnshown(path, after: seen, isWhole: isNew) }
             }
         }
         for path in records.held.takeUnreadNews() {
             records.toMatch[path] = true
-            if let seen, !records.unshown.contains(key: path) { records.unshown[path] = seen }
+            if let seen { records.noteUnshown(path, after: seen) }
         }
         for number in records.books.indices { records.shelf.note(records.books[number].takeReshelved()) }
         if isChanged { reconsiderSaves() }
@@ -326,7 +326,7 @@ extension Node {
         for number in records.books.indices {
             for path in records.books[number].succeed(old[number]) {
                 records.toMatch[path] = true
-                if !records.unshown.contains(key: path) { records.unshown[path] = shown }
+                records.noteUnshown(path, after: shown)
             }
             records.importRepairs += records.books[number].repairs - old[number].repairs
         }
@@ -373,13 +373,15 @@ extension Node {
             guard let disk = row.disk, case .file = disk.entry.content else {
                 // What was to be there when the last process ended, and is not.
                 let isShown = recordEntry(at: row.path, number).isAbsent
-                if row.disk == nil, !isShown { records.unshown[row.path] = record.setMarks.promised }
+                if row.disk == nil, !isShown {
+                    records.noteUnshown(row.path, after: record.setMarks.promised, isWhole: true)
+                }
                 continue
             }
             if records.books[number].hasSaved(row.path) || records.held.hasSave(of: row.path) || isHeldDelete(row) {
                 // How much of the peer's it shows beyond what was promised, nobody knows any more.
                 let isShown = recordEntry(of: row, number).content == disk.entry.content
-                if !isShown { records.unshown[row.path] = record.setMarks.promised }
+                if !isShown { records.noteUnshown(row.path, after: record.setMarks.promised) }
                 continue
             }
             guard isSettled else { continue }
@@ -407,7 +409,7 @@ extension Node {
         let files = records.books[number].files.range(from: after ?? .root).lazy.map(\.key)
         for path in files.prefix(while: { path in end.map { path <= $0 } ?? true }) where path != after {
             guard !hasRow.contains(key: path), book(of: path) == number else { continue }
-            records.unshown[path] = record.setMarks.promised
+            records.noteUnshown(path, after: record.setMarks.promised, isWhole: true)
         }
     }
 }

@@ -349,7 +349,7 @@ extension Node {
         _ finding: RecordState.Finding, _ row: Row?, at path: Path, in batch: inout Batch, into effects: inout Effects
     ) {
         takeBackFinding(at: path)
-        records.unshown[path] = record.setMarks.promised
+        records.unshown[path] = RecordState.Unshown(after: record.setMarks.promised)
         records.toMatch[path] = true
         reviseFound(finding, row, at: path, in: &batch, into: &effects)
     }
@@ -408,7 +408,7 @@ extension Node {
         for (path, finding) in group.findings {
             records.found[path] = nil
             let isShort = seen < records.readable
-            records.unshown[path] = isShort ? seen : nil
+            records.unshown[path] = isShort ? RecordState.Unshown(after: seen) : nil
             if isShort || rows[path]?.needsApply == true { records.toMatch[path] = true }
             reviseFound(finding, rows[path], at: path, in: &batch, into: &effects)
         }
@@ -418,11 +418,13 @@ extension Node {
         } else {
             refreshRecords(showing: shown, into: &effects)
         }
-        // (That of a second name is to go at once, and has never been anything that the view has.)
-        for (path, finding) in group.findings where !records.unshown.contains(key: path) {
+        for (path, finding) in group.findings {
+            // Whoever has saved it knows what he has saved.
+            if records.unshown.update(path, { $0.isWhole = false }) != nil { continue }
+            // (That of a second name is to go at once, and has never been anything that the view has.)
             guard let number = book(of: path), recordEntry(at: path, number).content != finding.entry.content
             else { continue }
-            records.unshown[path] = shown
+            records.noteUnshown(path, after: shown)
             records.toMatch[path] = true
         }
     }
@@ -469,7 +471,7 @@ extension Node {
     /// was promised, and was gone through before that. It shows nothing of what is held: of that only who writes to other records
     /// may be said to have seen it.
     func changeSet(of group: SaveGroup, _ number: Int, at time: HybridTime) -> ChangeSet {
-        let shown = group.findings.map { min($0.finding.seen, records.unshown[$0.path] ?? $0.finding.seen) }
+        let shown = group.findings.map { min($0.finding.seen, records.unshown[$0.path]?.after ?? $0.finding.seen) }
         // What would go with what he has deleted and was not there to be seen, he has not seen.
         let seen = (shown + group.unseenGoing).min()
         let peer = max(min(seen ?? records.known.peer, records.known.peer), record.setMarks.promised)

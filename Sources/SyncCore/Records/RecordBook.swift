@@ -329,7 +329,7 @@ struct RecordBook: Sendable {
     }
 
     /// The paths at which something else is to stand since the last time.
-    mutating func refresh() -> [Path] {
+    mutating func refresh() -> [(path: Path, isNew: Bool)] {
         guard !news.isEmpty else { return [] }
         defer { hashed = [:] }
         var change = space.add(news.filter { !$0.isUnread })
@@ -344,12 +344,12 @@ struct RecordBook: Sendable {
         repairs.repaired += change.repaired.count
         reshelved += change.quarantine + change.records.filter { view.quarantine.contains(key: $0) }
         let renderer = space.renderer
-        return change.files.filter { path in
+        return change.files.compactMap { path in
             let old = files[path]
             files[path] = file(at: path, renderer)
-            guard old?.entry != files[path]?.entry else { return false }
+            guard old?.entry != files[path]?.entry else { return nil }
             if let old { noteOlder(old, at: path) }
-            return true
+            return (path, old == nil)
         }
     }
 

@@ -54,8 +54,8 @@ struct RecordState: Sendable {
     /// Files that a set of the peer says were saved there: its rows say so too, and are as good as here. Until when they are
     /// waited for (monotonic milliseconds).
     var awaited = SortedMap<Path, UInt64>()
-    /// Files of which the folder does not show yet what came of the peer's sets after this.
-    var unshown = SortedMap<Path, LogPosition>()
+    /// Files of which the folder does not show yet what came of the sets.
+    var unshown = SortedMap<Path, Unshown>()
     /// Of files that have come to show it, what they did not until when (monotonic milliseconds).
     private var shownAt = SortedMap<Path, Shown>()
     /// Files that are gone without a notice: nobody knows what whoever took them away can have seen.
@@ -105,18 +105,18 @@ struct RecordState: Sendable {
         for (_, finding) in found {
             shown = min(shown, finding.seen)
             // (What would go with it may be among them.)
-            if finding.entry.isAbsent { for (_, position) in finding.unshown { shown = min(shown, position) } }
+            if finding.entry.isAbsent { for (_, unshown) in finding.unshown { shown = min(shown, unshown.after) } }
         }
-        for (_, position) in unshown { shown = min(shown, position) }
+        for (_, unshown) in unshown { shown = min(shown, unshown.after) }
         // (Nor need he have seen what has come to be shown a moment ago.)
-        for (_, recent) in shownAt where recent.isRecent(at: milliseconds) { shown = min(shown, recent.after) }
+        for (_, recent) in shownAt where recent.isRecent(at: milliseconds) { shown = min(shown, recent.unshown.after) }
         // (Of what somebody has just done no notice may have come yet.)
         let late = milliseconds - min(milliseconds, RecordState.lateNoticeMilliseconds)
         shown = min(shown, heard.last { $0.milliseconds <= late }?.position ?? heardBefore)
         for (_, touch) in touched where isOpen(touch, at: milliseconds) {
             shown = min(shown, touch.seen)
             // (What would go with what he took away may be among them.)
-            if touch.isHeld { for (_, position) in touch.unshown { shown = min(shown, position) } }
+            if touch.isHeld { for (_, unshown) in touch.unshown { shown = min(shown, unshown.after) } }
         }
         return missed.isEmpty ? shown : .none
     }
@@ -156,21 +156,26 @@ struct RecordState: Sendable {
         touched[path] = Touch(milliseconds: milliseconds, seen: known.peer, unshown: hardlyShown(at: milliseconds))
     }
 
+    /// What the file is to be has changed; what it was before it may not have shown either.
+    mutating func noteUnshown(_ path: Path, after position: LogPosition, isWhole: Bool = false) {
+        unshown[path] = Unshown(after: position, isWhole: isWhole).and(unshown[path])
+    }
+
     /// The folder shows there what came of all sets.
     mutating func noteShown(_ path: Path, at milliseconds: UInt64) {
-        guard let position = unshown.removeValue(forKey: path) else { return }
+        guard let unshown = unshown.removeValue(forKey: path) else { return }
         // (Who is that busy does without.)
         if shownAt.count >= RecordState.touchedMax { shownAt.removeAll() }
-        shownAt[path] = Shown(milliseconds: milliseconds, after: position)
+        shownAt[path] = Shown(milliseconds: milliseconds, unshown: unshown)
     }
 
     /// What was not shown until a moment ago as well: the notice of what somebody did before that may have come only now.
-    private mutating func hardlyShown(at milliseconds: UInt64) -> SortedMap<Path, LogPosition> {
+    private mutating func hardlyShown(at milliseconds: UInt64) -> SortedMap<Path, Unshown> {
         if shownAt.isEmpty { return unshown }
         shownAt.removeAll { _, shown in !shown.isRecent(at: milliseconds) }
         var hardly = unshown
         for (path, shown) in shownAt {
-            hardly[path] = min(shown.after, hardly[path] ?? shown.after)
+            hardly[path] = shown.unshown.and(hardly[path])
         }
         return hardly
     }
@@ -254,16 +259,30 @@ struct RecordState: Sendable {
         /// The last set of the peer that was known when it was saved.
         var seen = LogPosition.none
         /// What the folder did not show when it was saved.
-        var unshown = SortedMap<Path, LogPosition>()
+        var unshown = SortedMap<Path, Unshown>()
 
         var mustBeRead: Bool { saved == nil && entry.content.kind == .file }
+    }
+
+    /// What a file does not show.
+    struct Unshown: Sendable {
+        /// What came of the peer's sets after this.
+        var after: LogPosition
+        /// All of it: nothing was to be there, and by whoever's sets its records came, or came back, nobody has seen them yet.
+        var isWhole = false
+
+        /// What it shows by neither.
+        func and(_ other: Unshown?) -> Unshown {
+            guard let other else { return self }
+            return Unshown(after: min(after, other.after), isWhole: isWhole || other.isWhole)
+        }
     }
 
     /// What whoever saved a file can have known of the peer's sets.
     struct Touch: Sendable {
         let milliseconds: UInt64
         let seen: LogPosition
-        let unshown: SortedMap<Path, LogPosition>
+        let unshown: SortedMap<Path, Unshown>
         /// The file is missing.
         var isHeld = false
 
@@ -280,7 +299,7 @@ struct RecordState: Sendable {
 
     private struct Shown: Sendable {
         let milliseconds: UInt64
-        let after: LogPosition
+        let unshown: Unshown
 
         func isRecent(at now: UInt64) -> Bool { milliseconds + RecordState.lateNoticeMilliseconds > now }
     }

@@ -107,22 +107,26 @@ struct SaveGroup {
             if risen.contains(key: record) || book.isWritten(record, by: peer, after: seen) { return true }
             guard let path = book.path(of: record) else { return false }
             return unshown.contains { unshown in
-                unshown[path].map { book.isWritten(record, by: peer, after: $0) } ?? false
+                unshown[path].map { book.isWritten(record, by: peer, after: $0.after) } ?? false
             }
         }
         return differ.operations(for: Array(saves.values), over: Array(overUnread.values))
     }
 
-    /// What would go with what its author has deleted, and is live only by what the peer has written since his folder showed that place:
-    /// it had been in quarantine, whoever wrote it.
+    /// What would go with what its author has deleted, and is live only by what has been written since his folder showed that place, be that
+    /// by the peer or by himself: it had been in quarantine, whoever wrote it.
     private func risen(by peer: Party) -> SortedMap<RecordID, Bool> {
         var risen = SortedMap<RecordID, Bool>()
         var pasts = SortedMap<LogPosition, RecordView>()
         for save in gone where !save.finding.unshown.isEmpty {
             for id in book.going(with: saves[save.path]?.before?.ids ?? []) {
                 guard let path = book.path(of: id), !has(path), let shown = save.finding.unshown[path] else { continue }
-                let past = pasts[shown] ?? book.view(of: peer, through: shown)
-                pasts[shown] = past
+                if shown.isWhole {
+                    risen[id] = true
+                    continue
+                }
+                let past = pasts[shown.after] ?? book.view(of: peer, through: shown.after)
+                pasts[shown.after] = past
                 if !past.live.contains(key: id) { risen[id] = true }
             }
         }
@@ -137,7 +141,7 @@ struct SaveGroup {
         guard gone.contains(where: { !$0.finding.unshown.isEmpty }) else { return [] }
         let ids = gone.flatMap { saves[$0.path]?.before?.ids ?? [] }
         let going = book.going(with: ids).compactMap(book.path(of:)).filter { !has($0) }
-        return gone.flatMap { save in going.compactMap { save.finding.unshown[$0] } }
+        return gone.flatMap { save in going.compactMap { save.finding.unshown[$0]?.after } }
     }
 
     func files(under lock: (Path, Stat?) -> SaveLock?) -> [ChangeSet.SavedFile] {
@@ -159,7 +163,11 @@ struct SaveGroup {
     /// both with it and without. What was in the folder before anybody watched is taken as it is.
     func faults(of set: ChangeSet, seeingAllOf peer: LogPosition) -> [SaveFault] {
         if findings.allSatisfy(\.finding.isOld) { return [] }
-        let faults = SaveCheck(set, in: book.space).faults
+        let all = SaveCheck(set, in: book.space).faults
+        if all.isEmpty { return [] }
+        // (Nor can its author mend what has come back since his folder was as he saved it, though it may be there by now.)
+        let risen = risen(by: set.author.other)
+        let faults = all.filter { !risen.contains(key: $0.record) }
         if faults.isEmpty || set.seen[set.author.other] >= peer { return faults }
         let seen = book.space.history.filter(set.hasSeen)
         let alone = SaveCheck(set, in: RecordSpace(of: seen, model: book.model)).faults
