@@ -31,11 +31,11 @@ package final class OnlyWhatPeopleMade: DiskInvariant {
         for original in ledger.originals(of: path) {
             if ledger.everStood(value, at: original) || ledger.pages[original]?.isEntangled == true { return true }
         }
-        return !ledger.rescued(value, to: path).isEmpty || isRemainOfVersion(value, path, ledger)
+        return !ledger.rescued(value, to: path).isEmpty || isRemainOfDisplaced(value, path, ledger)
     }
 
     /// What is left of a version whose sync had failed comes back like a late write: it may be one.
-    private func isRemainOfVersion(_ value: Value, _ path: Path, _ ledger: Ledger) -> Bool {
-        ConflictFamily.base(of: path) != nil && ledger.remainsOfVersions.contains(value)
+    private func isRemainOfDisplaced(_ value: Value, _ path: Path, _ ledger: Ledger) -> Bool {
+        ConflictFamily.base(of: path) != nil && ledger.remainsOfDisplaced.contains(value)
     }
 }

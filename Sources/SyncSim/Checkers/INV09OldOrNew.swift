@@ -14,6 +14,8 @@ package final class OldOrNew: DiskInvariant, StoreInvariant {
         let old: [Value]
         let oldFile: FileIdentity?
         let new: Value
+        /// The file that was written in the stage for it.
+        let newFile: FileIdentity?
         let time: Int64
         var isStored = false
     }
@@ -26,7 +28,8 @@ package final class OldOrNew: DiskInvariant, StoreInvariant {
         guard act.error == nil else { return }
         for change in act.treeChanges {
             // A file that only changes its name is as safe as whoever wrote it has made it.
-            guard change.after == .absent || change.after == .directory || isOurs(act) else {
+            let placed = placed(by: act)
+            guard change.after == .absent || change.after == .directory || placed != nil else {
                 replaced[act.machine][change.path] = nil
                 continue
             }
@@ -35,17 +38,17 @@ package final class OldOrNew: DiskInvariant, StoreInvariant {
             let file = act.touched.first { $0.place == .tree(change.path) }?.identity
             replaced[act.machine][change.path] = Replacement(
                 old: (earlier?.old ?? []) + [change.before], oldFile: earlier == nil ? file : earlier?.oldFile,
-                new: change.after, time: court.now)
+                new: change.after, newFile: placed, time: court.now)
         }
     }
 
     /// The operation gives a name to what was written in the stage for it.
-    private func isOurs(_ act: DiskAct) -> Bool {
-        act.touched.contains { touch in
+    private func placed(by act: DiskAct) -> FileIdentity? {
+        act.touched.first { touch in
             guard case .stage(let name) = touch.place, case .place(let staged, _)? = act.store.intents[name]?.action
             else { return false }
             return staged == touch.identity
-        }
+        }?.identity
     }
 
     package func see(_ act: StoreAct, _ court: inout Court) {
@@ -92,6 +95,7 @@ package final class OldOrNew: DiskInvariant, StoreInvariant {
         } else if !replacement.old.contains(found),
             cut.safe[path].map(replacement.old.contains) == true
                 || !court.ledger.everStood(found, at: path) && !isLeft(ofOld: replacement, at: path, cut)
+                    && !isGivenBack(replacement, at: path, cut, court)
         {
             court.find(
                 self, on: cut.machine,
@@ -103,5 +107,13 @@ package final class OldOrNew: DiskInvariant, StoreInvariant {
     /// The old file itself, which nobody had synced: without any daemon the cut would have taken its bytes just so.
     private func isLeft(ofOld replacement: Replacement, at path: Path, _ cut: PowerCut) -> Bool {
         replacement.oldFile.map { cut.files[path] == $0 } ?? false
+    }
+
+    /// Another file, which a person had taken away before without syncing that: so it is given back without any daemon.
+    private func isGivenBack(_ replacement: Replacement, at path: Path, _ cut: PowerCut, _ court: Court) -> Bool {
+        guard let page = court.ledger.pages[path], let found = cut.files[path], found != replacement.newFile else {
+            return false
+        }
+        return page.acts.last { $0.machine == cut.machine && $0.time <= replacement.time }?.after == .absent
     }
 }

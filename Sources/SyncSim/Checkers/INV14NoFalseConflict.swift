@@ -37,6 +37,6 @@ package final class NoFalseConflict: DiskInvariant {
             if ledger.pages[original]?.wasAwayForAMoment == true { return true }
         }
         // (What a power cut has left of a version that somebody had written to late is a late write for all that can be seen.)
-        return !ledger.rescued(value, to: path).isEmpty || ledger.remainsOfVersions.contains(value)
+        return !ledger.rescued(value, to: path).isEmpty || ledger.remainsOfDisplaced.contains(value)
     }
 }

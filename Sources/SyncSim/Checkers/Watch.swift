@@ -698,8 +698,20 @@ package final class Watch: Checker {
         excuseUnread(on: machine, before, world)
         excuseUntold(of: duties, on: machine, before, now, world)
         strandLateWrites(machine, before, now, world)
-        world.ledger.remainsOfVersions += before.unsyncedVersions.map { disk.value(at: $0) }
+        world.ledger.remainsOfDisplaced += before.unsyncedVersions.map { disk.value(at: $0) }
+        world.ledger.remainsOfDisplaced += losersInStage(machine, world)
         doubtAbsent(machine, now, world)
+    }
+
+    /// Losers of conflicts that are on their way to the names of their copies, also where the cut has taken them back from there.
+    private func losersInStage(_ machine: Int, _ world: World) -> [Value] {
+        let disk = world.machines[machine].disk.atHome
+        return world.machines[machine].store.intents.compactMap { name, intent in
+            guard case .conflictCopy? = intent.displaced, let loser = intent.expected?.identity,
+                disk.peekStat(VirtualDisk.path(of: .stage(name)))?.identity == loser
+            else { return nil }
+            return disk.value(at: .stage(name))
+        }
     }
 
     /// The daemon that starts now does not wait for late writers of before.

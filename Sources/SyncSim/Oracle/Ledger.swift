@@ -89,6 +89,8 @@ package struct Ledger: Sendable {
         package var isEntangled = false
         /// Mode and time as the last person to touch the path left them, with who it was.
         package internal(set) var left: Left?
+        /// Who was the last to leave them so, also where it is not known any more how that must come out.
+        private(set) var lastLeaver: Int?
         /// How many acts there had been by then.
         package internal(set) var actsWhenLeft = 0
         /// When a person at each machine last wrote what stood there already, which is no act.
@@ -121,8 +123,9 @@ package struct Ledger: Sendable {
     package var displacements: [SortedMap<FileIdentity, Int64>] = [[:], [:]]
     /// What people did so far, whether or not it changed anything.
     package internal(set) var doings = 0
-    /// What power cuts have left of kept versions that had not reached the disk. Nobody can tell that from what a late writer wrote.
-    package var remainsOfVersions: [Value] = []
+    /// What power cuts have left of kept versions and of losers of conflicts that had not reached the disk. Nobody can tell that from what a
+    /// late writer wrote.
+    package var remainsOfDisplaced: [Value] = []
     /// When each machine was last struck by a disaster.
     package var strikes: [Int64] = [0, 0]
     /// When a person at each machine last refused a mass deletion.
@@ -534,7 +537,8 @@ extension Ledger.Page {
     func wroteAside(_ value: Value) -> Bool { acts.contains { $0.isAside && $0.after == value } }
 
     mutating func leave(_ new: Ledger.Left) {
-        if let left, left.machine != new.machine { isSharedMetadata = true }
+        if let lastLeaver, lastLeaver != new.machine { isSharedMetadata = true }
+        lastLeaver = new.machine
         left = new
     }
 }
