@@ -152,7 +152,9 @@ extension Node {
         case .settleRecovery(let findings):
             let paths =
                 findings.placed.map(\.path) + findings.placed.compactMap(\.copy?.path) + findings.taken.map(\.path)
-                + findings.taken.compactMap(\.moved?.path) + findings.left.map(\.path)
+                + findings.taken.compactMap(\.moved?.path)
+                + findings.taken.compactMap { $0.directory == nil ? nil : $0.moved?.path.parent }
+                + findings.left.map(\.path)
                 + findings.leftThere.flatMap { [$0.move.from, $0.move.to] }
             return paths.isEmpty ? [] : [.rows(paths)]
         case .loadRecords, .reloadRecords:

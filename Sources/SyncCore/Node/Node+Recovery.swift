@@ -81,7 +81,9 @@ extension Node {
         recovery.looks += 1
         for file in staged { record.nextStage = max(record.nextStage, file.name.raw &+ 1) }
         let programs = intents.flatMap { intent in
-            [.tree(intent.path), .stage(intent.stage), place(ofDisplaced: intent)].map { DiskProgram([.inspect($0)]) }
+            [places(of: intent), [.stage(intent.stage)], [place(ofDisplaced: intent)]].map { places in
+                DiskProgram(places.map { .inspect($0) })
+            }
         }
         let asked = recovery.unseen.isEmpty ? Array(programs.indices) : recovery.unseen
         effects.add(.disk(newJob(.recoveryLook), asked.map { programs[$0] }))
@@ -93,6 +95,13 @@ extension Node {
         recovery.isLooking = false
         recovery.lookAt = now.monotonicMilliseconds + limits.retryFirstMilliseconds
         return true
+    }
+
+    /// Its path; for a move, also where it came from, and the directory of that.
+    private func places(of intent: Intent) -> [Place] {
+        guard case .rename(let from) = intent.action, from.parent != intent.path.parent, let directory = from.parent
+        else { return [.tree(intent.path)] }
+        return [.tree(intent.path), .tree(from), .tree(directory)]
     }
 
     private func place(ofDisplaced intent: Intent) -> Place {
@@ -183,6 +192,11 @@ extension Node {
                 findings.taken.append(taken)
             }
             var own = repair(intent, atPath, inStage, intent.displaced == nil ? nil : aside, &findings)
+            if let taken = broughtBack(from: intent, results[base].inspected) {
+                findings.taken.append(taken)
+                var synced = SortedMap<Path, Bool>()
+                own.append(DiskProgram(syncsOfNames(leadingTo: taken.path, besides: &synced)))
+            }
             let kept = findings.versions.last.flatMap { $0.id == intent.version?.id ? $0 : nil }
             if atPath != nil {
                 own.append(syncs(of: intent, intent.displaced == nil ? nil : aside, isKept: kept != nil))
@@ -303,6 +317,20 @@ extension Node {
         }
     }
 
+    /// It had come where the peer's move was to take it, no row says so yet, and a person has brought the directory there, with what is in it, to the
+    /// place of the one that it came from (whether it is that directory, the rows will tell). By its path it would never have moved, and be moved
+    /// once more, or taken away, against what he has done since. (A move shows in the change time.)
+    private func broughtBack(from intent: Intent, _ inspected: [Stat?]) -> RecoveryState.Taken? {
+        guard case .rename(let from) = intent.action, inspected.count == 3, inspected[0] == nil,
+            let stat = inspected[1], let directory = inspected[2], stat.kind != .directory,
+            let expected = intent.expected, stat.identity == expected.identity, stat.changed != expected.changed,
+            let shown = intent.shown
+        else { return nil }
+        return RecoveryState.Taken(
+            path: from, identity: stat.identity,
+            moved: RecoveryState.Moved(path: intent.path, stat: stat, shown: shown), directory: directory.identity)
+    }
+
     /// The last process may have ended between the change and its syncs. What is found done counts as done from here on, and
     /// nothing but the intent says that it may not last: the names must have reached the disk before that goes, and so must the bytes of
     /// what was displaced, which whoever wrote it may not have synced.
@@ -334,6 +362,11 @@ extension Node {
             rows[row.path] = row
         }
         for taken in findings.taken {
+            if let directory = taken.directory {
+                guard let target = taken.moved?.path.parent, rows[target]?.disk?.stat.identity == directory else {
+                    continue
+                }
+            }
             if let parent = taken.path.parent { enqueue(.letGo(parent, after: nil)) }
             guard let old = rows[taken.path], let row = settled(old, taken) else { continue }
             put(row, replacing: old, in: &batch, into: &effects)

@@ -63,6 +63,8 @@ struct RecoveryState: Sendable {
         let identity: FileIdentity?
         /// Where the peer's move has taken it.
         var moved: Moved?
+        /// It is back, in this directory: only if that is the one into which the move had taken it, it was taken there.
+        var directory: FileIdentity?
     }
 
     struct Moved: Sendable {
