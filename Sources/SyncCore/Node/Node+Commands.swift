@@ -156,7 +156,7 @@ extension Node {
         if record.isForked || watch.root != .healthy { return .halted }
         if phase != .running { return .starting }
         if record.isPaused { return .paused }
-        if watch.scan != nil || !watch.toScan.isEmpty || formats.review != nil { return .scanning }
+        if watch.isScanning || formats.review != nil { return .scanning }
         if isInSync { return .inSync }
         let allWait = plan.tasks.allSatisfy { $0.value.state == .claiming }
         let waitsForPeer = !session.isLive || session.peerIsPaused || session.peerHeld > 0

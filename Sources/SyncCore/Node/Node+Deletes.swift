@@ -244,7 +244,7 @@ extension Node {
         else { return }
         let since = deletes.since ?? now.monotonicMilliseconds
         deletes.since = since
-        guard watch.observing == 0, watch.toScan.isEmpty, watch.scan == nil else { return }
+        guard watch.observing == 0, !watch.isScanning else { return }
         // A file that is written all the time must not hold up every delete.
         let isOverdue = now.monotonicMilliseconds >= since + limits.deletePatienceMilliseconds
         guard
@@ -417,7 +417,7 @@ extension Node {
         return switch delay.reason {
         case .reads:
             !watch.toHash.isEmpty || !watch.hashing.isEmpty || !watch.toInspect.isEmpty || watch.isInspecting
-                || watch.observing > 0 || !watch.toScan.isEmpty || watch.scan != nil
+                || watch.observing > 0 || watch.isScanning
         case .moves: watch.movesInDoubt > 0
         }
     }

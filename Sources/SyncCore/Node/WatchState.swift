@@ -338,8 +338,11 @@ struct WatchState: Sendable {
 
     var isIdle: Bool {
         toInspect.isEmpty && toHash.isEmpty && hashing.isEmpty && deferred.isEmpty && changing.isEmpty && !isInspecting
-            && observing == 0 && toScan.isEmpty && scan == nil
+            && observing == 0 && !isScanning
     }
+
+    /// Something is being scanned, or is to be.
+    var isScanning: Bool { scan != nil || !toScan.isEmpty }
 }
 
 /// A look at a path: what stands there, if anything.

@@ -442,6 +442,8 @@ extension Node {
         _ finding: RecordState.Finding, _ old: Row?, at path: Path, in batch: inout Batch, into effects: inout Effects
     ) {
         plan.want(path)
+        // A scan may have passed there while no row told of it: that it has gone meanwhile would be in no difference.
+        if old?.disk == nil, watch.isScanning { look(at: path) }
         var row = old ?? Row(path: path)
         row.waiting = nil
         if row.disk?.entry.content != finding.entry.content {
