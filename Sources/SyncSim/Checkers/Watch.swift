@@ -819,11 +819,18 @@ package final class Watch: Checker {
     private func excuseGone(besides duties: [Ledger.Duty], _ struck: Int, _ world: World) {
         var owed: SortedMap<Path, [Ledger.Duty]> = [:]
         for duty in duties { owed[duty.path, default: []].append(duty) }
-        // In a folder, or on its way there.
+        // In a folder, or on its way there. (What is on its way to another path need not come there: its author may have taken it away.)
         var left: SortedMap<Value, Bool> = [:]
+        var onItsWay: SortedMap<Value, [Path]> = [:]
+        let goals = SortedMap(
+            world.machines[1 - struck].store.intents.map { (VirtualDisk.path(of: .stage($0.key)), $0.value.path) })
         for content in world.machines[1 - struck].disk.allContents() {
             let value = Value(content.entry)
-            left[value] = left[value] == true || [.tree, .stage].contains(content.area)
+            if let goal = goals[content.path] {
+                onItsWay[value, default: []].append(goal)
+            } else {
+                left[value] = left[value] == true || [.tree, .stage].contains(content.area)
+            }
         }
         // (What is back in the stage, and no intent tells of, is thrown away by the next start.)
         let intents = world.machines[struck].store.intents
@@ -834,7 +841,7 @@ package final class Watch: Checker {
         for duty in world.ledger.duties {
             let wasOwed = owed[duty.path]?.contains { $0.value == duty.value && $0.machine == duty.machine } ?? false
             if wasOwed { continue }
-            if left[duty.value] != true {
+            if left[duty.value] != true, onItsWay[duty.value]?.contains(duty.path) != true {
                 world.ledger.excuse(duty.value, at: duty.path, isKept: left[duty.value] != nil)
             } else if let places = placesOfLast(duty.value, struck, world), !places.contains(duty.path) {
                 world.ledger.stoodOn(duty.value, of: duty.path, at: places)
