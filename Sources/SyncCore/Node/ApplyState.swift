@@ -68,6 +68,8 @@ struct RunningBatch: Sendable {
     var undoing: [Int] = []
     /// Items of those whose undo program runs again without looking first.
     var undoingBlindly: [Int] = []
+    /// Items of which what was put back gives way to a save over ours, with what that left in the tree.
+    var givingWay: [(index: Int, back: Stat)] = []
     /// Items of which a stranger's file is on its way from the stage into the tree.
     var rescuing: [Int] = []
     /// How often the disk has failed to put something back, or to make a directory for it.

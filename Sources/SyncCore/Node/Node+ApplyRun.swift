@@ -60,7 +60,7 @@ extension Node {
         judge(undone.filter { !batch.undoingBlindly.contains($0.0) }, &batch)
         apply.batch = batch
         if batch.undoingBlindly.isEmpty {
-            runRescues(into: &effects)
+            giveWay(into: &effects)
         } else {
             let programs = batch.undoingBlindly.compactMap { batch.items[$0].takingBack?.operations.dropFirst() }
             effects.add(.disk(newJob(.undoingBlindly), programs.map { DiskProgram(Array($0)) }))
@@ -80,7 +80,7 @@ extension Node {
         }
         judge(Array(zip(batch.undoingBlindly, unseen)), &batch)
         apply.batch = batch
-        runRescues(into: &effects)
+        giveWay(into: &effects)
     }
 
     /// A file that was seen under its new name is not there any more: somebody has given it another, perhaps its old one again, or taken it away.
@@ -161,6 +161,13 @@ extension Node {
                 timers.mustStop = true
                 continue
             }
+            if result.failure == nil, !isHistory, let inStage, inStage.kind != .directory,
+                let back = result.inspected.first ?? nil, back.kind != .directory
+            {
+                batch.items[index].inStage = inStage
+                batch.givingWay.append((index, back))
+                continue
+            }
             // Where ours was taken away in that moment the name is free, and what was there goes back to it.
             let isFree = result.failure?.error == .notFound
             // Where the exchange could not be undone, ours stands there, and a look would take it for a person's.
@@ -183,6 +190,33 @@ extension Node {
     private func isUnseen(_ result: DiskResult, _ item: AppliedItem) -> Bool {
         guard item.intent.expected != nil, case .failed(.inputOutput) = item.outcome else { return false }
         return (result.inspected.first ?? nil) == nil
+    }
+
+    /// Somebody has saved over ours before that was taken back: what he saved is in the stage, and newer than what has gone back to its name. It
+    /// takes that name once more, unless somebody is at that by now; the other goes on beside it.
+    private mutating func giveWay(into effects: inout Effects) {
+        guard let batch = apply.batch, !batch.givingWay.isEmpty else { return runRescues(into: &effects) }
+        let programs = batch.givingWay.map { index, back in
+            let (staged, place) = (Place.stage(batch.items[index].intent.stage), batch.items[index].task.path)
+            return DiskProgram([
+                .expectContent(.tree(place), back), .exchange(staged, .tree(place)), .inspect(staged),
+            ])
+        }
+        effects.add(.disk(newJob(.givingWay), programs))
+    }
+
+    mutating func finishGivingWay(_ results: [DiskResult], into effects: inout Effects) {
+        guard var batch = apply.batch else { return }
+        for ((index, back), result) in zip(batch.givingWay, results) {
+            let isExchanged = result.failure.map { $0.index > 1 } ?? true
+            if isExchanged { batch.items[index].inStage = (result.inspected.first ?? nil) ?? back }
+            guard let refuge = refuge(for: batch.items[index].task.path) else { continue }
+            batch.items[index].rescuedTo = refuge
+            batch.rescuing.append(index)
+        }
+        batch.givingWay = []
+        apply.batch = batch
+        runRescues(into: &effects)
     }
 
     private mutating func runRescues(into effects: inout Effects) {

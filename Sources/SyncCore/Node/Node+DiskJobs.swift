@@ -13,6 +13,7 @@ extension Node {
         case .applying: finishBatch(results, into: &effects)
         case .undoing: finishUndo(results, into: &effects)
         case .undoingBlindly: finishBlindUndo(results, into: &effects)
+        case .givingWay: finishGivingWay(results, into: &effects)
         case .rescuing: finishRescue(results, into: &effects)
         case .syncing: finishSync(results, into: &effects)
         case .relocating: finishRelocation(results)

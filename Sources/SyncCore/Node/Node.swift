@@ -161,6 +161,7 @@ public struct Node: Sendable {
         case applying
         case undoing
         case undoingBlindly
+        case givingWay
         case rescuing
         case syncing
         case batchRootCheck
