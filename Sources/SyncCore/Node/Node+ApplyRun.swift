@@ -144,9 +144,11 @@ extension Node {
                     continue
                 }
             } else if let failure = result.failure, failure.index > 1 || isHistory {
-                // The exchange cannot be undone, or not be seen to be; nothing is owed to the tree. The next start clears it up.
+                // The exchange cannot be undone, or not be seen to be; nothing is owed to the tree. What is in the stage is for the next start, as
+                // above.
                 batch.items[index].keepsIntent = true
                 batch.items[index].isInPlace = failure.index <= 1 && failure.error != .notFound
+                timers.mustStop = true
                 continue
             }
             if let failure = result.failure, failure.index <= 1, !item.makesCopy, isUnseen(result, item) {
