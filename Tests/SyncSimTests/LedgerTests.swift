@@ -392,6 +392,21 @@ struct LedgerTests {
         }
     }
 
+    @Test("The same bytes, written again before the base knew of others, may be history if a copy was disposed of")
+    func cameBackUnseenAfterDisposal() {
+        for isDisposed in [true, false] {
+            var ledger = Ledger()
+            let copy = "a.conflict-base-20250101-000000-aaaaaa"
+            ledger.wrote("1", at: "a", on: 0)
+            ledger.wrote("2", over: "1", at: "a", on: 0, time: 1)
+            if isDisposed { ledger.removed("1", at: copy, on: 0, time: 2) }
+            ledger.wrote("1", over: "2", at: "a", on: 0, time: 3)
+            #expect(ledger.isDisposedOf(.text("1"), at: at("a")) == isDisposed)
+            ledger.cameBackUnseen(at("a"), on: 0)
+            #expect(ledger.demand(of: .text("1"), at: at("a")) == (isDisposed ? .kept : .atPath))
+        }
+    }
+
     @Test("What a rename took along in several steps of writing lets go of what is known under the new name")
     func carriedInSteps() {
         var ledger = Ledger()

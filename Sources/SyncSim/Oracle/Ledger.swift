@@ -191,15 +191,21 @@ package struct Ledger: Sendable {
     }
 
     /// A person removed it and has put the same there again before the daemon of his machine has written down that it was gone: the same
-    /// bytes that others have seen, and may be history where they have replaced them.
+    /// bytes that others have seen, and may be history where they have replaced them. So they may where he has written something else
+    /// meanwhile, and somebody has disposed of a conflict copy with these bytes.
     package mutating func cameBackUnseen(_ path: Path, on machine: Int) {
         pages.update(path) { page in
-            guard let act = page.acts.last, act.machine == machine,
-                let removal = page.acts.dropLast().last(where: { $0.machine == machine }), removal.after == .absent,
-                removal.before == act.after, act.after.isContent
-            else { return }
+            guard let act = page.acts.last, act.machine == machine, act.after.isContent else { return }
+            let removal = page.acts.dropLast().last { $0.machine == machine }
+            let isPutBack = removal?.after == .absent && removal?.before == act.after
+            guard isPutBack || page.isDisposedOfSinceMade(act.after, besides: act) else { return }
             page.acts[act.number].demand = min(act.demand, .kept)
         }
+    }
+
+    /// Somebody has disposed of a conflict copy of the path with these bytes.
+    package func isDisposedOf(_ value: Value, at path: Path) -> Bool {
+        pages[path]?.discarded.contains { $0.value == value } ?? false
     }
 
     /// A rename, or a second name, has brought a file to where one with the same bytes had been taken away in the same breath. `isAnother` if
@@ -501,6 +507,12 @@ extension Ledger.Page {
         wasRemovedUnaware = false
         shown[machine].insert(act.number)
         shownValue[machine] = after
+    }
+
+    /// Somebody has disposed of a conflict copy with what an earlier act had put here.
+    fileprivate func isDisposedOfSinceMade(_ value: Value, besides act: Ledger.Act) -> Bool {
+        guard let maker = acts.last(where: { $0.after == value && $0.number != act.number }) else { return false }
+        return discarded.contains { $0.value == value && $0.time >= maker.time }
     }
 
     mutating func takeBackLast() {

@@ -318,7 +318,9 @@ extension Hands {
             if before.isContent, isToldButUnrecorded(before, at: path) {
                 world.ledger.replacedUnrecorded(before, at: path)
             }
-            if before == .absent, isOnRecord(path) { world.ledger.cameBackUnseen(path, on: machine) }
+            if before == .absent || world.ledger.isDisposedOf(after, at: path), isOnRecord(path) {
+                world.ledger.cameBackUnseen(path, on: machine)
+            }
             if after == .absent { world.ledger.removedAfterRefusal(path, on: machine, at: world.now) }
             // After a power cut absence is not believed until everything has been looked at.
             // (And what counts as damage is no less missing for being taken away.)
