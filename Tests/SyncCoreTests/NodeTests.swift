@@ -446,6 +446,18 @@ struct NodeTests {
         lost.greet(known: [.mark(of: Epoch(number: own.number, nonce: own.number &+ 1))])
         #expect(lost.sent.contains(.rolledBack(.none)))
         #expect(lost.shelf.record?.ownHead.position.epoch.number == own.number + 1)
+
+        let present = lost.shelf.record?.ownHead.position.epoch ?? .none
+        lost.happen(.disconnected(Driver.link))
+        lost.greet(known: [.mark(of: present)])
+        lost.settle()
+        let count = lost.sent.count
+        lost.happen(.disconnected(Driver.link))
+        lost.greet(known: [.mark(of: own)])
+        #expect(
+            lost.sent.dropFirst(count).contains(.rolledBack(.none)),
+            "a peer that was set back as well has the rows of the lost epoch")
+        #expect(lost.shelf.record?.ownHead.position.epoch.number == own.number + 2)
     }
 
     @Test("R-01: whatever answers first, whenever the link breaks, only what is stored is promised", arguments: 1...60)

@@ -132,6 +132,12 @@ extension Node {
         if known.contains(where: { $0.isMark && isLost($0.position.epoch) }) {
             return .setBack(common: common(of: records))
         }
+        // (Rows that came from an epoch we have lost since, and began another after: how many there were it does not know, only that they are there.)
+        if let lost = record.lost, known.allSatisfy({ $0.position.epoch < lost.before }),
+            known.contains(where: { $0.isMark && $0.position.epoch >= lost.after.epoch })
+        {
+            return .setBack(common: lost.after)
+        }
         guard let (last, entry) = records.last else {
             return record.prunedThrough == .none ? .at(.none) : .behind
         }
