@@ -43,13 +43,15 @@ struct DeleteState: Sendable {
             case reads
             /// A directory that turned up elsewhere is in doubt.
             case moves
+            /// The scan of a directory has found something missing, and more that may have gone in the same breath is still being looked at.
+            case looks
         }
 
         func end(_ limits: Limits) -> UInt64 {
             let patiences: UInt64 =
                 switch reason {
                 case .reads: DeleteState.patiencesMax
-                case .moves: 1
+                case .moves, .looks: 1
                 }
             return since + patiences * limits.deletePatienceMilliseconds
         }
@@ -265,13 +267,15 @@ extension Node {
         }
     }
 
-    /// What a person has agreed to, or what a scan has found, waits for nothing but the judgement before it; and too much that was found
-    /// waits for what may explain it.
+    /// What a person has agreed to, or what a whole scan has found, waits for nothing but the judgement before it; what the scan of a directory has
+    /// found for the looks under way as well; and too much that was found for what may explain it.
     private mutating func startJudgementOfAll() -> Bool {
         if deletes.isApproved {
             deletes.isApproved = false
             enqueue(.deleteMissing(before: nil, DeletePass(isApproved: true)))
-        } else if let isWhole = deletes.wantedTally, !isDelayed {
+        } else if let isWhole = deletes.wantedTally {
+            if !isWhole, deletes.delay == nil { deletes.delay = delay(for: .looks) }
+            guard !isDelayed else { return false }
             deletes.wantedTally = nil
             enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: isWhole)))
         } else {
@@ -419,6 +423,8 @@ extension Node {
             !watch.toHash.isEmpty || !watch.hashing.isEmpty || !watch.toInspect.isEmpty || watch.isInspecting
                 || watch.observing > 0 || watch.isScanning
         case .moves: watch.movesInDoubt > 0
+        case .looks:
+            !watch.toInspect.isEmpty || watch.isInspecting || watch.observing > 0 || watch.isScanning || goneUnseen > 0
         }
     }
 

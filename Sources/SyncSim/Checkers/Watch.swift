@@ -673,7 +673,11 @@ package final class Watch: Checker {
     func forgetRemovals(_ machine: Int, since time: Int64, _ world: World) {
         world.ledger.forgotRemovals(
             on: machine, since: time, isKnown: { self.isKnown($1, at: $0, world.machines[machine]) },
-            isToldGone: { self.isToldGone($0, by: machine, world) })
+            isToldGone: { path in
+                // (Or it has taken it away there, and not brought yet what was told anew: it says that nothing is there.)
+                self.isToldGone(path, by: machine, world)
+                    || world.machines[1 - machine].store.rows[path].map { $0.disk == nil } == true
+            })
         let disk = world.machines[machine].disk.atHome
         let missing = world.machines[machine].store.rows.filter { path, row in
             row.disk != nil && disk.value(at: path) == .absent
