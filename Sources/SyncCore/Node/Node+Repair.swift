@@ -72,8 +72,8 @@ extension Node {
         return inStage.kind == .file && inStage.identity != intent.expected?.identity
     }
 
-    /// A version was on its way back into the tree. (What is neither it nor what was to take its place is a save in the very
-    /// moment of the crash: the late look finds it.)
+    /// A version was on its way back into the tree, or to be written anew. (What took its place, or went on beside it, and has been written to since
+    /// then, goes on record as it was before: from that the late look tells. In no history, nothing would ever look at it.)
     private func settleVersion(of intent: Intent, _ aside: Stat?, _ findings: inout RecoveryState.Findings) {
         switch intent.displaced {
         case .version(let version)?, .quarantine(let version)?:
@@ -83,8 +83,13 @@ extension Node {
                 if !isOnItsWay { findings.givenBack.append(version.id) }
                 return
             }
-            if let expected = intent.expected, aside.isSameContent(as: expected) {
+            guard let expected = intent.expected else { return }
+            if aside.isSameContent(as: expected) {
                 findings.versions.append(version.with(stat: aside))
+            } else if isRemains(aside, of: expected) {
+                noteRemains(aside, of: version, &findings)
+            } else if aside.identity == expected.identity {
+                findings.versions.append(version.with(stat: expected))
             }
         case .conflictCopy?, nil: break
         }
