@@ -16,6 +16,8 @@ extension Node {
         let over = alarms.raised.map(\.key).filter { records.contested.contains(key: $0) && !open.contains(key: $0) }
         records.contested = open
         for key in over { setAlarm(key.code, subject: key.subject, if: false, into: &effects) }
+        // (What it lacks may be on its way.)
+        if records.isTakingStock { return }
         for (key, violation) in groups { setAlarm(key, AlertFacts(violation: violation), if: true, into: &effects) }
     }
 

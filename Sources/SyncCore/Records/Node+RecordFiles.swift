@@ -168,6 +168,10 @@ extension Node {
             put(row, replacing: old, in: &batch, into: &effects)
             return false
         }
+        if records.isTakingStock, row.disk != nil {
+            records.heldForStock[path] = true
+            return false
+        }
         if !wanted.isAbsent { reviveParents(of: path, &rows, in: &batch, into: &effects) }
         let owesCopy = row.owesCopy && row.disk?.entry.content != wanted.content
         decree(wanted, &row, in: &batch)
@@ -268,6 +272,7 @@ extension Node {
         records = RecordState()
         records.heldFiles = heldFiles
         records.awaitsFirstImport = hasJoined && !record.initialImportDone
+        records.stockSince = now.monotonicMilliseconds
         records.openedAt = now.wallMilliseconds
         // (An orderly stop writes last of all. The sign of life is by the slowest clock: what was saved before may bear a later time.)
         let stopped = recovery.isAfterCrash ? nil : record.writtenMilliseconds

@@ -112,13 +112,14 @@ extension Node {
         endAlarms(into: &effects)
         guard knowsItsPast, records.isAdopted else { return }
         readFindings(into: &effects)
+        endStocktaking(into: &effects)
         guard let due = records.dueAt, due <= now.monotonicMilliseconds, !records.isTelling else { return }
         if waitsForSavesUnderLock() { return }
         let paths = toTell
         guard !paths.isEmpty else {
             // (The end of the lock makes it due.)
-            let isLocked = !lockedSaves.isEmpty
-            records.dueAt = isLocked ? now.monotonicMilliseconds + limits.savePatienceMilliseconds : nil
+            let mustWait = !lockedSaves.isEmpty || waitsForStock
+            records.dueAt = mustWait ? now.monotonicMilliseconds + limits.savePatienceMilliseconds : nil
             return
         }
         guard paths.allSatisfy({ records.found[$0]?.mustBeRead == false }) else { return }
@@ -126,10 +127,32 @@ extension Node {
         enqueue(.tellRecords(paths))
     }
 
+    /// Once all that was in the folder has been told of, in as many sets as that takes, what is still lacking lacks.
+    private mutating func endStocktaking(into effects: inout Effects) {
+        guard records.isTakingStock, isStockRead, !records.isTelling,
+            !records.found.contains(where: { $0.value.isOld && !records.waiting.contains(key: $0.key) })
+        else { return }
+        records.endStocktaking()
+        watchContests(into: &effects)
+    }
+
     /// What is saved under one lock is one save, and what else its model has found meanwhile may be a part of it. Other models do not wait.
     private var toTell: [Path] {
         let locked = lockedSaves
-        return locked.isEmpty ? records.toTell() : records.toTell { !locked.contains(key: $0) }
+        let waits = waitsForStock
+        if locked.isEmpty && !waits { return records.toTell() }
+        return records.toTell { !locked.contains(key: $0) && !(waits && records.found[$0]?.isOld == true) }
+    }
+
+    /// What was in the folder before anybody watched is told of together, once all of it has been read: told of as it is found, a record would
+    /// come before what it needs, and lack that on both nodes. (Not for ever: other files may take hours to read.)
+    private var waitsForStock: Bool {
+        guard records.isTakingStock, !records.found.isEmpty, !isStockRead else { return false }
+        return now.monotonicMilliseconds < records.stockSince + RecordState.stockPatienceMilliseconds
+    }
+
+    private var isStockRead: Bool {
+        incoming.initialScanDone && watch.toHash.isEmpty && watch.hashing.isEmpty && watch.observing == 0
     }
 
     /// What waits for the end of a lock that something of its model was saved under.

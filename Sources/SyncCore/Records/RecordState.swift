@@ -42,6 +42,12 @@ struct RecordState: Sendable {
     /// Since when deletes wait for what is being read.
     var goingSince: UInt64?
     var isTelling = false
+    /// Not all that was in the folder when this process began has been told of yet: a record may lack only what is still to be told.
+    private(set) var isTakingStock = true
+    /// When this process began (monotonic milliseconds).
+    var stockSince: UInt64 = 0
+    /// What would have to change in the folder for that lack.
+    var heldForStock = SortedMap<Path, Bool>()
 
     /// Sets of the peer were taken in and are not in the view yet; how many the folder had been shown before. Nothing else is done
     /// meanwhile.
@@ -227,6 +233,12 @@ struct RecordState: Sendable {
     /// Files that wait for no more than the first import.
     var barredCount: Int { waiting.count { $0.value == .waitingFirstImport } }
 
+    mutating func endStocktaking() {
+        isTakingStock = false
+        for (path, _) in heldForStock { toMatch[path] = true }
+        heldForStock = SortedMap()
+    }
+
     mutating func endFirstImport(at milliseconds: UInt64) {
         awaitsFirstImport = false
         waiting.removeAll { _, code in code == .waitingFirstImport }
@@ -310,6 +322,7 @@ struct RecordState: Sendable {
     static let touchedMax = 4_096
 
     /// So many saves are told of at once, however fast more of them come.
+    static let stockPatienceMilliseconds: UInt64 = 60_000
     static let groupPathsMax = 256
     static let setPathsMax = 4_096
     static let setBytesMax = 32 << 20
