@@ -419,13 +419,14 @@ extension Node {
     private func waits(_ delay: DeleteState.Delay) -> Bool {
         guard now.monotonicMilliseconds < delay.end(limits) else { return false }
         return switch delay.reason {
-        case .reads:
-            !watch.toHash.isEmpty || !watch.hashing.isEmpty || !watch.toInspect.isEmpty || watch.isInspecting
-                || watch.observing > 0 || watch.isScanning
+        case .reads: !watch.toHash.isEmpty || !watch.hashing.isEmpty || isLooking
         case .moves: watch.movesInDoubt > 0
-        case .looks:
-            !watch.toInspect.isEmpty || watch.isInspecting || watch.observing > 0 || watch.isScanning || goneUnseen > 0
+        case .looks: isLooking || goneUnseen > 0
         }
+    }
+
+    private var isLooking: Bool {
+        !watch.toInspect.isEmpty || watch.isInspecting || watch.observing > 0 || watch.isScanning
     }
 
     /// What is held, or counted this very moment, may be the file that was found here: edited since, or as it was.

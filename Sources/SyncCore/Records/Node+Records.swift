@@ -117,9 +117,10 @@ extension Node {
         if waitsForSavesUnderLock() { return }
         let paths = toTell
         guard !paths.isEmpty else {
-            // (The end of the lock makes it due.)
-            let mustWait = !lockedSaves.isEmpty || waitsForStock
-            records.dueAt = mustWait ? now.monotonicMilliseconds + limits.savePatienceMilliseconds : nil
+            // (The end of the lock makes it due, and nothing the end of the stock.)
+            let isLocked = !lockedSaves.isEmpty
+            let pause = waitsForStock ? limits.saveQuietMilliseconds : isLocked ? limits.savePatienceMilliseconds : nil
+            records.dueAt = pause.map { now.monotonicMilliseconds + $0 }
             return
         }
         guard paths.allSatisfy({ records.found[$0]?.mustBeRead == false }) else { return }
@@ -129,7 +130,7 @@ extension Node {
 
     /// Once all that was in the folder has been told of, in as many sets as that takes, what is still lacking lacks.
     private mutating func endStocktaking(into effects: inout Effects) {
-        guard records.isTakingStock, isStockRead, !records.isTelling,
+        guard records.isTakingStock, isStockRead,
             !records.found.contains(where: { $0.value.isOld && !records.waiting.contains(key: $0.key) })
         else { return }
         records.endStocktaking()
@@ -145,14 +146,13 @@ extension Node {
     }
 
     /// What was in the folder before anybody watched is told of together, once all of it has been read: told of as it is found, a record would
-    /// come before what it needs, and lack that on both nodes. (Not for ever: other files may take hours to read.)
-    private var waitsForStock: Bool {
-        guard records.isTakingStock, !records.found.isEmpty, !isStockRead else { return false }
-        return now.monotonicMilliseconds < records.stockSince + RecordState.stockPatienceMilliseconds
-    }
+    /// come before what it needs, and lack that on both nodes.
+    private var waitsForStock: Bool { records.isTakingStock && !records.found.isEmpty && !isStockRead }
 
+    /// Or it has been waited for long enough.
     private var isStockRead: Bool {
-        incoming.initialScanDone && watch.toHash.isEmpty && watch.hashing.isEmpty && watch.observing == 0
+        if now.monotonicMilliseconds >= records.stockSince + RecordState.stockPatienceMilliseconds { return true }
+        return incoming.initialScanDone && watch.toHash.isEmpty && watch.hashing.isEmpty && watch.observing == 0
     }
 
     /// What waits for the end of a lock that something of its model was saved under.

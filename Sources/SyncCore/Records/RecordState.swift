@@ -321,8 +321,9 @@ struct RecordState: Sendable {
     static let touchMilliseconds: UInt64 = 30_000
     static let touchedMax = 4_096
 
-    /// So many saves are told of at once, however fast more of them come.
+    /// Nothing waits longer for what was in the folder before: to read all of it may take hours.
     static let stockPatienceMilliseconds: UInt64 = 60_000
+    /// So many saves are told of at once, however fast more of them come.
     static let groupPathsMax = 256
     static let setPathsMax = 4_096
     static let setBytesMax = 32 << 20
