@@ -481,6 +481,29 @@ struct NodeTests {
         #expect(later.shelf.rows.allSatisfy { !$0.value.isUnsettled })
     }
 
+    @Test("who greets while this node still stores what the last link brought is answered after this node's own hello")
+    func greetsFirst() throws {
+        var peer = PeerLog()
+        peer.append(epoch: 1, path: "x")
+        var driver = Driver.running(files: NodeTests.oneFile())
+        driver.greet()
+        driver.silence = .stores
+        driver.receive(.log(peer.entries))
+        driver.settle()
+        driver.happen(.disconnected(Driver.link))
+        let hellos = driver.hellos.count
+        let sent = driver.sent.count
+        driver.greet(ownHead: peer.heads[0])
+        #expect(driver.sent.count == sent, "nothing is said before the hello")
+        driver.silence = []
+        driver.settle()
+        #expect(driver.hellos.count == hellos + 1)
+        #expect(driver.hellos.last?.known == [peer.heads[0]])
+        driver.receive(.acknowledge(Acknowledgement(head: driver.shelf.log[0].head, isSettled: true)))
+        driver.settle()
+        #expect(driver.closings.isEmpty && driver.alerts.isEmpty && driver.broken.isEmpty)
+    }
+
     @Test("a stop is marked clean before the process ends, and only then") func stop() {
         var driver = Driver.running(files: NodeTests.oneFile())
         driver.silence = .stores

@@ -10,7 +10,6 @@ extension Node {
         session = SessionState()
         if wasLive { loseLinkOfClaims(into: &effects) }
         session.link = link
-        session.helloDeadline = now.monotonicMilliseconds + limits.helloMilliseconds
         incoming.queue.removeAll()
         incoming.isBeyondUs = false
         incoming.aheadOfUs = nil
@@ -58,7 +57,9 @@ extension Node {
             session.lastAcknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: false)
             session.helloDeadline = now.monotonicMilliseconds + limits.helloMilliseconds
         }
-        while let bytes = session.held.popFirst(), let link = session.link { receive(bytes, on: link, into: &effects) }
+        while session.hasHello, let bytes = session.held.popFirst(), let link = session.link {
+            receive(bytes, on: link, into: &effects)
+        }
         guard session.link != nil else { return }
         if let deadline = session.helloDeadline, deadline <= now.monotonicMilliseconds {
             reject(.peerAway, into: &effects)
@@ -146,13 +147,12 @@ extension Node {
     // MARK: Frames
 
     mutating func receive(_ bytes: [UInt8], on link: LinkID, into effects: inout Effects) {
-        guard session.link == link else { return }
-        if phase == .recovering {
+        guard session.link == link, phase == .running || phase == .recovering else { return }
+        guard session.hasHello else {
             session.held.append(bytes)
             if session.held.count > SessionState.earlyMax { reject(.peerProtocolViolation, into: &effects) }
             return
         }
-        guard phase == .running else { return }
         guard let frame = FrameCodec.decode(bytes, checksum: checksum) else {
             reject(.peerProtocolViolation, into: &effects)
             return

@@ -11,6 +11,7 @@ struct SessionState: Sendable {
     var hasHello = false
     var peerTellsChanges = false
     var peerRenewsKeys = false
+    /// Until when the peer may greet: from our own hello on.
     var helloDeadline: UInt64?
     /// The other node has greeted, in no version that is spoken here.
     var isDisjoint = false
@@ -18,7 +19,7 @@ struct SessionState: Sendable {
     /// Frames that came before the greeting was weighed.
     var early = Deque<Frame>()
 
-    /// Whole frames that came while this node was still recovering.
+    /// Whole frames that came before this node had said its own hello: while it was recovering, or still stored what the last link brought.
     var held = Deque<[UInt8]>()
     static let earlyMax = 64
 
