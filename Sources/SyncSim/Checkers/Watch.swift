@@ -703,18 +703,18 @@ package final class Watch: Checker {
         excuseUntold(of: duties, on: machine, before, now, world)
         strandLateWrites(machine, before, now, world)
         world.ledger.remainsOfDisplaced += before.unsyncedVersions.map { disk.value(at: $0) }
-        world.ledger.remainsOfDisplaced += losersInStage(machine, world)
+        world.ledger.remainsOfDisplaced += losersInStage(machine, world).map(\.value)
         doubtAbsent(machine, now, world)
     }
 
     /// Losers of conflicts that are on their way to the names of their copies, also where the cut has taken them back from there.
-    private func losersInStage(_ machine: Int, _ world: World) -> [Value] {
+    private func losersInStage(_ machine: Int, _ world: World) -> [(intent: Intent, value: Value)] {
         let disk = world.machines[machine].disk.atHome
         return world.machines[machine].store.intents.compactMap { name, intent in
             guard case .conflictCopy? = intent.displaced, let loser = intent.expected?.identity,
                 disk.peekStat(VirtualDisk.path(of: .stage(name)))?.identity == loser
             else { return nil }
-            return disk.value(at: .stage(name))
+            return (intent, disk.value(at: .stage(name)))
         }
     }
 
@@ -819,7 +819,8 @@ package final class Watch: Checker {
     /// What nobody was owed before is owed again where a disaster took back its removal. But a person who wrote over it in
     /// place has left nothing of it, and the disaster brings that no more back than any daemon. (Owed then to who wrote the same once
     /// more is not owed to who wrote it first.) Where the removal had been carried out on the other machine and the value is left in its
-    /// versions only, it may stay there.
+    /// versions only, it may stay there. An empty file that was written to is not back where the cut has emptied that, as the loser of a conflict
+    /// on its way to the name of its copy: the daemon knows that there was something in it, and of nothing it makes no copy.
     private func excuseGone(besides duties: [Ledger.Duty], _ struck: Int, _ world: World) {
         var owed: SortedMap<Path, [Ledger.Duty]> = [:]
         for duty in duties { owed[duty.path, default: []].append(duty) }
@@ -842,14 +843,32 @@ package final class Watch: Checker {
         for content in world.machines[struck].disk.allContents() {
             if content.area != .stage || claimed.contains(key: content.path) { left[Value(content.entry)] = true }
         }
+        let emptied = losersInStage(struck, world)
+            .filter { $0.value.isEmpty && $0.intent.expected?.size != 0 }.map(\.intent.path)
         for duty in world.ledger.duties {
-            let wasOwed = owed[duty.path]?.contains { $0.value == duty.value && $0.machine == duty.machine } ?? false
-            if wasOwed { continue }
-            if left[duty.value] != true, onItsWay[duty.value]?.contains(duty.path) != true {
+            let before = owed[duty.path]?.filter { $0.value == duty.value } ?? []
+            if before.contains(where: { $0.machine == duty.machine }) { continue }
+            let isComing = onItsWay[duty.value]?.contains(duty.path) == true
+            if duty.value.isEmpty, duty.machine == struck, emptied.contains(duty.path), before.isEmpty, !isComing,
+                !isFound(duty, world)
+            {
+                world.ledger.excuse(duty.value, at: duty.path)
+            } else if left[duty.value] != true, !isComing {
                 world.ledger.excuse(duty.value, at: duty.path, isKept: left[duty.value] != nil)
             } else if let places = placesOfLast(duty.value, struck, world), !places.contains(duty.path) {
                 world.ledger.stoodOn(duty.value, of: duty.path, at: places)
             }
+        }
+    }
+
+    /// A folder has it by this name or as a conflict copy, or a daemon has it aside, whatever that was.
+    private func isFound(_ duty: Ledger.Duty, _ world: World) -> Bool {
+        world.machines.contains { machine in
+            let disk = machine.disk.atHome
+            let isAside = disk.allContents().contains {
+                [.versions, .quarantine].contains($0.area) && Value($0.entry) == duty.value
+            }
+            return isAside || Ledger.Holdings(tree: disk.treeValues).holds(duty.value, near: duty.path)
         }
     }
 
@@ -957,12 +976,23 @@ package final class Watch: Checker {
         machine.store.rows[path]?.disk.map { isKnown(value, as: $0.entry.content) } ?? false
     }
 
-    /// The peer has told of it, and all of it has come.
+    /// The peer has told of it, and all of it has come, be it that it is still to be written into the stage.
     private func isStaged(_ value: Value, for path: Path, _ machine: Machine) -> Bool {
         guard let told = machine.store.rows[path]?.head(by: .peer), isKnown(value, as: told.entry.content) else {
             return false
         }
         return machine.disk.atHome.allContents().contains { $0.area == .stage && Value($0.entry) == value }
+            || machine.work.diskJobs.contains { $0.value.programs.contains { Self.writes(value, $0) } }
+    }
+
+    /// Whole, from its beginning to its end.
+    private static func writes(_ value: Value, _ program: DiskProgram) -> Bool {
+        guard case .file(let print) = value, !value.isEmpty else { return false }
+        var bytes: [UInt8] = []
+        for case .write(.stage, let offset, let part) in program.operations where offset == bytes.count {
+            bytes += part
+        }
+        return Fingerprint(of: bytes) == print
     }
 
     private func isKnown(_ value: Value, as content: Content) -> Bool {

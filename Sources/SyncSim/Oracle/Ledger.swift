@@ -203,6 +203,15 @@ package struct Ledger: Sendable {
         }
     }
 
+    /// A person has moved away what counts as damage, and back before the daemon of his machine has written down that it was gone: it is put
+    /// right like any damage, and kept.
+    package mutating func putDamageBack(_ path: Path, on machine: Int) {
+        pages.update(path) { page in
+            guard let act = page.acts.last, act.machine == machine, act.after.isContent else { return }
+            page.acts[act.number].demand = min(act.demand, .kept)
+        }
+    }
+
     /// Somebody has disposed of a conflict copy of the path with these bytes.
     package func isDisposedOf(_ value: Value, at path: Path) -> Bool {
         pages[path]?.discarded.contains { $0.value == value } ?? false

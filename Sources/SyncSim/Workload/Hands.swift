@@ -321,6 +321,7 @@ extension Hands {
             if before == .absent || world.ledger.isDisposedOf(after, at: path), isOnRecord(path) {
                 world.ledger.cameBackUnseen(path, on: machine)
             }
+            if before == .absent, isOnRecord(path, as: .damaged) { world.ledger.putDamageBack(path, on: machine) }
             if after == .absent { world.ledger.removedAfterRefusal(path, on: machine, at: world.now) }
             // After a power cut absence is not believed until everything has been looked at.
             // (And what counts as damage is no less missing for being taken away.)
@@ -434,10 +435,9 @@ extension Hands {
     }
 
     /// The daemon has on record that just this stands there, and has not written down that it was gone.
-    private func isOnRecord(_ path: Path) -> Bool {
-        guard let row = world.machines[machine].store.rows[path], row.condition == .normal, let disk = row.disk else {
-            return false
-        }
+    private func isOnRecord(_ path: Path, as condition: Row.Condition = .normal) -> Bool {
+        guard let row = world.machines[machine].store.rows[path], row.condition == condition, let disk = row.disk
+        else { return false }
         return disk.entry.content == content(at: path)
     }
 
