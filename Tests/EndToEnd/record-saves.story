@@ -51,6 +51,20 @@ settle
 grep -q L9 "$beta/tasks/all.json" || fail "the whole save did not arrive"
 warns_no_more_of alpha validation.required-missing || fail "the alert stays"
 
+# Whoever is needed by what no file of the save says may not go: his delete waits, and what was saved beside it does not.
+mv "$alpha/tasks/lists/L9.json" "$world/L9.json"
+printf '{"name": "beside"}\n' >"$alpha/tasks/lists/L3.json"
+printf '{"name": "home?", "colour": "blue"}\n' >"$alpha/tasks/lists/L1.json"
+soon "nobody is told what the delete would fell" warns_of alpha validation.required-missing
+soon "the delete holds up what was saved beside it" cmp -s "$alpha/tasks/lists/L3.json" "$beta/tasks/lists/L3.json"
+soon "the delete holds up an edit" cmp -s "$alpha/tasks/lists/L1.json" "$beta/tasks/lists/L1.json"
+ctl alpha --json alerts | grep -o '"subject":"[^"]*"' >"$world/subjects"
+[ "$(cat "$world/subjects")" = '"subject":"tasks/lists/L9.json"' ] || fail "the alerts are about $(cat "$world/subjects")"
+grep -q L9 "$beta/tasks/all.json" && [ -e "$beta/tasks/lists/L9.json" ] || fail "the delete was sent"
+mv "$world/L9.json" "$alpha/tasks/lists/L9.json"
+settle
+warns_no_more_of alpha validation.required-missing || fail "the alert stays"
+
 # A new file with a value of another type waits too, stays as it was saved over a restart, and goes on when it is mended.
 printf '{"name": 5}\n' >"$alpha/tasks/lists/L5.json"
 soon "nobody is told of a wrong type" warns_of alpha validation.required-missing

@@ -218,7 +218,18 @@ struct SaveGroup {
                 for id in here.flatMap(\.ids) { ids[id] = true }
             }
         }
+        if paths.isEmpty { paths = deletes(felling: faults) }
         return paths.isEmpty ? findings.map(\.path) : Array(paths.keys)
+    }
+
+    /// Who falls need not stand in the save: then it waits with the deletes that take him along, or whom he needs.
+    private func deletes(felling faults: [SaveFault]) -> SortedMap<Path, Bool> {
+        let fallen = SortedMap(faults.flatMap { [$0.record] + $0.needed }.map { ($0, true) })
+        let felling = saves.filter { save in
+            let gone = (save.value.before?.ids ?? []).filter { save.value.after?.ids.contains($0) != true }
+            return !gone.isEmpty && book.going(with: gone).contains { fallen.contains(key: $0) }
+        }
+        return SortedMap(felling.map { ($0.key, true) })
     }
 
     /// What is wrong with the file, if it waits for one of the faults.
@@ -247,6 +258,16 @@ extension ChangeSet {
         ChangeSet(
             author: author, position: position, time: time, seen: seen, operations: operations + more,
             files: files + saved, needs: needs)
+    }
+}
+
+extension SaveFault {
+    /// Whom the record needs, and who would be gone.
+    fileprivate var needed: [RecordID] {
+        switch reason {
+        case .leaves(.gone(_, let needed)): [needed]
+        case .leaves, .denied, .taken: []
+        }
     }
 }
 
