@@ -244,6 +244,12 @@ extension Node {
         guard !deletes.isJudging, !startJudgementOfAll(), isWorking, deletes.flagging == 0,
             !deletes.candidates.isEmpty || deletes.mustRecount
         else { return }
+        if isHoldPutOff {
+            // (They are marked by now, and counted with the rest.)
+            deletes.candidates.removeAll()
+            deletes.since = nil
+            return
+        }
         let since = deletes.since ?? now.monotonicMilliseconds
         deletes.since = since
         guard watch.observing == 0, !watch.isScanning else { return }
@@ -284,6 +290,10 @@ extension Node {
         deletes.isJudging = true
         return true
     }
+
+    /// Too much was counted, and all of it is counted again once what may explain it has been read. Until then none of it is judged by itself,
+    /// or a part would go that is small enough, from a whole that is to be held.
+    private var isHoldPutOff: Bool { deletes.wantedTally != nil && deletes.delay?.reason == .reads }
 
     /// More goes than people delete one by one. Then it is judged together once no more comes, or most of a mass deletion
     /// would be believed before there is enough of it to be held.
