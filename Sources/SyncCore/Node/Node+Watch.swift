@@ -62,8 +62,8 @@ extension Node {
         guard notice.kind == .writing || notice.kind == .gone else { return }
         if notice.kind == .gone, watch.unmade.removeValue(forKey: notice.path) != nil { return }
         guard noteHandled(notice.path) else { return }
-        // What is being read may be from before, and so what the cut left.
-        if watch.hashing.contains(key: notice.path) { watch.hashing[notice.path] = false }
+        // What is being looked at or read, or scanned, may be from before, and so what the cut left: also that nothing is there.
+        watch.overtake(notice.path)
     }
 
     /// Somebody has done something there: true if what stands at the path was in doubt. What the rules left out is longer than all else.

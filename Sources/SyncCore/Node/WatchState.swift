@@ -329,7 +329,7 @@ struct WatchState: Sendable {
         for path in hashing.paths(in: directory) where path != directory { hashing[path] = false }
     }
 
-    /// The path was written by us: whatever was asked before may have seen it as it was.
+    /// The path was written by us, or while it was in doubt by somebody: whatever was asked before may have seen it as it was.
     mutating func overtake(_ path: Path) {
         sinceInspection?[path] = true
         sinceScan?[path] = true
