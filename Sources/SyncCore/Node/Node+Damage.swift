@@ -13,6 +13,9 @@ extension Node {
         return false
     }
 
+    /// Somebody was seen writing by this very name.
+    private func isWritten(_ path: Path) -> Bool { watch.handled[path] == .written }
+
     /// Not yet read since the power cut: what the file holds is anybody's guess until the first whole scan has seen it.
     func isUnread(_ row: Row) -> Bool {
         !incoming.initialScanDone && row.condition == .normal && row.disk?.entry.content.kind == .file && isSuspect(row)
@@ -252,15 +255,20 @@ extension Node {
         let isAnother =
             row.disk?.stat.identity != stat.identity && (stat.isCoarse || !isTakenBack) && !hasArrived(row.path, .byCut)
             && !hadThisName(stat, entry, row)
+        // (A second name that somebody has given since to the very file that is known here shows what the cut has left of it: that he has taken
+        // that name away, or what had it before, is no change of the file. What he has written by it is.)
+        let isKnownHere = row.disk?.stat.identity == stat.identity
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content,
-            isPutHere || isHandled(stray.path) || isAnother && stray.isPlaced
+            isPutHere || isAnother && stray.isPlaced
+                || (isKnownHere && stray.isFound ? isWritten(stray.path) : isHandled(stray.path))
         {
             return true
         }
         return namesakes[stat.identity].contains { other in
             guard other.path != row.path, other.condition != .damaged, other.disk?.entry.content == entry.content
             else { return false }
-            return isPutHere || isHandled(other.path) || isAnother && other.disk?.isPlaced == true
+            return isPutHere || isAnother && other.disk?.isPlaced == true
+                || (isKnownHere && mayBeFoundSinceCut(other) ? isWritten(other.path) : isHandled(other.path))
         }
     }
 
@@ -388,19 +396,22 @@ extension Node {
         return sequence(first: path, next: \.parent).contains { watch.arrived[$0] == arrival }
     }
 
-    mutating func noteStray(_ stat: Stat, _ content: Content, _ path: Path, isPlaced: Bool = false) {
+    mutating func noteStray(
+        _ stat: Stat, _ content: Content, _ path: Path, isPlaced: Bool = false, isFound: Bool = false
+    ) {
         guard record.distrustSince != nil, watch.strays.count < limits.notedPathsMax,
             watch.strays[stat.identity]?.path != path
         else { return }
         watch.strays[stat.identity] = WatchState.Stray(
-            path: path, content: content, changed: stat.changed, modified: stat.modified, isPlaced: isPlaced)
+            path: path, content: content, changed: stat.changed, modified: stat.modified, isPlaced: isPlaced,
+            isFound: isFound)
     }
 
     /// What is known there. (Of what a cut has left the content that it had.)
     mutating func noteStray(of row: Row) {
         guard let disk = row.disk else { return }
         let content = row.condition == .damaged ? resolution(of: row).entry.content : disk.entry.content
-        noteStray(disk.stat, content, row.path, isPlaced: disk.isPlaced)
+        noteStray(disk.stat, content, row.path, isPlaced: disk.isPlaced, isFound: mayBeFoundSinceCut(row))
     }
 }
 

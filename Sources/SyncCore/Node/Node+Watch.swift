@@ -61,19 +61,19 @@ extension Node {
     mutating func noteHandled(_ notice: Notice) {
         guard notice.kind == .writing || notice.kind == .gone else { return }
         if notice.kind == .gone, watch.unmade.removeValue(forKey: notice.path) != nil { return }
-        guard noteHandled(notice.path) else { return }
+        guard noteHandled(notice.path, notice.kind == .writing ? .written : .takenAway) else { return }
         // What is being looked at or read, or scanned, may be from before, and so what the cut left: also that nothing is there.
         watch.overtake(notice.path)
     }
 
     /// Somebody has done something there: true if what stands at the path was in doubt. What the rules left out is longer than all else.
     @discardableResult
-    mutating func noteHandled(_ path: Path) -> Bool {
+    mutating func noteHandled(_ path: Path, _ handling: WatchState.Handling = .takenAway) -> Bool {
         let isInDoubt =
             record.distrustSince != nil
             || record.distrustOfIgnored != nil && watch.rules.isIgnored(path.bytes, isDirectory: false)
         guard isInDoubt, watch.handled.count < limits.notedPathsMax else { return false }
-        watch.handled[path] = true
+        if watch.handled[path] != .written { watch.handled[path] = handling }
         return true
     }
 

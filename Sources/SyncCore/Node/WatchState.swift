@@ -16,7 +16,14 @@ struct WatchState: Sendable {
     var isFirstSinceCut = false
     /// After a power cut: what was seen being written or taken away since, and so is nobody's damage. Once the distrust has ended only
     /// that still counts which the rules left out (`NodeRecord.distrustOfIgnored`).
-    var handled = SortedMap<Path, Bool>()
+    var handled = SortedMap<Path, Handling>()
+
+    enum Handling: Sendable {
+        /// Perhaps before or after it was taken away.
+        case written
+        case takenAway
+    }
+
     /// Directories that we have made and take away again because the disk failed: the notice of that speaks of nobody's doing.
     var unmade = SortedMap<Path, Bool>()
     /// After a power cut: whole files, and directories, that went from where they were known, without a row that still says so. Who gives
@@ -46,6 +53,8 @@ struct WatchState: Sendable {
         let modified: Timestamp
         /// We had put it where it was known, for good.
         let isPlaced: Bool
+        /// It may be that nobody had known it there before the cut.
+        let isFound: Bool
     }
 
     /// After a power cut: states of files here that were told of before it, the latest only, each with the time of its writing.
