@@ -158,6 +158,12 @@ extension Node {
             && stat.modified != entry.modified
     }
 
+    /// In the stage as well: it was finished for an earlier version, and was to get the time of this one on its way out.
+    func lacksItsTime(_ inStage: Stat, _ intent: Intent) -> Bool {
+        guard case .place(_, let entry) = intent.action else { return false }
+        return inStage.modified == intent.stagedTime && inStage.modified != entry.modified
+    }
+
     /// A displaced file is still in the stage: it goes where it was meant to go, or, if it is not what was expected, into the tree.
     private mutating func moveOut(
         _ inStage: Stat, of intent: Intent, _ atPath: Stat?, isFree: Bool, _ findings: inout RecoveryState.Findings
