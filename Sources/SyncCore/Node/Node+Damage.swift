@@ -258,17 +258,17 @@ extension Node {
         // (A second name that somebody has given since to the very file that is known here shows what the cut has left of it: that he has taken
         // that name away, or what had it before, is no change of the file. What he has written by it is.)
         let isKnownHere = row.disk?.stat.identity == stat.identity
+        let hasCome = { (other: Path, isPlaced: Bool, isFound: Bool) in
+            isPutHere || isAnother && isPlaced || (isKnownHere && isFound ? isWritten(other) : isHandled(other))
+        }
         if let stray = watch.strays[stat.identity], stray.path != row.path, stray.content == entry.content,
-            isPutHere || isAnother && stray.isPlaced
-                || (isKnownHere && stray.isFound ? isWritten(stray.path) : isHandled(stray.path))
+            hasCome(stray.path, stray.isPlaced, stray.isFound)
         {
             return true
         }
         return namesakes[stat.identity].contains { other in
-            guard other.path != row.path, other.condition != .damaged, other.disk?.entry.content == entry.content
-            else { return false }
-            return isPutHere || isAnother && other.disk?.isPlaced == true
-                || (isKnownHere && mayBeFoundSinceCut(other) ? isWritten(other.path) : isHandled(other.path))
+            other.path != row.path && other.condition != .damaged && other.disk?.entry.content == entry.content
+                && hasCome(other.path, other.disk?.isPlaced == true, mayBeFoundSinceCut(other))
         }
     }
 

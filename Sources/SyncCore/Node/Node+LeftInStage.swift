@@ -8,7 +8,7 @@ extension Node {
         guard intent.shown != nil, let entry = mayBeLeft(by: intent), isOurs(inStage, intent) else { return nil }
         // What it still lacks of its time and its permission bits it gets when it is its turn.
         let shown = Entry(content: entry.content, mode: inStage.mode, modified: inStage.modified)
-        let isDone = shows(inStage, entry) && !lacksItsTime(inStage, intent)
+        let isDone = isFinished(inStage, entry, intent)
         let staged = PlanState.Staged(
             name: intent.stage, stat: inStage, chunks: nil, entry: isDone ? entry : shown, isLeft: true)
         return RecoveryState.Left(path: intent.path, staged: staged)

@@ -282,8 +282,8 @@ extension Node {
     /// What was to come to a free name, and is whole: the peer may have lost it in the same power cut, which knows no machine from another.
     private func toBePlaced(by intent: Intent, _ inStage: Stat) -> RecoveryState.Placed? {
         guard let shown = intent.shown, case .place(_, let entry) = intent.action, intent.expected == nil,
-            intent.displaced == nil, entry.content.kind == .file, isOurs(inStage, intent), shows(inStage, entry),
-            !lacksItsTime(inStage, intent)
+            intent.displaced == nil, entry.content.kind == .file, isOurs(inStage, intent),
+            isFinished(inStage, entry, intent)
         else { return nil }
         return RecoveryState.Placed(
             path: intent.path, entry: entry, stat: inStage, shown: shown, stage: intent.stage)

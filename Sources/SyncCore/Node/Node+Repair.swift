@@ -158,10 +158,10 @@ extension Node {
             && stat.modified != entry.modified
     }
 
-    /// In the stage as well: it was finished for an earlier version, and was to get the time of this one on its way out.
-    func lacksItsTime(_ inStage: Stat, _ intent: Intent) -> Bool {
-        guard case .place(_, let entry) = intent.action else { return false }
-        return inStage.modified == intent.stagedTime && inStage.modified != entry.modified
+    /// In the stage as well: what was finished for an earlier version was to get the time of this one on its way out.
+    func isFinished(_ inStage: Stat, _ entry: Entry, _ intent: Intent) -> Bool {
+        let lacksItsTime = inStage.modified == intent.stagedTime && inStage.modified != entry.modified
+        return shows(inStage, entry) && !lacksItsTime
     }
 
     /// A displaced file is still in the stage: it goes where it was meant to go, or, if it is not what was expected, into the tree.

@@ -226,7 +226,8 @@ struct SaveGroup {
     private func deletes(felling faults: [SaveFault]) -> SortedMap<Path, Bool> {
         let fallen = SortedMap(faults.flatMap { [$0.record] + $0.needed }.map { ($0, true) })
         let felling = saves.filter { save in
-            let gone = (save.value.before?.ids ?? []).filter { save.value.after?.ids.contains($0) != true }
+            let left = SortedMap((save.value.after?.ids ?? []).map { ($0, true) })
+            let gone = (save.value.before?.ids ?? []).filter { !left.contains(key: $0) }
             return !gone.isEmpty && book.going(with: gone).contains { fallen.contains(key: $0) }
         }
         return SortedMap(felling.map { ($0.key, true) })

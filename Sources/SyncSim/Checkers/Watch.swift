@@ -850,7 +850,7 @@ package final class Watch: Checker {
             if before.contains(where: { $0.machine == duty.machine }) { continue }
             let isComing = onItsWay[duty.value]?.contains(duty.path) == true
             if duty.value.isEmpty, duty.machine == struck, emptied.contains(duty.path), before.isEmpty, !isComing,
-                !isFound(duty, world)
+                !world.isHeld(duty.value, of: duty.path)
             {
                 world.ledger.excuse(duty.value, at: duty.path)
             } else if left[duty.value] != true, !isComing {
@@ -858,17 +858,6 @@ package final class Watch: Checker {
             } else if let places = placesOfLast(duty.value, struck, world), !places.contains(duty.path) {
                 world.ledger.stoodOn(duty.value, of: duty.path, at: places)
             }
-        }
-    }
-
-    /// A folder has it by this name or as a conflict copy, or a daemon has it aside, whatever that was.
-    private func isFound(_ duty: Ledger.Duty, _ world: World) -> Bool {
-        world.machines.contains { machine in
-            let disk = machine.disk.atHome
-            let isAside = disk.allContents().contains {
-                [.versions, .quarantine].contains($0.area) && Value($0.entry) == duty.value
-            }
-            return isAside || Ledger.Holdings(tree: disk.treeValues).holds(duty.value, near: duty.path)
         }
     }
 
