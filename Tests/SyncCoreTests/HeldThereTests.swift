@@ -76,4 +76,26 @@ struct HeldThereTests {
             #expect(try #require(after.lastIndex(where: isLog)) < over)
         }
     }
+
+    @Test("INV-24: a person's consent holds for what was missing when he gave it, not for what goes meanwhile")
+    func goneSince() throws {
+        var driver = Driver.running(files: Self.all)
+        driver.files = SortedMap(Self.all.filter { $0.value.stat.identity.inode >= 180 })
+        driver.notice([(0..<80).map { Notice(path: place("a\($0)"), kind: .gone) }])
+        #expect(driver.alerts == [.fuseDeletes])
+        let before = driver.shelf.log.count
+        driver.files = SortedMap(Self.all.filter { $0.value.stat.identity.inode >= 190 })
+        driver.silence = .loads
+        driver.notice([(80..<90).map { Notice(path: place("a\($0)"), kind: .gone) }])
+        driver.happen(.command(CommandID(raw: 2), .approve))
+        driver.silence = []
+        driver.settle()
+        for _ in 0..<5 { driver.sleep() }
+        #expect(driver.shelf.log.count == before + 80)
+        #expect(driver.alerts == [.fuseDeletes])
+        #expect(try Self.status(of: &driver).heldDeletes?.files == 10)
+        driver.happen(.command(CommandID(raw: 3), .approve))
+        driver.settle()
+        #expect(driver.shelf.log.count == before + 90 && driver.alerts.isEmpty)
+    }
 }

@@ -88,7 +88,7 @@ extension Node {
             return
         }
         releaseHold(approved ? .fuseApproved : .fuseRejected, into: &effects)
-        if approved { deletes.isApproved = true } else { enqueue(.rejectMissing(after: nil)) }
+        if approved { deletes.approve() } else { enqueue(.rejectMissing(after: nil)) }
         effects.add(.answer(id, .done))
     }
 

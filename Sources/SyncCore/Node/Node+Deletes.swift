@@ -19,7 +19,9 @@ struct DeleteState: Sendable {
     /// What has been marked missing since the count that is being judged began.
     var markedSince: SortedMap<Path, Bool>?
     /// A person has agreed to what is missing.
-    var isApproved = false
+    private(set) var isApproved = false
+    /// What went after he said so: he knew nothing of it.
+    private var goneSinceApproval: SortedMap<Path, Bool>?
     /// A person wants them back, but they were on the move, or being written, when he said so.
     var refused = SortedMap<Path, Bool>()
     /// Something of what is held has turned up under another name.
@@ -80,9 +82,32 @@ struct DeleteState: Sendable {
 
     mutating func wantTally(isWhole: Bool) { wantedTally = isWhole || wantedTally == true }
 
+    mutating func approve() {
+        isApproved = true
+        goneSinceApproval = SortedMap()
+    }
+
+    /// True if a person has agreed to what was missing: it is deleted now.
+    mutating func takeApproval() -> Bool {
+        defer { isApproved = false }
+        return isApproved
+    }
+
+    mutating func noteMissing(_ path: Path, isNew: Bool) {
+        markedSince?[path] = true
+        if isNew { goneSinceApproval?[path] = true }
+    }
+
+    /// What has been marked missing since what this is about was counted, or agreed to.
+    func marked(since pass: DeletePass) -> SortedMap<Path, Bool>? {
+        pass.isApproved ? goneSinceApproval : markedSince
+    }
+
     mutating func endJudgement() {
         isJudging = false
         markedSince = nil
+        // (The judgement before it is no end of what waits for it.)
+        if !isApproved { goneSinceApproval = nil }
         delay = nil
     }
 
@@ -210,10 +235,10 @@ struct DeleteTally: Sendable {
     }
 }
 
-/// One pass through what is missing, in descending order. What has been marked since it was counted waits for the next count, and
-/// no directory goes before what is in it.
+/// One pass through what is missing, in descending order. What has been marked since it was counted, or agreed to, waits for the next
+/// count, and no directory goes before what is in it.
 struct DeletePass: Sendable {
-    /// A person has agreed to everything.
+    /// A person has agreed to it.
     var isApproved = false
     /// Everything that is judged stands under another name: none of it is lost, however soon more goes.
     var isRename = false
@@ -227,7 +252,7 @@ struct DeletePass: Sendable {
 
     mutating func covers(_ path: Path, markedSince: SortedMap<Path, Bool>?) -> Bool {
         let isNew = markedSince?.contains(key: path) == true
-        guard !isApproved, isNew || skipped?.isBelow(path) == true else { return true }
+        guard isNew || skipped?.isBelow(path) == true else { return true }
         skipped = path
         return false
     }
@@ -276,8 +301,7 @@ extension Node {
     /// What a person has agreed to, or what a whole scan has found, waits for nothing but the judgement before it; what the scan of a directory has
     /// found for the looks under way as well; and too much that was found for what may explain it.
     private mutating func startJudgementOfAll() -> Bool {
-        if deletes.isApproved {
-            deletes.isApproved = false
+        if deletes.takeApproval() {
             enqueue(.deleteMissing(before: nil, DeletePass(isApproved: true)))
         } else if let isWhole = deletes.wantedTally {
             if !isWhole, deletes.delay == nil { deletes.delay = delay(for: .looks) }
@@ -492,7 +516,7 @@ extension Node {
         guard record.held == nil || pass.isApproved else { return deletes.endJudgement() }
         let rows = answers.rows()
         var pass = pass
-        let marked = deletes.markedSince
+        let marked = deletes.marked(since: pass)
         // (What a power cut may have given back since it was held is looked at before a person's consent counts. So is what was missed before
         // the cut where the scan could not read: nobody has looked since.)
         let doubted = rows.filter { row in

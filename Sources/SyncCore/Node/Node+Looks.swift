@@ -401,9 +401,9 @@ extension Node {
         }
         // Where its content went before it came back says nothing any more.
         if row.condition != .missing { deletes.movedTo[row.path] = nil }
+        deletes.noteMissing(row.path, isNew: row.condition != .missing)
         row.condition = .missing
         if book(of: row.path) != nil { records.holdTouch(row.path) }
-        deletes.markedSince?[row.path] = true
         return true
     }
 
