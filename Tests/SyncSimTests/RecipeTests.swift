@@ -241,6 +241,16 @@ struct RecipeTests {
         #expect(tree.world.ledger.bursts.last?.filesBefore == 3)
     }
 
+    @Test("What cannot be removed stays, and a file with such a name is not lost") func halfRemoved() {
+        let tree = Person("d/ d/w=1 d/y=2 z=3")
+        tree.hands.link(at("d/w"), to: at("d/x"))
+        tree.world.machines[0].disk.faults.permissionDenied = [at("d/x")]
+        tree.hands.removeAll([at("d")])
+        #expect(tree.sketch == "d/ d/x=1 z=3")
+        #expect(tree.world.ledger.bursts.last.map { Array($0.paths.keys) } == [at("d/y")])
+        #expect(tree.world.ledger.bursts.last?.filesBefore == 4)
+    }
+
     @Test("Who thinks better of it puts everything back as it was", arguments: 0..<10) func undoing(number: Int) {
         let sketch = "d/ d/e/ d/l->x d/x=1 z=3"
         let tree = Person(sketch)

@@ -154,13 +154,6 @@ package struct Hands {
             paths.append(path)
             if let remains = Remains(path, value, disk) { removed.append((path, remains)) }
         }
-        let going = SortedMap(paths.map { ($0, true) })
-        let lost = paths.filter { path in
-            all[path]?.isContent ?? false && !livesOn(path, besides: going) && !isToldGone(path)
-                && !knownFileLivesOn(path, besides: going)
-        }
-        world.ledger.massDeletion(
-            of: lost, among: all.keys.filter { all[$0]?.isContent ?? false }, on: machine, at: world.now)
         change(paths) { disk, now in
             var failure: DiskError?
             for root in roots {
@@ -169,6 +162,14 @@ package struct Hands {
             }
             return failure
         }
+        // (What a disk with errors has not let go of stays, and with it a file that had another name which went.)
+        let gone = SortedMap(paths.filter { value(at: $0) == .absent }.map { ($0, true) })
+        let lost = paths.filter { path in
+            gone.contains(key: path) && all[path]?.isContent ?? false && !livesOn(path, besides: gone, on: disk)
+                && !isToldGone(path) && !knownFileLivesOn(path, besides: gone, on: disk)
+        }
+        world.ledger.massDeletion(
+            of: lost, among: all.keys.filter { all[$0]?.isContent ?? false }, on: machine, at: world.now)
         if world.isUnsettled(machine) { for root in roots { world.ledger.removedDirectory(root, on: machine) } }
         return removed
     }
@@ -180,19 +181,17 @@ package struct Hands {
     }
 
     /// The file has another name, which stays: whatever is written to it by that name, nothing is lost.
-    private func livesOn(_ path: Path, besides going: SortedMap<Path, Bool>) -> Bool {
-        let names = world.machines[machine].disk.names(ofFileAt: path)
-        return names.contains { !$0.isReserved && !going.contains(key: $0) }
+    private func livesOn(_ path: Path, besides gone: SortedMap<Path, Bool>, on disk: VirtualDisk) -> Bool {
+        disk.names(ofFileAt: path).contains { !$0.isReserved && !gone.contains(key: $0) }
     }
 
     /// A person has just given the file that the daemon knows here another name, and put another in its place: for whoever finds that
     /// gone, it has been renamed.
-    private func knownFileLivesOn(_ path: Path, besides going: SortedMap<Path, Bool>) -> Bool {
-        let disk = world.machines[machine].disk
+    private func knownFileLivesOn(_ path: Path, besides gone: SortedMap<Path, Bool>, on disk: VirtualDisk) -> Bool {
         guard let known = world.machines[machine].store.rows[path]?.disk?.stat.identity,
             known != disk.peekStat(path)?.identity
         else { return false }
-        return disk.treeValues.keys.contains { !going.contains(key: $0) && disk.peekStat($0)?.identity == known }
+        return disk.treeValues.keys.contains { !gone.contains(key: $0) && disk.peekStat($0)?.identity == known }
     }
 
     /// Puts something back as it was.
