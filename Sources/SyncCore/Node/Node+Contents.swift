@@ -142,7 +142,11 @@ extension Node {
         noteTurnedUp(stat.identity, entry.content, at: row.path, namesakes)
         if let disk = row.disk, disk.stat.identity != stat.identity { noteStray(of: row) }
         let isReasserted = isMadeAnew || row.condition == .damaged
-        revise(&row, to: entry, stat: stat, movedFrom: source?.path, isReasserted: isReasserted, in: &batch)
+        if source == nil, isStillKept(row, as: entry, stat) {
+            keepOn(&row, as: entry, stat, in: &batch)
+        } else {
+            revise(&row, to: entry, stat: stat, movedFrom: source?.path, isReasserted: isReasserted, in: &batch)
+        }
         row.disk?.isRacy = isRacy
         if watch.unwritten.removeValue(forKey: row.path) == stat.identity { row.disk?.isUnwritten = true }
         cancel(row.path)

@@ -112,6 +112,27 @@ extension Node {
         return origins.content.position == told && origins.mode.position != told && origins.time.position != told
     }
 
+    /// Nothing but the time of a directory that is kept is found to be another, and that had been changed before it was
+    /// kept, or is what a power cut has left. Nobody says by it that the directory is to stay for itself.
+    func isStillKept(_ row: Row, as entry: Entry, _ stat: Stat) -> Bool {
+        guard isKept(row), let kept = row.head(by: .own)?.origin.time, let disk = row.disk,
+            stat.isSameFile(as: disk.stat), entry.content == disk.entry.content, entry.mode == disk.entry.mode
+        else { return false }
+        let isFromBefore = stat.modified.milliseconds <= Int64(clamping: kept.wallMilliseconds)
+        return isFromBefore || isGivenBack(stat, at: row)
+    }
+
+    /// Its time is told of as a change that has not seen the peer's delete, and then once more that it is kept: by that
+    /// its row says why it stands.
+    mutating func keepOn(_ row: inout Row, as entry: Entry, _ stat: Stat, in batch: inout Batch) {
+        guard let seen = row.head(by: .own)?.seen.peer else { return }
+        for isReasserted in [false, true] {
+            row.coverOwnHead()
+            let known = VersionVector(own: row.reflected.own, peer: seen)
+            revise(&row, to: entry, stat: stat, isReasserted: isReasserted, seeing: known, in: &batch)
+        }
+    }
+
     /// The peer has taken something out of a directory that may have been kept here against his delete. Word of that comes before word of what
     /// was in it: if nothing is left that anybody wants, he had seen it all, and the directory goes after all.
     mutating func letGo(_ path: Path, _ answers: inout Answers, into effects: inout Effects) {

@@ -121,7 +121,7 @@ extension Node {
     }
 
     /// What a power cut has taken back may be the removal that is on record: nobody has put this here since.
-    private func isGivenBack(_ stat: Stat?, at row: Row) -> Bool {
+    func isGivenBack(_ stat: Stat?, at row: Row) -> Bool {
         guard record.distrustSince != nil, let stat else { return false }
         return !watch.isChangedSinceBoot(stat) && !isHandled(row.path)
     }
