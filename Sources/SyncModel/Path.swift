@@ -166,6 +166,11 @@ extension Path: CustomStringConvertible {
 extension SortedMap where Key == Path {
     /// The directory, if it is there, and all that is below it.
     public func paths(in directory: Path) -> [Path] {
-        Array(range(from: directory).map(\.key).prefix { $0 == directory || $0.isBelow(directory) })
+        var paths: [Path] = []
+        for (path, _) in range(from: directory) {
+            guard path == directory || path.isBelow(directory) else { break }
+            paths.append(path)
+        }
+        return paths
     }
 }
