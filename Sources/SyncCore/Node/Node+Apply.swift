@@ -50,6 +50,12 @@ extension Node {
             else {
                 continue
             }
+            if apply.restoring.contains(key: path) {
+                // Planned before a person had a version put there, or the file taken out. He comes first, and what
+                // stands there once that is done decides anew.
+                forget(task)
+                continue
+            }
             if !mayWrite(task, into: &effects) {
                 var waiting = row
                 wait(&waiting, .lockHeld)
