@@ -269,12 +269,12 @@ extension Node {
             for version in versions { batch.add(.dropVersion(version)) }
             store(&batch, into: &effects)
         case .markAlive:
-            record.aliveMilliseconds = timers.alive(at: now)
+            record.aliveMilliseconds = signOfLife
             var batch = Batch()
             store(&batch, then: .signOfLife, into: &effects)
         case .markStopped:
             record.stoppedCleanly = true
-            record.aliveMilliseconds = timers.alive(at: now)
+            record.aliveMilliseconds = signOfLife
             var batch = Batch()
             store(&batch, then: .finish, into: &effects)
         }

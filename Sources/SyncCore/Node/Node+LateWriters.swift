@@ -39,6 +39,23 @@ extension Node {
         watch.unwritten[path] = version.stat.identity
     }
 
+    /// The sign of life, by which the next start asks for what was displaced a moment before: it does not pass what is
+    /// still to be looked at. (A stop waits for no look, and looks wait for a folder that is away.)
+    var signOfLife: Int64 {
+        let patience = Int64(clamping: limits.lateWriterMilliseconds)
+        return unsettledVersions.reduce(timers.alive(at: now)) { min($0, $1.keptMilliseconds + patience) }
+    }
+
+    /// Displaced files that have not been looked at to the end, or have been written to and are not back yet.
+    /// (Nothing else is at work in the lane when a sign of life is given.)
+    private var unsettledVersions: [KeptVersion] {
+        var versions = apply.late.map(\.version)
+        for (_, purpose) in jobs { versions += purpose.lateVersions }
+        for transaction in lane.waiting { versions += transaction.lateVersions }
+        for entry in stores.line { versions += entry.after.lateVersions }
+        return versions
+    }
+
     /// By another name that such a file has we have set its time: that is no late write, if it was until then as it had been displaced.
     mutating func noteRetimed(_ items: [AppliedItem]) {
         if apply.late.isEmpty { return }
@@ -212,6 +229,28 @@ extension Node {
         batch.add(.dropIntent(intent))
         if failure == nil { batch.add(.dropVersion(version.id)) }
         store(&batch, into: &effects)
+    }
+}
+
+extension Node.Purpose {
+    /// Displaced files that are being looked at, or brought back.
+    fileprivate var lateVersions: [KeptVersion] {
+        if case .lateCheck(let looks) = self { return looks.map(\.version) }
+        if case .lateVerify(let version, _) = self { return [version] }
+        if case .lateRescue(_, let version, _) = self { return [version] }
+        return []
+    }
+}
+
+extension Transaction {
+    fileprivate var lateVersions: [KeptVersion] {
+        if case .lateWriters(let versions) = self { versions } else { [] }
+    }
+}
+
+extension AfterStored {
+    fileprivate var lateVersions: [KeptVersion] {
+        if case .run(let purpose, _) = self { purpose.lateVersions } else { [] }
     }
 }
 
