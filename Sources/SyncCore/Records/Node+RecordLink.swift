@@ -218,10 +218,18 @@ extension Node {
             !records.lacks(session.peerKnows), !wantsBase
         else { return }
         let shown = min(records.shown(at: now.monotonicMilliseconds), latest)
-        guard shown > before else { return }
+        guard shown > before, !hasMissedSaves else { return }
         record.setMarks.promised = shown
         var batch = Batch()
         store(&batch, into: &effects)
+    }
+
+    /// A file of records was found changed, without a notice, and is still to be read: nobody knows what whoever saved
+    /// it can have seen.
+    private var hasMissedSaves: Bool {
+        func isMissed(_ path: Path) -> Bool { book(of: path) != nil && !records.touched.contains(key: path) }
+        return watch.toHash.keys.contains(where: isMissed) || watch.hashing.keys.contains(where: isMissed)
+            || watch.changing.keys.contains(where: isMissed)
     }
 
     /// Nothing is waiting to be told, to be taken or to be shown.

@@ -304,12 +304,8 @@ extension Node {
         guard !group.isEmpty else { return }
         var ahead = clock
         let made = changeSet(of: group, number, at: ahead.tick(wallMilliseconds: now.wallMilliseconds))
-        // Its author cannot mend what his folder does not show.
         let (set, faults) = group.upheld(made) { set in
-            group.faults(of: set, seeingAllOf: records.known.peer).filter { fault in
-                let path = records.books[number].content(of: fault.record)?.path
-                return path.map { group.has($0) || !records.unshown.contains(key: $0) } ?? true
-            }
+            group.faults(of: set, seeingAllOf: records.known.peer).filter { isShown($0, group, number) }
         }
         guard faults.isEmpty else {
             let faulty = group.paths(of: faults)
@@ -325,9 +321,18 @@ extension Node {
             records.dueAt = now.monotonicMilliseconds
             return
         }
+        // (It may be half of a save all the same, and the rest is waited for no longer than that of any other.)
+        let hidden = group.faultsHidden(in: set, byAllOf: records.known.peer)
+        if hidden.contains(where: { isShown($0, group, number) }), mustWait() { return }
         records.invalidSince = nil
         clock = ahead
         log(set, of: group, number, rows, in: &batch, into: &effects)
+    }
+
+    /// Its author cannot mend what his folder does not show.
+    private func isShown(_ fault: SaveFault, _ group: SaveGroup, _ number: Int) -> Bool {
+        let path = records.books[number].content(of: fault.record)?.path
+        return path.map { group.has($0) || !records.unshown.contains(key: $0) } ?? true
     }
 
     /// What the saves were made on. Without it all that their authors left as it was would count as written by them, over what came meanwhile.

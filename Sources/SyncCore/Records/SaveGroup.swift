@@ -174,6 +174,16 @@ struct SaveGroup {
         return faults.filter { fault in alone.contains { $0.record == fault.record } }
     }
 
+    /// What the set would break if its author had seen all of the peer's, and does not because the peer has written
+    /// meanwhile to whom it deletes: they are back once it is told, and stand against the rest of the save.
+    func faultsHidden(in set: ChangeSet, byAllOf peer: LogPosition) -> [SaveFault] {
+        let seen = set.seen[set.author.other]
+        let isCountered = set.operations.contains { operation in
+            operation.action == .delete && book.isWritten(operation.record, by: set.author.other, after: seen)
+        }
+        return isCountered ? SaveCheck(set.seeing(peer), in: book.space).faults : []
+    }
+
     /// The set with what keeps standing whatever it would fell without its author's knowledge (`Upkeep`). If that does not mend all its
     /// faults, it is left as it is, and so are they.
     func upheld(_ set: ChangeSet, faults judge: (ChangeSet) -> [SaveFault]) -> (set: ChangeSet, faults: [SaveFault]) {
@@ -255,6 +265,14 @@ struct SaveGroup {
 }
 
 extension ChangeSet {
+    fileprivate func seeing(_ peer: LogPosition) -> ChangeSet {
+        var all = seen
+        all[author.other] = peer
+        return ChangeSet(
+            author: author, position: position, time: time, seen: all, operations: operations, files: files,
+            needs: needs)
+    }
+
     fileprivate func adding(_ more: [Operation], _ saved: [SavedFile]) -> ChangeSet {
         ChangeSet(
             author: author, position: position, time: time, seen: seen, operations: operations + more,
