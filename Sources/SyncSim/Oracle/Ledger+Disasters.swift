@@ -171,6 +171,9 @@ extension Ledger {
                     if isGone { page.isReverted = true }
                 }
             }
+            if hasLostNewName(path, on: machine, since: time, was: was, is: now, other: other) {
+                pages.update(path) { $0.isReverted = true }
+            }
             // It had lost a conflict by then, which the other node knows, though it may not have the copy yet that is gone with the image.
             if value.isContent, was.value(at: path) != value, was.holds(value, near: path),
                 !other.holds(value, near: path)
@@ -219,6 +222,24 @@ extension Ledger {
                     page.acts[act.number].demand = min(act.demand, .kept)
                 }
             }
+        }
+    }
+
+    /// A person has moved it away since, and with the image it is gone from where he had moved it. The other node has
+    /// not moved it yet, and has it by its old name: taken away there, it would be in neither folder, though he had
+    /// kept it.
+    private func hasLostNewName(
+        _ path: Path, on machine: Int, since time: Int64, was: Holdings, is now: Holdings, other: Holdings
+    ) -> Bool {
+        let value = other.value(at: path)
+        guard value.isContent, was.value(at: path) == .absent, now.value(at: path) == .absent,
+            let removal = pages[path]?.acts.last, removal.machine == machine, removal.time > time,
+            removal.before == value, removal.after == .absent
+        else { return false }
+        return was.tree.contains { new, found in
+            guard found == value, now.value(at: new) != value, other.value(at: new) != value else { return false }
+            let acts = pages[new]?.acts ?? []
+            return acts.contains { $0.machine == machine && $0.after == value && $0.time == removal.time }
         }
     }
 
