@@ -50,7 +50,7 @@ extension Node {
         // (Not by its bytes, if it was written at the very time that is known: somebody has only altered its mode or its names since. Nor if that
         // is no time of now and he may have given it just that since.)
         if !isEmptied, stat.modified != disk.stat.modified, !isGivenTime(stat, disk.stat),
-            isFromBeforeItsBirth(stat, disk.stat)
+            isFromBeforeItsBirth(stat, disk.stat), !isFormerDirectory(stat, at: row.path, disk.stat, namesakes)
         {
             return false
         }
@@ -76,7 +76,7 @@ extension Node {
         else {
             return stat.changed <= disk.stat.changed || isEmptied
                 || isBack(stat, isSwept, at: row.path, disk.stat, namesakes) || isOlder(stat, isSwept, disk)
-                || isFormerDirectory(stat, disk.stat, namesakes)
+                || isFormerDirectory(stat, at: row.path, disk.stat, namesakes)
         }
         if !isEmptied, isUnknown(stat, namesakes), isMovedAway(disk.stat, from: row) { return false }
         if !isEmptied, isNamedHere(stat, disk.stat, row), !mayBeRemains(stat, namesakes) { return false }
@@ -89,8 +89,10 @@ extension Node {
 
     mutating func recallTold(_ log: [LogRecord]) {
         guard record.distrustSince != nil else { return }
-        for case .put(let path, let revision) in log.map(\.change) where revision.entry.content.kind == .file {
-            watch.toldStates[path, default: []].append(revision.entry)
+        for case .put(let path, let revision) in log.map(\.change) {
+            let entry = revision.entry
+            if entry.content.kind == .file { watch.toldStates[path, default: []].append(entry) }
+            if entry.content.isDirectory { watch.toldDirectories[path, default: []].append(entry.modified) }
         }
     }
 
@@ -227,11 +229,20 @@ extension Node {
         return changes.isEmpty ? stat.modified < known.modified || isSwept : changes.contains(stat.changed)
     }
 
-    /// A directory that was made before the file that is known came here, and no row says that it is anywhere else: it had made room for that. Whoever puts
-    /// one there alters its change time alone; both times are those of what went into it last, or from it, before it was gone for good.
-    private func isFormerDirectory(_ stat: Stat, _ known: Stat, _ namesakes: Namesakes) -> Bool {
-        stat.kind == .directory && known.kind != .directory && stat.modified == stat.changed
-            && stat.identity.isUnique && stat.identity.birth < known.changed && isUnknown(stat, namesakes)
+    /// A directory that was made before what is known came here, or was told of here, and no row says that it is
+    /// anywhere else: it had made room for that. Whoever puts one there alters its change time alone; both times are
+    /// those of what went into it last, or from it, before it was gone for good. (They may be from before it was made:
+    /// the clock had been put back by then.)
+    private func isFormerDirectory(_ stat: Stat, at path: Path, _ known: Stat, _ namesakes: Namesakes) -> Bool {
+        guard stat.kind == .directory, known.kind != .directory, stat.modified == stat.changed,
+            stat.identity.isUnique, isUnknown(stat, namesakes), !watch.isHandledSinceBoot(stat)
+        else { return false }
+        return stat.identity.birth < known.changed || wasToldDirectory(stat, at: path)
+    }
+
+    /// Told of here before the cut as of this very time: what is known came later, whatever the clock showed by then.
+    private func wasToldDirectory(_ stat: Stat, at path: Path) -> Bool {
+        !stat.isCoarse && watch.toldDirectories[path]?.contains(stat.modified) == true
     }
 
     /// By this process, or by an earlier one of this boot: a later one than the first cannot tell what that has found.

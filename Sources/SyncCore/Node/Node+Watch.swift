@@ -119,6 +119,7 @@ extension Node {
         watch.unmade.removeAll()
         watch.strays.removeAll()
         watch.toldStates.removeAll()
+        watch.toldDirectories.removeAll()
         watch.renamed.removeAll()
         watch.arrived.removeAll()
         watch.named.removeAll()

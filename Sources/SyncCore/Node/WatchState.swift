@@ -59,6 +59,8 @@ struct WatchState: Sendable {
 
     /// After a power cut: states of files here that were told of before it, the latest only, each with the time of its writing.
     var toldStates = SortedMap<Path, [Entry]>()
+    /// And of directories the times alone.
+    var toldDirectories = SortedMap<Path, [Timestamp]>()
 
     /// After a power cut: names that notices told of as given to something that had another.
     var named = SortedMap<Path, Bool>()
