@@ -113,8 +113,12 @@ struct DeleteState: Sendable {
 
     /// It is begun again once there is more to judge by.
     mutating func putOff(_ tally: DeleteTally, _ delay: Delay) {
-        endJudgement()
+        beginAgain(tally)
         self.delay = delay
+    }
+
+    mutating func beginAgain(_ tally: DeleteTally) {
+        endJudgement()
         if let paths = tally.paths { note(paths) } else { wantTally(isWhole: tally.isWhole) }
     }
 
@@ -401,6 +405,8 @@ extension Node {
             rescanAll()
             return
         }
+        // A person has agreed to what was counted while it was: it goes first, and is not held once more.
+        if deletes.isApproved { return deletes.beginAgain(tally) }
         let total = answers.summary()
         let recent = recentDeletes()
         let files = tally.lost + recent

@@ -225,11 +225,21 @@ extension Node {
     }
 
     /// A file of records was found changed, without a notice, and is still to be read: nobody knows what whoever saved
-    /// it can have seen.
+    /// it can have seen. (What could not be read is looked at once more before it is read again.)
     private var hasMissedSaves: Bool {
         func isMissed(_ path: Path) -> Bool { book(of: path) != nil && !records.touched.contains(key: path) }
+        func looksAtMissed(_ transaction: Transaction) -> Bool {
+            guard case .observe(let looks, _) = transaction else { return false }
+            return looks.contains { isMissed($0.path) }
+        }
+        func looksAtMissed(by purpose: Purpose) -> Bool {
+            guard case .inspection(let paths) = purpose else { return false }
+            return paths.contains(where: isMissed)
+        }
         return watch.toHash.keys.contains(where: isMissed) || watch.hashing.keys.contains(where: isMissed)
-            || watch.changing.keys.contains(where: isMissed)
+            || watch.changing.keys.contains(where: isMissed) || watch.toInspect.keys.contains(where: isMissed)
+            || jobs.contains { looksAtMissed(by: $0.value) } || lane.waiting.contains { looksAtMissed($0) }
+            || lane.current.map { looksAtMissed($0.transaction) } == true
     }
 
     /// Nothing is waiting to be told, to be taken or to be shown.

@@ -69,7 +69,11 @@ extension Node {
         // (Of what was there before anybody watched, nobody knows what it was made on.)
         finding.seen = finding.isOld || isUnwatched ? .none : min(touch.seen, records.known(at: finding.stat))
         finding.unshown = touch.unshown
-        if records.dueAt == nil { records.firstFoundAt = now.monotonicMilliseconds }
+        if records.dueAt == nil {
+            records.firstFoundAt = now.monotonicMilliseconds
+            // (What has waited for more was taken back since.)
+            records.invalidSince.removeAll()
+        }
         records.found[path] = finding
         // Who saves again may have mended what waits with it.
         records.waiting.removeAll()
@@ -301,7 +305,10 @@ extension Node {
             }
         }
         for (_, saves) in unread { tellUnread(saves, of: number, rows, in: &batch, into: &effects) }
-        guard !group.isEmpty else { return }
+        guard !group.isEmpty else {
+            records.invalidSince[number] = nil
+            return
+        }
         var ahead = clock
         let made = changeSet(of: group, number, at: ahead.tick(wallMilliseconds: now.wallMilliseconds))
         let (set, faults) = group.upheld(made) { set in
@@ -311,7 +318,7 @@ extension Node {
             let faulty = group.paths(of: faults)
             if settleAgreed(faulty, of: number, rows, in: &batch, into: &effects) { return }
             // (Who has been told is not waited for once more.)
-            if faulty.contains(where: { records.alarmed[$0] == nil }), mustWait() { return }
+            if faulty.contains(where: { records.alarmed[$0] == nil }), mustWait(for: number) { return }
             for path in faulty {
                 let violation = group.violation(at: path, among: faults, by: set.position)
                 let key = AlertKey(code: .validationRequiredMissing, subject: path.bytes)
@@ -323,8 +330,8 @@ extension Node {
         }
         // (It may be half of a save all the same, and the rest is waited for no longer than that of any other.)
         let hidden = group.faultsHidden(in: set, byAllOf: records.known.peer)
-        if hidden.contains(where: { isShown($0, group, number) }), mustWait() { return }
-        records.invalidSince = nil
+        if hidden.contains(where: { isShown($0, group, number) }), mustWait(for: number) { return }
+        records.invalidSince[number] = nil
         clock = ahead
         log(set, of: group, number, rows, in: &batch, into: &effects)
     }
@@ -401,12 +408,12 @@ extension Node {
     }
 
     /// True if more may come that makes the group whole.
-    private mutating func mustWait() -> Bool {
-        let since = records.invalidSince ?? now.monotonicMilliseconds
+    private mutating func mustWait(for number: Int) -> Bool {
+        let since = records.invalidSince[number] ?? now.monotonicMilliseconds
         let patience = since + limits.invalidPatienceMilliseconds
         let isPatient = patience > now.monotonicMilliseconds
-        records.invalidSince = isPatient ? since : nil
-        if isPatient { records.dueAt = patience }
+        records.invalidSince[number] = isPatient ? since : nil
+        if isPatient { records.dueAt = min(records.dueAt ?? patience, patience) }
         return isPatient
     }
 

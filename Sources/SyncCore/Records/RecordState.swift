@@ -37,8 +37,8 @@ struct RecordState: Sendable {
     var lockEndedAt: UInt64?
     /// This node has joined another and does not know yet what that has: until then it makes no singleton.
     var awaitsFirstImport = false
-    /// Since when the saves cannot be told of as they are.
-    var invalidSince: UInt64?
+    /// Of each model, since when its saves cannot be told of as they are: those of another may be told of all the time.
+    var invalidSince = SortedMap<Int, UInt64>()
     /// Since when deletes wait for what is being read.
     var goingSince: UInt64?
     var isTelling = false
