@@ -22,9 +22,17 @@ struct ClaimEntry: Sendable {
 
     var isHeld: Bool { if case .held = phase { true } else { false } }
 
+    var patienceEnds: UInt64? { ClaimEntry.end(of: request.patienceMilliseconds, after: arrivedAt) }
+
     var holdEnds: UInt64? {
         guard case .held(let since) = phase, !isOverdue else { return nil }
-        return request.holdMilliseconds.map { since + $0 }
+        return ClaimEntry.end(of: request.holdMilliseconds, after: since)
+    }
+
+    /// People may name any time. One beyond what can be counted never ends.
+    private static func end(of milliseconds: UInt64?, after start: UInt64) -> UInt64? {
+        guard let (end, isNever) = milliseconds.map(start.addingReportingOverflow) else { return nil }
+        return isNever ? nil : end
     }
 }
 

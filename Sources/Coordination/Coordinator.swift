@@ -145,7 +145,7 @@ public struct Coordinator: Sendable {
 
     private mutating func add(_ request: ClaimRequest, into effects: inout [Effect]) {
         guard let turn = enter(request, into: &effects) else { return }
-        if let patience = request.patienceMilliseconds { due[Due(at: now + patience, .patience(turn))] = true }
+        if let ends = entries[turn]?.patienceEnds { due[Due(at: ends, .patience(turn))] = true }
         toLookAt[turn] = true
         suspects.append(turn)
     }
@@ -191,9 +191,7 @@ public struct Coordinator: Sendable {
         toLookAt[turn] = nil
         for access in entry.request.accesses { places.remove(turn, from: access.path) }
         for question in entry.pending { drop(question: question) }
-        if let patience = entry.request.patienceMilliseconds {
-            due[Due(at: entry.arrivedAt + patience, .patience(turn))] = nil
-        }
+        if let ends = entry.patienceEnds { due[Due(at: ends, .patience(turn))] = nil }
         if let ends = entry.holdEnds { due[Due(at: ends, .hold(turn))] = nil }
         for other in places.candidates(entry.request.accesses) { toLookAt[other] = true }
         return entry

@@ -29,7 +29,8 @@ struct Status {
         size = found.stx_size
         modified = Timestamp(found.stx_mtime)
         changed = Timestamp(found.stx_ctime)
-        allocatedBytes = found.stx_blocks * 512
+        // A file system in user space may say any number.
+        allocatedBytes = min(found.stx_blocks, .max / 512) * 512
         isMountPoint = found.stx_attributes & UInt64(STATX_ATTR_MOUNT_ROOT) != 0
     }
 

@@ -54,7 +54,8 @@ struct UnixSocket {
         }
     }
 
-    /// Two processes that both find a stale file must not each remove the other's new one.
+    /// Two processes that both find a stale file must not each remove the other's new one. Everybody who may read the
+    /// directory may keep it locked: who has it for so long takes no socket in it, and is not to keep us from ours.
     private static func lockDirectory(of path: [UInt8], _ operation: String) throws(LoopError) -> Int32 {
         let slash = path.lastIndex(of: UInt8(ascii: "/"))
         let directory = slash.map { $0 == 0 ? [UInt8(ascii: "/")] : Array(path[..<$0]) } ?? [UInt8(ascii: ".")]
@@ -66,9 +67,7 @@ struct UnixSocket {
             guard errno == EWOULDBLOCK || errno == EINTR else { break }
             usleep(lockPauseMicroseconds)
         }
-        let reason = errno == EWOULDBLOCK ? LoopError.addressInUse : -errno
-        Glibc.close(descriptor)
-        throw LoopError(operation: operation, code: reason)
+        return descriptor
     }
 
     private static let lockTries = 200

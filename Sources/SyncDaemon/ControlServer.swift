@@ -23,6 +23,8 @@ final class ControlServer {
 
     /// More at once are turned away, so that a script in a loop cannot take all descriptors.
     private static let clientsMax = 256
+    /// Of these so many may be people who may not even ask: they cannot keep those out who may.
+    private static let strangersMax = 16
 
     init(
         loop: Loop, path: [UInt8], rights: @escaping (PeerCredentials) -> Right,
@@ -40,9 +42,14 @@ final class ControlServer {
         guard clients.count < ControlServer.clientsMax, let credentials = stream.peerCredentials() else {
             return stream.close()
         }
+        let right = rights(credentials)
+        guard right > .nothing || clients.values.count(where: { $0.right == .nothing }) < ControlServer.strangersMax
+        else {
+            return stream.close()
+        }
         lastClient = lastClient.next
         let id = lastClient
-        let client = ControlClient(id: id, stream: stream, right: rights(credentials), user: credentials.user)
+        let client = ControlClient(id: id, stream: stream, right: right, user: credentials.user)
         clients[id] = client
         client.begin(
             answer: { [unowned self] in answer($0, client) },
@@ -106,7 +113,7 @@ final class ControlClient {
     let right: ControlServer.Right
     let user: UInt32
     private let stream: Stream
-    private var lines = LineBuffer()
+    private var lines: LineBuffer
     private(set) var isOpen = true
     /// Called once, when the connection is over: what it waits for is forgotten.
     private var endings: [(id: UInt64, body: () -> Void)] = []
@@ -114,6 +121,8 @@ final class ControlClient {
 
     /// A client that reads slower than this behind what is sent to it is let go.
     private static let pendingBytesMax = 16 << 20
+    /// Longer than any request without a list in it: nobody without a right makes us hold, or parse, more.
+    private static let lineOfStrangerBytesMax = 16 << 10
 
     /// Whoever has more to say waits.
     var isBehind: Bool { stream.pendingBytes > ControlClient.pendingBytesMax / 16 }
@@ -123,6 +132,7 @@ final class ControlClient {
         self.stream = stream
         self.right = right
         self.user = user
+        lines = right == .nothing ? LineBuffer(lineBytesMax: Self.lineOfStrangerBytesMax) : LineBuffer()
     }
 
     func begin(answer: @escaping (ControlCall) -> Void, end: @escaping () -> Void) {
@@ -176,6 +186,8 @@ final class ControlClient {
                 } catch {
                     reply(.refusal(error))
                 }
+                // Whoever may not even ask has been told so, and has nothing more to say.
+                if right == .nothing { close() }
             }
         }
     }

@@ -79,10 +79,19 @@ extension Daemon {
         }
     }
 
+    /// One save at a time, each of all there is by then. Thousands may be raised or cleared in one turn: a save for
+    /// each would hold all the others as well, and all of these would wait in memory for the store.
     func saveAlerts() {
         guard alerts.isChanged else { return }
+        guard !isSavingAlerts else {
+            isSaveOfAlertsWanted = true
+            return
+        }
+        (isSavingAlerts, isSaveOfAlertsWanted) = (true, false)
         host.keep([(key: Opening.Fact.alerts, value: alerts.encoded())]) { [unowned self] in
-            if case .failure(let error) = $0 { noteUnsaved(error) }
+            isSavingAlerts = false
+            if case .failure(let error) = $0 { return noteUnsaved(error) }
+            if isSaveOfAlertsWanted { saveAlerts() }
         }
     }
 

@@ -49,6 +49,9 @@ final class Daemon {
     private var parting: Parting?
     private var powerWasLost: Bool
     var alerts: AlertBook
+    /// They are being written down, and have changed since.
+    var isSavingAlerts = false
+    var isSaveOfAlertsWanted = false
     var traffic = Traffic()
     var imports: ImportWatch
     let importTimer: Timer
@@ -89,6 +92,8 @@ final class Daemon {
     private(set) var exit = Refusal.Exit.stopped
     /// The process goes on after this with everything opened anew.
     private(set) var isStartingOver = false
+    /// Something in state.db could not be read.
+    private(set) var hasDamagedState = false
     private var isStopping = false
     private var isReady = false
     private var lastManagerLine = ""
@@ -160,9 +165,7 @@ final class Daemon {
         host.onFlood = { [unowned self] in holdBack($0) }
         host.onClose = { [unowned self] in close($0, because: $1) }
         host.onStored = { [unowned self] in noteStored($0) }
-        host.onStoreFailure = { [unowned self] in
-            journal.problem(.diskError, "state.db: \($0). The node stops; files are safe.")
-        }
+        host.onStoreFailure = { [unowned self] in tellOfStore($0) }
         host.onFolderFailure = { [unowned self] in
             journal.problem(.diskError, "the folder's own stage: \($0). The node stops.")
         }
@@ -275,11 +278,16 @@ final class Daemon {
             if let stored = try store.node() { record = stored }
             if record.peerName.isEmpty { record.peerName = peerName }
         } catch {
-            journal.problem(.diskError, "state.db: \(error). The node stops; files are safe.")
+            tellOfStore(error)
             exit = .storage
             return end()
         }
         startNode()
+    }
+
+    private func tellOfStore(_ error: StoreError) {
+        journal.problem(.diskError, "state.db: \(error). The node stops; files are safe.")
+        if case .damaged = error, !isStopping { hasDamagedState = true }
     }
 
     // MARK: The end

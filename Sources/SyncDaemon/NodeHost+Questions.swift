@@ -28,13 +28,12 @@ extension NodeHost {
         var isOpen: Bool { if case .tree = place { true } else { false } }
     }
 
-    private static let conflictsMax = 10_000
     private static let pageRows = 256
 
     func tally(then: @escaping (Tally) -> Void) {
         question(
             { (store: Store) throws(StoreError) -> Tally in
-                let conflicts = try NodeHost.rows(store, .conflictCopies(limit: NodeHost.conflictsMax)).count
+                let conflicts = try NodeHost.rows(store, .conflictCopies(limit: Limits.conflictCopiesMax)).count
                 return Tally(bytes: try store.totals().bytes, conflicts: conflicts)
             }, then: then)
     }
@@ -43,7 +42,7 @@ extension NodeHost {
     func conflicts(all: Bool, then: @escaping ([Conflict]) -> Void) {
         question(
             { (store: Store) throws(StoreError) -> [Conflict] in
-                let copies = try NodeHost.rows(store, .conflictCopies(limit: NodeHost.conflictsMax))
+                let copies = try NodeHost.rows(store, .conflictCopies(limit: Limits.conflictCopiesMax))
                 let settled = all ? try NodeHost.settledCopies(store) : []
                 let made = try NodeHost.originals(of: copies.map(\.path) + settled.map(\.path), store)
                 let paths = Set(made.values).sorted()
@@ -115,7 +114,7 @@ extension NodeHost {
         var latest = SortedMap<Path, KeptVersion>()
         for version in all where ConflictName.isConflictCopy(version.path) { latest[version.path] = version }
         for row in try rows(store, .rows(Array(latest.keys))) where row.disk != nil { latest[row.path] = nil }
-        return latest.map(\.value).suffix(conflictsMax)
+        return latest.map(\.value).suffix(Limits.conflictCopiesMax)
     }
 
     /// Everything that lies in quarantine.

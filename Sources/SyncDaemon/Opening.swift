@@ -27,16 +27,30 @@ struct Opening {
 
     let configuration: Configuration
     let journal: Journal
-    /// What had not reached the disk under the folder is lost, though the machine is up.
-    var diskWasPulled = false
+    let reason: Reason?
+
+    /// Why everything is opened once more in the same process.
+    enum Reason {
+        /// What had not reached the disk under the folder is lost, though the machine is up.
+        case diskWasPulled
+        /// Something in it could not be read while the node worked with it, though SQLite finds nothing wrong.
+        case stateIsDamaged
+    }
 
     func open() throws(Refusal) -> Opened {
         let key = try readKey()
-        let (store, setAside) = try openStore()
+        let (store, setAside) = try reason == .stateIsDamaged ? openFreshStore() : openStore()
         do throws(Refusal) {
             return try finish(key, store, setAside)
         } catch {
             store.close()
+            guard error.code == .stateDamaged, setAside == nil else { throw error }
+        }
+        let (fresh, damaged) = try openFreshStore()
+        do throws(Refusal) {
+            return try finish(key, fresh, damaged)
+        } catch {
+            fresh.close()
             throw error
         }
     }
@@ -126,13 +140,17 @@ struct Opening {
     // MARK: Store
 
     private func openStore() throws(Refusal) -> (Store, [UInt8]?) {
-        let directory = configuration.node.state
         do throws(StoreError) {
-            return (try Store.open(directory: directory), nil)
+            return (try Store.open(directory: configuration.node.state), nil)
         } catch {
             guard case .damaged = error else { throw refusal(error) }
         }
-        // What the folder holds is the truth: a fresh state is built from it and from the peer, without a single delete.
+        return try openFreshStore()
+    }
+
+    /// What the folder holds is the truth: a fresh state is built from it and from the peer, without a single delete.
+    private func openFreshStore() throws(Refusal) -> (Store, [UInt8]?) {
+        let directory = configuration.node.state
         do throws(StoreError) {
             let name = try Store.setAside(directory: directory)
             return (try Store.open(directory: directory), name)
@@ -169,8 +187,10 @@ struct Opening {
                     another syncd uses \(place). Stop it first, or give this node a state directory of its own.
                     """)
         case .damaged, .full, .inputOutput, .failed:
+            let isDamaged = if case .damaged = error { true } else { false }
             return Refusal(
-                exit: .storage, text: "\(place) cannot be used: \(error). Your files were not touched.")
+                exit: .storage, code: isDamaged ? .stateDamaged : nil,
+                text: "\(place) cannot be used: \(error). Your files were not touched.")
         }
     }
 
@@ -278,7 +298,7 @@ struct Opening {
         let boot = System.bootID()
         let last = try stored { () throws(StoreError) in try store.value(Fact.boot) }
         // A machine that does not tell is taken for one that went down: that costs time, never a file.
-        let wasLost = !isFirst && (boot == nil || boot != last || diskWasPulled)
+        let wasLost = !isFirst && (boot == nil || boot != last || reason == .diskWasPulled)
         if wasLost {
             let now = Moment(
                 monotonicMilliseconds: Clock.monotonicMilliseconds(), wallMilliseconds: Clock.wallMilliseconds())

@@ -28,19 +28,17 @@ public enum SyncDaemon {
         let journal = Journal(
             level: options.logLevel.flatMap(Journal.Level.init) ?? .decisions,
             hasPriorities: System.environment("JOURNAL_STREAM") != nil)
-        var diskWasPulled = false
+        var reason: Opening.Reason?
         do throws(Refusal) {
             let path = options.configurationPath ?? Configuration.defaultFile
             let configuration = try read(path, checksPlaces: options.onlyChecks)
             try refuseUnbuilt(configuration)
             guard !options.onlyChecks else { return Refusal.Exit.stopped.rawValue }
             while true {
-                let exit = try serve(configuration, path, journal, diskWasPulled: diskWasPulled)
-                guard let exit else {
-                    diskWasPulled = true
-                    continue
+                switch try serve(configuration, path, journal, because: reason) {
+                case .ended(let exit): return exit.rawValue
+                case .startsOver(let next): reason = next
                 }
-                return exit.rawValue
             }
         } catch {
             journal.refuse(error)
@@ -75,11 +73,16 @@ public enum SyncDaemon {
         }
     }
 
-    /// Nil if everything is to be opened anew, because the disk under the folder was pulled and put back.
+    private enum Outcome {
+        case ended(Refusal.Exit)
+        /// Everything is to be opened anew.
+        case startsOver(Opening.Reason)
+    }
+
     private static func serve(
-        _ configuration: Configuration, _ path: String, _ journal: Journal, diskWasPulled: Bool
-    ) throws(Refusal) -> Refusal.Exit? {
-        let opening = Opening(configuration: configuration, journal: journal, diskWasPulled: diskWasPulled)
+        _ configuration: Configuration, _ path: String, _ journal: Journal, because reason: Opening.Reason?
+    ) throws(Refusal) -> Outcome {
+        let opening = Opening(configuration: configuration, journal: journal, reason: reason)
         let opened = try opening.open()
         let (loop, daemon): (Loop, Daemon)
         do throws(Refusal) {
@@ -97,7 +100,13 @@ public enum SyncDaemon {
         loop.run()
         daemon.close()
         loop.end(telling: journal)
-        return daemon.isStartingOver && daemon.exit == .stopped ? nil : daemon.exit
+        if daemon.isStartingOver, daemon.exit == .stopped { return .startsOver(.diskWasPulled) }
+        // Once: where it is damaged again, something else is wrong, and each time would leave another file.
+        if daemon.hasDamagedState, reason != .stateIsDamaged {
+            journal.say("state.db is set aside, and the node starts over with a fresh one")
+            return .startsOver(.stateIsDamaged)
+        }
+        return .ended(daemon.exit)
     }
 
     private static func assemble(

@@ -31,6 +31,8 @@ public struct Limits: Sendable, Equatable {
     public static let claimWaitsMax = 64
     /// Of all of them together: they travel in one frame.
     public static let claimedBytesMax = 512 << 10
+    /// Copies that people are told of: the alerts of a start and the list of conflicts are about the same ones.
+    public static let conflictCopiesMax = 10_000
 
     /// Paths looked at together: one inspect, one load, one store.
     public var batchPathsMax = 256

@@ -237,7 +237,9 @@ final class LinkLife {
         let now = Clock.monotonicMilliseconds()
         if now > pulseMilliseconds + standstillMilliseconds {
             // What the peer said meanwhile has not been read yet: give it one interval to show.
-            heardMilliseconds = max(heardMilliseconds, now + settings.keepAliveMilliseconds - settings.deadMilliseconds)
+            // (A machine that has just been started has no time so long ago.)
+            let soon = now + settings.keepAliveMilliseconds
+            heardMilliseconds = max(heardMilliseconds, soon - min(soon, settings.deadMilliseconds))
             probeMilliseconds = nil
         }
         if !isPaused, now >= silenceEndsMilliseconds {

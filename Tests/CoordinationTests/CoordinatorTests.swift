@@ -19,6 +19,21 @@ struct CoordinatorTests {
         #expect(bench.granted == [1, 2, 3, 4])
     }
 
+    @Test("a time beyond what can be counted never ends")
+    func neverEnds() {
+        var coordinator = Coordinator()
+        var effects: [Coordinator.Effect] = []
+        for id in [1, 2] as [ClaimID] {
+            let request = ClaimRequest(
+                id: id, client: 1, accesses: [Access(Bench.path("a"), .write(.update))], patienceMilliseconds: .max,
+                holdMilliseconds: .max)
+            coordinator.step(.claim(request), at: 5, into: &effects)
+        }
+        #expect(coordinator.nextDue == nil && coordinator.heldClaims.map(\.id) == [1])
+        coordinator.step(.end(claim: 1, []), at: 6, into: &effects)
+        #expect(coordinator.nextDue == nil && coordinator.heldClaims.map(\.id) == [2])
+    }
+
     @Test("a directory and what is in it are two things, unless it is deleted, moved or replaced")
     func contents() {
         for (writing, isInTheWay) in [

@@ -133,6 +133,39 @@ struct ItemTests {
         #expect(throws: absence) { try item("a").replace(.file([]), with: .file([])) }
     }
 
+    @Test("who saves over what stood there for a moment, or removes it, loses nothing", arguments: [true, false])
+    func savedMeanwhile(replaces: Bool) throws {
+        // To compare what was displaced takes so long that somebody else gets in between the two exchanges.
+        let theirs = [UInt8](repeating: 2, count: 64 << 20)
+        try item("a").create(.file(theirs))
+        try item("later").create(.file([3]))
+        let (directory, path) = (scratch.path, scratch.path + "/a")
+        let first = ItemTests.inode(path)
+        let somebody = try Background {
+            while ItemTests.inode(path) == first {}
+            // So that nothing is lost by this if it comes too late.
+            guard replaces else {
+                _ = unsafe rename(path, directory + "/taken")
+                return
+            }
+            guard let parent = try? ItemTests.opened(Array(directory.utf8)) else { return }
+            try? parent.rename(CName(Array("later".utf8)), to: parent, CName(Array("a".utf8)), .exchange)
+        }
+        #expect(try item("a").replace(.file([1]), with: .file([4])) == .raced)
+        // If it came too late, this ends its waiting.
+        if ItemTests.inode(path) == first { _ = unsafe rename(path, directory + "/kept") }
+        somebody.join()
+        let kept = try names.compactMap { name -> [UInt8]? in
+            if case .contents(.file(let bytes)) = try item(name).read() { bytes } else { nil }
+        }
+        #expect(kept.contains(theirs) && kept.contains([3]))
+    }
+
+    private static func inode(_ path: String) -> UInt64 {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? UInt64(status.st_ino) : 0
+    }
+
     @Test(
         "L2: a package with directories is replaced and removed whole; what cannot be written is not there afterwards")
     func nested() throws {
@@ -192,6 +225,7 @@ struct ItemTests {
         let readers = [try lock(paths, isRead: true), try lock(paths, isRead: true)]
         #expect(readers.allSatisfy { $0 != nil })
         #expect(try lock([paths[0]], isRead: false) == nil)
+        withExtendedLifetime(readers) {}
     }
 
     @Test("a lock on a directory is one on all that is below it; what lies side by side in it is not in the way")
@@ -209,5 +243,6 @@ struct ItemTests {
         #expect(try lock([above], isRead: true) == nil)
         #expect(try lock([above], isRead: false, except: [one]) == nil)
         #expect(try lock([above], isRead: false, except: [one, two]) != nil)
+        withExtendedLifetime(within) {}
     }
 }

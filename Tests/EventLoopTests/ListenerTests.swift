@@ -174,6 +174,18 @@ import Testing
         }
     }
 
+    @Test("who keeps the directory locked keeps nobody from his socket") func lockedDirectory() throws {
+        try withDirectory { path in
+            let loop = try Loop()
+            let stranger = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(stranger) }
+            try #require(stranger >= 0 && flock(stranger, LOCK_SH | LOCK_NB) == 0)
+            let listener = try Listener(loop: loop, endpoint: .unix(path: Array("\(path)/socket".utf8))) { _ in }
+            listener.close()
+            try loop.close()
+        }
+    }
+
     @Test("the file a dead process left is replaced") func staleSocket() throws {
         try withDirectory { path in
             let name = "\(path)/socket"

@@ -33,7 +33,7 @@ import Testing
     /// A save of the note by an author who had made and seen so many, and changed one member of it, or made all of it.
     private static func save(
         _ author: Party, after own: UInt64, seeing other: UInt64, at time: Int64, _ changed: String?, _ title: String,
-        _ text: String
+        _ text: String, modified: Timestamp = .zero
     ) throws -> ChangeSet {
         let note = RecordID("Note", "1")
         let members = [("title", title), ("text", text)].filter { changed == nil || $0.0 == changed }
@@ -43,7 +43,7 @@ import Testing
         seen[author.other] = position(other)
         let file = ChangeSet.SavedFile(
             path: try #require(path), content: content(title, text), bytes: document(title, text), mode: 0o644,
-            modified: .zero)
+            modified: modified)
         return ChangeSet(
             author: author, position: position(own + 1), time: HybridTime(wallMilliseconds: time), seen: seen,
             operations: (changed == nil ? [Operation(note, .insert)] : []) + writes, files: [file])
@@ -86,6 +86,18 @@ import Testing
         let merged = RecallTests.content("ours", "theirs")
         #expect(try recalled(merged, after: 0) == RecallTests.document("ours", "theirs"))
         #expect(try recalled(merged, after: 1) == RecallTests.document("ours", "theirs"))
+    }
+
+    @Test("a document whose file bears the last time there is can be merged")
+    func lastTime() throws {
+        let last = Timestamp(seconds: .max, nanoseconds: 0)
+        let merged = try book(of: [
+            RecallTests.save(.first, after: 0, seeing: 0, at: 1, nil, "first", "first", modified: last),
+            RecallTests.save(.second, after: 0, seeing: 1, at: 2, "text", "first", "theirs", modified: last),
+            RecallTests.save(.first, after: 1, seeing: 0, at: 3, "title", "ours", "first", modified: last),
+        ])
+        let file = merged.files[try #require(RecallTests.path)]
+        #expect(file?.bytes == RecallTests.document("ours", "theirs") && file?.entry.modified == last)
     }
 
     @Test("what no sets come to is not made up, nor what a node that has shown more could have put there")

@@ -209,16 +209,10 @@ public struct Item: Sendable {
                 Item.discard(temporary, in: parent)
                 throw error
             }
-            let result: Replacement
-            do throws(CallFailure) {
-                result = try exchange(temporary, expected, in: parent)
-            } catch {
-                Item.discard(temporary, in: parent)
-                throw error
-            }
-            if result == .done { try parent.sync() }
+            guard try exchange(temporary, expected, contents, in: parent) == .done else { return .raced }
+            try parent.sync()
             Item.discard(temporary, in: parent)
-            return result
+            return .done
         }
     }
 
@@ -248,12 +242,31 @@ public struct Item: Sendable {
         try new.sync()
     }
 
+    /// What bears the temporary name is ours to throw away before the first exchange. After it, that may be all
+    /// there is of somebody else's work: it goes only if it is what was expected, or turns out to be ours again.
     private func exchange(
-        _ temporary: Name, _ expected: Contents, in parent: borrowing Descriptor
+        _ temporary: Name, _ expected: Contents, _ contents: Contents, in parent: borrowing Descriptor
     ) throws(CallFailure) -> Replacement {
-        try parent.rename(CName(temporary.bytes), to: parent, CName(name.bytes), .exchange)
+        do throws(CallFailure) {
+            try parent.rename(CName(temporary.bytes), to: parent, CName(name.bytes), .exchange)
+        } catch {
+            Item.discard(temporary, in: parent)
+            throw error
+        }
         if Item.holds(expected, temporary, in: parent) { return .done }
-        try parent.rename(CName(temporary.bytes), to: parent, CName(name.bytes), .exchange)
+        do throws(CallFailure) {
+            try parent.rename(CName(temporary.bytes), to: parent, CName(name.bytes), .exchange)
+        } catch {
+            // Somebody has taken ours away meanwhile.
+            try putBack(temporary, in: parent)
+            return .raced
+        }
+        // Somebody may have saved over ours meanwhile, and that has come out.
+        if Item.holds(contents, temporary, in: parent) {
+            Item.discard(temporary, in: parent)
+        } else {
+            try putBack(temporary, in: parent)
+        }
         return .raced
     }
 

@@ -26,8 +26,14 @@ extension Node {
         waiting.sinceMilliseconds = now.wallMilliseconds
         let asks = claim.mode != .local && record.peer != nil && !isArbiter
         claims.entries[claims.newKey()] = ClaimDesk.Entry(
-            claim: waiting, command: id, deadline: timeoutMilliseconds.map { now.monotonicMilliseconds + $0 },
+            claim: waiting, command: id, deadline: timeoutMilliseconds.flatMap(claimDeadline),
             arbiter: asks ? .toAsk : .notNeeded)
+    }
+
+    /// Nil for a time that never comes: people may name any.
+    private func claimDeadline(after milliseconds: UInt64) -> UInt64? {
+        let (deadline, isNever) = now.monotonicMilliseconds.addingReportingOverflow(milliseconds)
+        return isNever ? nil : deadline
     }
 
     /// Granted or not: whoever asked is gone, or is done.

@@ -49,7 +49,7 @@ extension Node {
         case .relocateLocally(let move):
             return [.rows([move.from, move.to]), .summary(move.from), .summary(move.to)]
         case .loadRules:
-            return [.ignoreFiles, .conflictCopies(limit: 1_000)]
+            return [.ignoreFiles, .conflictCopies(limit: Limits.conflictCopiesMax)]
         case .reconsiderIgnored(_, let after), .lookAtIgnored(let after):
             return [.below(.root, after: after, limit: limits.batchPathsMax)]
         case .judge(let paths), .deleteJudged(let paths, _):

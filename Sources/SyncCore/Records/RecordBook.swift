@@ -385,8 +385,9 @@ struct RecordBook: Sendable {
     ) -> Timestamp {
         let writes = (base.ids + renderer.records(at: path)).compactMap { latest[$0]?.time }
         let last = Timestamp(milliseconds: Int64(clamping: (writes.max() ?? .zero).wallMilliseconds))
-        let next = Timestamp(milliseconds: saved.milliseconds + 1)
-        return max(last, next)
+        // On many file systems people may set any time, also the last that can be counted.
+        let (next, isBeyond) = saved.milliseconds.addingReportingOverflow(1)
+        return isBeyond ? saved : max(last, Timestamp(milliseconds: next))
     }
 }
 

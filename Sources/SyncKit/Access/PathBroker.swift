@@ -18,7 +18,10 @@ struct PathBroker: AccessBroker {
 
     func hold(_ wanted: HeldPaths, within patience: Duration?, isNested: Bool) async throws -> (any HeldAccess)? {
         let most = patience ?? (isNested ? PathBroker.nestedPatience : nil)
-        let ends = most.map { clock.milliseconds + $0.milliseconds }
+        let ends = most.flatMap { patience -> UInt64? in
+            let (ends, isNever) = clock.milliseconds.addingReportingOverflow(patience.milliseconds)
+            return isNever ? nil : ends
+        }
         var pause: UInt64 = 1
         while true {
             if let lock = try PathBroker.lock(wanted) { return HeldPath(lock: lock) }

@@ -374,6 +374,8 @@ extension CoordinationMode {
 extension Duration {
     var milliseconds: UInt64 {
         let (seconds, attoseconds) = components
+        // Three hundred years: nobody can sleep longer, and whoever wants to waits for ever.
+        if seconds > Int64.max / 1_000_000_000 { return .max }
         return UInt64(max(0, seconds)) * 1_000 + UInt64(max(0, attoseconds) / 1_000_000_000_000_000)
     }
 }
