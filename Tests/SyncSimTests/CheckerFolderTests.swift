@@ -172,6 +172,26 @@ extension CheckerTests {
             court.ledger.putOver(.text("1"), at: at("a"), on: 0)
             DocumentedOutcome().see(Sight(both: "a=1 \(isBad ? "" : "\(copy)=2")"), &court)
         },
+        Trial(DocumentedOutcome.self, "only one had made room for a directory", says: "none of what was left") {
+            isBad, court in
+            for machine in isBad ? [0] : [0, 1] {
+                court.ledger.madeDirectory("a", on: machine)
+                court.ledger.removedDirectory("a", on: machine)
+            }
+            court.ledger.wrote("1", at: "a", on: 0)
+            court.ledger.wrote("2", at: "a", on: 1)
+            DocumentedOutcome().see(Sight(both: "a/ \(copy)=1 \(otherCopy)=2"), &court)
+        },
+        Trial(DocumentedOutcome.self, "what made room for a directory has no copy", says: "none of what was left") {
+            isBad, court in
+            for machine in [0, 1] {
+                court.ledger.madeDirectory("a", on: machine)
+                court.ledger.removedDirectory("a", on: machine)
+            }
+            court.ledger.wrote("1", at: "a", on: 0)
+            court.ledger.wrote("2", at: "a", on: 1)
+            DocumentedOutcome().see(Sight(both: "a/ \(copy)=1 \(isBad ? "" : "\(otherCopy)=2")"), &court)
+        },
     ]
 
     private static let siblingsGoOn: [Trial] = [

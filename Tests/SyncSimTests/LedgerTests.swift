@@ -407,6 +407,24 @@ struct LedgerTests {
         }
     }
 
+    @Test("What was missed and is back may be history as what a power cut left of it goes, what was made anew may not")
+    func cameBackMissed() {
+        let cases: [(isSame: Bool, isRemoved: Bool, demand: Ledger.Demand)] = [
+            (true, true, .kept), (true, false, .atPath), (false, true, .atPath),
+        ]
+        for (isSame, isRemoved, demand) in cases {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 1)
+            ledger.struck(
+                1, was: holding("a=1"), is: holding("a=0"), other: holding("a=1"), isSafe: { _, _ in false })
+            ledger.removed("1", at: "a", on: 0, time: 1)
+            ledger.wrote("1", at: "a", on: 0, time: 2)
+            if isSame { ledger.cameBackMissed(at("a"), on: 0) }
+            if isRemoved { ledger.removed("0", at: "a", on: 1, time: 3) }
+            #expect(ledger.demand(of: .text("1"), at: at("a")) == demand)
+        }
+    }
+
     @Test("What a rename took along in several steps of writing lets go of what is known under the new name")
     func carriedInSteps() {
         var ledger = Ledger()

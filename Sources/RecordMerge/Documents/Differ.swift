@@ -1,6 +1,6 @@
 /// What a save means: the files of one change set before and after it, as operations. Both sides of a relation may have
 /// been edited; what comes out is written at its owner.
-import SyncModel
+public import SyncModel
 
 public struct Differ {
     private let model: Model
@@ -11,10 +11,13 @@ public struct Differ {
     public struct Save {
         public let before: RecordDocument?
         public let after: RecordDocument?
+        /// By the clock of its node; nil where that is not known, or does not matter.
+        let savedAt: Timestamp?
 
-        public init(before: RecordDocument?, after: RecordDocument?) {
+        public init(before: RecordDocument?, after: RecordDocument?, savedAt: Timestamp? = nil) {
             self.before = before
             self.after = after
+            self.savedAt = savedAt
         }
     }
 
@@ -34,7 +37,9 @@ public struct Differ {
         let values = after.flatMap { changedValues(of: $0.key, from: before[$0.key], to: $0.value) }
         let links = after.flatMap { changedLinks(of: $0.key, from: before[$0.key], to: $0.value) }
         let deletes = deletes(of: before.map(\.key).filter { after[$0] == nil }, keeping: after)
-        return inserts + restores(from: before, to: after) + values + Differ.settled(links, without: deletes) + deletes
+        let names = names(in: saves)
+        return inserts + restores(from: before, to: after) + Differ.inTurn(values, names)
+            + Differ.inTurn(Differ.settled(links, without: deletes), names) + deletes
     }
 
     /// Of saves over states that one reader may know and the other not: what makes of either what was saved, each told once.
@@ -92,6 +97,45 @@ public struct Differ {
         let set = new.values.filter { old?.values[$0.key] != $0.value }.map { Operation(id, .set($0.key, $0.value)) }
         let gone = (old?.values ?? [:]).filter { new.values[$0.key] == nil }.map { Operation(id, .set($0.key, nil)) }
         return set + gone
+    }
+
+    // MARK: - Second names
+
+    private struct SavedName {
+        let thing: IdentityKey
+        let savedAt: Timestamp
+    }
+
+    /// The records that may be one thing with others of the same save, and when each was saved.
+    private func names(in saves: [Save]) -> SortedMap<RecordID, SavedName> {
+        var names: SortedMap<RecordID, SavedName> = [:]
+        if saves.count < 2 { return names }
+        for save in saves {
+            guard let after = save.after, let savedAt = save.savedAt else { continue }
+            for (id, content) in after.records {
+                guard let entity = model.entity(id.entity),
+                    let thing = IdentityKey(entity, value: { content.values[$0] })
+                else { continue }
+                names[id] = SavedName(thing: thing, savedAt: savedAt)
+            }
+        }
+        return names
+    }
+
+    /// Of what one set says of one thing the last counts, under whatever name: that is to be what was saved last.
+    private static func inTurn(_ writes: [Operation], _ names: SortedMap<RecordID, SavedName>) -> [Operation] {
+        if names.isEmpty { return writes }
+        var things: SortedMap<IdentityKey, [(place: Int, savedAt: Timestamp)]> = [:]
+        for (place, write) in writes.enumerated() {
+            guard let name = names[write.record] else { continue }
+            things[name.thing, default: []].append((place, name.savedAt))
+        }
+        var inTurn = writes
+        for (_, places) in things {
+            let turns = places.sorted { ($0.savedAt, $0.place) < ($1.savedAt, $1.place) }
+            for (turn, next) in zip(places, turns) { inTurn[turn.place] = writes[next.place] }
+        }
+        return inTurn
     }
 
     // MARK: - Deletes

@@ -15,15 +15,8 @@ extension Graph {
         }
     }
 
-    /// Nil if a part of a natural key is missing: then it stands for itself only.
     func key(of record: Int, _ entity: Entity) -> IdentityKey? {
-        if entity.isSingleton { return IdentityKey(entity: entity.name, parts: []) }
-        var parts: [[UInt8]] = []
-        for name in entity.identity {
-            guard let value = value(name, in: fold.states[record], of: record), value.kind != .null else { return nil }
-            parts.append(value.string.map { [JSONByte.quote] + $0 } ?? value.bytes)
-        }
-        return IdentityKey(entity: entity.name, parts: parts)
+        IdentityKey(entity) { value($0, in: fold.states[record], of: record) }
     }
 
     func value(_ name: PropertyName, of record: Int) -> JSONText? { value(name, in: states[record], of: record) }
@@ -58,5 +51,18 @@ struct IdentityKey: Comparable {
     static func < (left: IdentityKey, right: IdentityKey) -> Bool {
         if left.entity != right.entity { return left.entity < right.entity }
         return left.parts.lexicographicallyPrecedes(right.parts) { $0.lexicographicallyPrecedes($1) }
+    }
+}
+
+extension IdentityKey {
+    /// Nil if nothing else can be the same thing. If a part of a natural key is missing it stands for itself only.
+    init?(_ entity: Entity, value shown: (PropertyName) -> JSONText?) {
+        guard entity.isSingleton || !entity.identity.isEmpty else { return nil }
+        var parts: [[UInt8]] = []
+        for name in entity.isSingleton ? [] : entity.identity {
+            guard let value = shown(name), value.kind != .null else { return nil }
+            parts.append(value.string.map { [JSONByte.quote] + $0 } ?? value.bytes)
+        }
+        self.init(entity: entity.name, parts: parts)
     }
 }

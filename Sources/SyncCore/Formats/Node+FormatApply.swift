@@ -42,6 +42,8 @@ extension Node {
         /// What stands there has not been read yet.
         case unread
         case downgrade
+        /// What stands there is the same, and was to make room already.
+        case downgradeAlike
     }
 
     /// Who deletes a file and has seen what this node has of it gives up its format as well, unless he puts it back. Where a save is held
@@ -100,6 +102,14 @@ extension Node {
             holdBack(task, &held, kept, &rows, in: &batch, into: &effects)
             put(held, replacing: row, in: &batch, into: &effects)
             rows[row.path] = held
+        case .downgradeAlike:
+            forget(task)
+            guard let disk = row.disk else { return false }
+            var held = row
+            assertAnew(&held, disk, kept, in: &batch)
+            put(held, replacing: row, in: &batch, into: &effects)
+            rows[row.path] = held
+            effects.add(.report(.note(Note(code: .formatDowngradeHeld, subject: row.path.bytes))))
         }
         return false
     }
@@ -124,10 +134,23 @@ extension Node {
         }
     }
 
+    /// The other node has written the very same over it as the save that is held back here. Both folders show that now,
+    /// but it is no newer by that, and makes room as any other would: one copy is enough for both.
+    func isWrittenAlike(_ row: Row) -> Bool {
+        guard isHeldSave(row), row.condition == .normal, let known = row.format, !known.isGivenUp,
+            let rule = formats.rules.rule(for: row.path), known.rule == rule.fingerprint, !isJudgedThere(rule),
+            let shown = row.disk?.entry.content, row.head(by: .own)?.entry.content != shown
+        else { return false }
+        return resolution(of: row).entry.content == shown
+    }
+
     /// What is staged against what stands there.
     private func verdict(
         on task: PlanState.Errand, _ row: Row, _ kept: [KeptVersion], _ rows: RowMap
     ) -> Verdict {
+        if isWrittenAlike(row), let known = row.format {
+            return isToComeBack(known, row) || kept.contains { known.isOf($0.entry) } ? .downgradeAlike : .unread
+        }
         guard let rule = formats.rules.rule(for: row.path), !isJudgedThere(rule), book(of: row.path) == nil,
             let format = task.format,
             case .replace = task.step, row.condition == .normal,

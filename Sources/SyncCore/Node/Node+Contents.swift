@@ -38,6 +38,7 @@ extension Node {
                 look(at: row.path)
             case .content(let content, let list, let stat):
                 if case .file(let id, _) = content { batch.add(.putChunks(id, list)) }
+                recallEmptied(row, stat)
                 if !row.needsApply, !waitsSinceBefore(row) { row.waiting = nil }
                 if row.disk == nil { watch.noteHome(of: row.path) }
                 // (Not all that is read has been looked at before.)

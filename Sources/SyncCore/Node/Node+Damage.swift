@@ -16,6 +16,17 @@ extension Node {
     /// Somebody was seen writing by this very name.
     private func isWritten(_ path: Path) -> Bool { watch.handled[path] == .written }
 
+    /// It was found empty since the machine is up, and its row says that it waits for its author: it counted as his save, and
+    /// what was seen of him then another process does not know. (A file of records may wait so while nobody knows yet that it
+    /// is damage.)
+    mutating func recallEmptied(_ row: Row, _ stat: Stat) {
+        guard let waiting = row.waiting, waiting.reason == .formatZeroLength, book(of: row.path) == nil,
+            stat.kind == .file, stat.size == 0,
+            watch.isSinceBoot(Timestamp(milliseconds: waiting.sinceMilliseconds))
+        else { return }
+        noteHandled(row.path, .written)
+    }
+
     /// Not yet read since the power cut: what the file holds is anybody's guess until the first whole scan has seen it.
     func isUnread(_ row: Row) -> Bool {
         !incoming.initialScanDone && row.condition == .normal && row.disk?.entry.content.kind == .file && isSuspect(row)
@@ -34,8 +45,9 @@ extension Node {
         if isWrittenByAnotherName(stat, entry, row, namesakes) { return false }
         // (A directory or a link says nothing by its size.)
         let isEmptied = entry.content.kind == .file && entry.content.size == 0 && disk.entry.content.size > 0
-        // Nothing at all is what a cut leaves: for that to be somebody's the clock must be beyond doubt.
-        let isInDoubt = isEmptied && (watch.clockStretches.count > 1 || watch.mayBeTold(stat.changed))
+        // Nothing at all is what a cut leaves: for that to be somebody's the clock must be beyond doubt, or he was seen.
+        let isClockDoubted = watch.clockStretches.count > 1 || watch.mayBeTold(stat.changed)
+        let isInDoubt = isEmptied && isClockDoubted && !isSeenMovedHere(stat, disk.stat, row, namesakes)
         guard isSuspect(row) || isHeeded(row) || isEmptied && isOfLastMoments(shown),
             !isHandled(row.path)
         else { return false }
@@ -309,6 +321,12 @@ extension Node {
     }
 
     private static let tickMilliseconds: Int64 = 10
+
+    /// A notice told that another file was given this name, and no row knows that one: whatever the clock shows, it is not
+    /// what a cut has left of something known.
+    private func isSeenMovedHere(_ stat: Stat, _ known: Stat, _ row: Row, _ namesakes: Namesakes) -> Bool {
+        !stat.isSameFile(as: known) && watch.named.contains(key: row.path) && isUnknown(stat, namesakes)
+    }
 
     /// It is known by another name, and by its times was not written to since. (Where births are coarse it may be another, unless it has that
     /// very time.)

@@ -323,6 +323,8 @@ extension Node {
         }
         switch step {
         case .agree:
+            // What it was held against may still be here: that is known where the versions are at hand.
+            if isWrittenAlike(row) { return start(row, step, wanted) }
             row.disk?.entry = wanted.entry
             row.disk?.origins = wanted.origins
             row.reflected = row.reflected.joined(with: wanted.version)

@@ -159,8 +159,17 @@ extension Node {
         watchUnread(row, before: nil, into: &effects)
         guard row.condition == .normal || row.condition == .damaged else { return false }
         if agrees(row, wanted), row.needsApply || isShown(row) {
-            if row.needsApply { plan.want(path) } else { records.noteShown(path, at: now.monotonicMilliseconds) }
-            return row.needsApply
+            if row.needsApply {
+                plan.want(path)
+                return true
+            }
+            records.noteShown(path, at: now.monotonicMilliseconds)
+            // (What explains it has come, and nothing is left to be done by which the wait for that would end.)
+            if awaitsExplanation(row) {
+                row.waiting = nil
+                put(row, replacing: old, in: &batch, into: &effects)
+            }
+            return false
         }
         guard isExplained(row) else {
             let isOurs = records.held.hasSave(of: path, by: ownParty)
@@ -231,6 +240,12 @@ extension Node {
             return !records.held.hasSave(of: row.path, by: ownParty.other)
         }
         return records.books[number].hasSaved(content, at: row.path)
+    }
+
+    /// Nothing but what is not explained waits so.
+    private func awaitsExplanation(_ row: Row) -> Bool {
+        guard let reason = row.waiting?.reason else { return false }
+        return reason == .waitingPeer || reason == .schemaNewer
     }
 
     /// Who wrote it had seen what this node had said last.

@@ -84,11 +84,11 @@ struct SaveGroup {
             after = document
         }
         findings.append((path, finding))
-        saves[path] = Differ.Save(before: before, after: after)
+        saves[path] = Differ.Save(before: before, after: after, savedAt: finding.stat?.changed)
         if isUnread, unreadVersion == nil {
             overUnread[path] = saves[path]
             let known = book.files[path].flatMap { book.document($0.bytes, at: path) }
-            saves[path] = Differ.Save(before: known, after: after)
+            saves[path] = Differ.Save(before: known, after: after, savedAt: finding.stat?.changed)
         }
         if unreadVersion != nil { overwritten[path] = Overwritten(bytes: before == nil ? nil : shown) }
         return .taken

@@ -68,6 +68,7 @@ package final class DocumentedOutcome: Invariant {
             leaves.contains { $0.after == found || $0.after == .special && found == .absent }
             || found == .directory && court.ledger.wasHome(path) || page.backAtOnce.contains(found)
             || leaves.contains { removed(found, $0, page) }
+            || found == .directory && haveMadeRoomForEachOther(owed, page)
         if isLeft, owed.allSatisfy({ copies.contains($0.after) || isCovered($0.after) }) { return }
         // An equal value that somebody else removed may lose to what he put in its place.
         if leaves.contains(where: { $0.after == found && found.isContent }) { return }
@@ -81,6 +82,18 @@ package final class DocumentedOutcome: Invariant {
     private func removed(_ value: Value, _ act: Ledger.Act, _ page: Ledger.Page) -> Bool {
         act.after == .absent && act.before == value && value.isContent && page.left?.machine == act.machine
             && page.actsWhenLeft > act.number
+    }
+
+    /// Each had made a directory there and then put this in its place, and knew of no more than the other's directory
+    /// when he made room for it: each stands by what the other had let go of, and no file has the name any more by the
+    /// time they hear of that.
+    private func haveMadeRoomForEachOther(_ owed: [Ledger.Act], _ page: Ledger.Page) -> Bool {
+        owed.contains { $0.machine != owed[0].machine }
+            && owed.allSatisfy { act in
+                page.acts.contains {
+                    $0.after == .directory && $0.machine != act.machine && !act.seen.contains($0.number)
+                }
+            }
     }
 
     private func keeps(_ path: Path, _ machine: MachineSight) -> Bool {

@@ -135,11 +135,18 @@ extension Ledger.Page {
     /// cannot know that he never saw the value itself.
     private func isDisposedOf(_ act: Ledger.Act) -> Bool {
         remains.contains { remains in
-            remains.value == act.after && act.number < remains.acts
+            remains.value == act.after && isOlder(act, than: remains)
                 && acts.dropFirst(remains.acts).contains {
                     $0.machine == remains.machine && $0.before == remains.found && !$0.isUndone
                 }
         }
+    }
+
+    /// Made before the cut. Or only moved away and back since, on the other machine, which told nobody.
+    private func isOlder(_ act: Ledger.Act, than remains: Ledger.Remains) -> Bool {
+        if act.number < remains.acts { return true }
+        return act.machine != remains.machine
+            && acts[remains.acts...act.number].allSatisfy { $0.after != act.after || $0.isBack }
     }
 
     /// In the tree, at its path or in a copy.

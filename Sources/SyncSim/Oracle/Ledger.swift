@@ -27,6 +27,8 @@ package struct Ledger: Sendable {
         package var demand: Demand
         /// A crash or a restored image took it back before anybody else could know.
         package var isUndone = false
+        /// It is the very file that had been there, and its daemon had missed that but not told of it.
+        package var isBack = false
     }
 
     /// How much a value that nobody replaced knowingly may be asked for, weakest first.
@@ -196,10 +198,19 @@ package struct Ledger: Sendable {
     package mutating func cameBackUnseen(_ path: Path, on machine: Int) {
         pages.update(path) { page in
             guard let act = page.acts.last, act.machine == machine, act.after.isContent else { return }
-            let removal = page.acts.dropLast().last { $0.machine == machine }
-            let isPutBack = removal?.after == .absent && removal?.before == act.after
-            guard isPutBack || page.isDisposedOfSinceMade(act.after, besides: act) else { return }
+            guard page.isPutBack(act) || page.isDisposedOfSinceMade(act.after, besides: act) else { return }
             page.acts[act.number].demand = min(act.demand, .kept)
+        }
+    }
+
+    /// A person moved it away and has put the very file there again. The daemon of his machine has missed it meanwhile,
+    /// and has not told that it was gone: what it finds is what it knew, and no newer.
+    package mutating func cameBackMissed(_ path: Path, on machine: Int) {
+        pages.update(path) { page in
+            guard let act = page.acts.last, act.machine == machine, act.after.isContent, page.isPutBack(act) else {
+                return
+            }
+            page.acts[act.number].isBack = true
         }
     }
 
@@ -516,6 +527,12 @@ extension Ledger.Page {
         wasRemovedUnaware = false
         shown[machine].insert(act.number)
         shownValue[machine] = after
+    }
+
+    /// Whoever acted has put there what he had removed just before.
+    fileprivate func isPutBack(_ act: Ledger.Act) -> Bool {
+        let removal = acts.last { $0.machine == act.machine && $0.number < act.number }
+        return removal?.after == .absent && removal?.before == act.after
     }
 
     /// Somebody has disposed of a conflict copy with what an earlier act had put here.

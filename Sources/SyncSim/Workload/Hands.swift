@@ -320,6 +320,7 @@ extension Hands {
             if before == .absent || world.ledger.isDisposedOf(after, at: path), isOnRecord(path) {
                 world.ledger.cameBackUnseen(path, on: machine)
             }
+            if before == .absent, isMissed(path) { world.ledger.cameBackMissed(path, on: machine) }
             if before == .absent, isOnRecord(path, as: .damaged) { world.ledger.putDamageBack(path, on: machine) }
             if after == .absent { world.ledger.removedAfterRefusal(path, on: machine, at: world.now) }
             // After a power cut absence is not believed until everything has been looked at.
@@ -438,6 +439,12 @@ extension Hands {
         guard let row = world.machines[machine].store.rows[path], row.condition == condition, let disk = row.disk
         else { return false }
         return disk.entry.content == content(at: path)
+    }
+
+    /// The daemon has on record that it misses the very file that stands there, and not yet that somebody removed it.
+    private func isMissed(_ path: Path) -> Bool {
+        let known = world.machines[machine].store.rows[path]?.disk?.stat.identity
+        return isOnRecord(path, as: .missing) && known == world.machines[machine].disk.peekStat(path)?.identity
     }
 
     /// As a daemon would name it.
