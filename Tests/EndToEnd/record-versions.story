@@ -30,6 +30,10 @@ for node in alpha beta; do
     ctl "$node" log verify >"$world/verified" || fail "$node: $(cat "$world/verified")"
 done
 settle
+holds() { tells "$1" "\"held\":$2," status; }
+for node in alpha beta; do
+    holds "$node" 1 || fail "what $node cannot read is not counted as held: $(cat "$world/told")"
+done
 
 # Older programs write over it on both nodes: it comes back, and theirs lie beside.
 stamp alpha >"$world/newest"
@@ -64,6 +68,7 @@ for turn in take delete; do
     same_trees || fail "the trees differ after the $turn"
     settled() { ! warns_of alpha format.newer && ! warns_of beta format.newer; }
     soon "there is a warning of what is gone after the $turn" settled
+    for node in alpha beta; do soon "$node holds what is gone after the $turn" holds "$node" 0; done
     note alpha 2 second ', "due": [1, 2]'
     soon "beta does not show the next one" shows beta second n.json
     settle

@@ -54,6 +54,24 @@ struct FormatLifeTests {
         #expect(owed(life(saved(new, 2), gone(1_000), saved(old, 1, at: 1_300))) == [new, old])
     }
 
+    @Test("Deleted, made anew and deleted again between two looks of a daemon: it may have seen one deletion")
+    func deletedTwice() {
+        func owed(goneAgain: Int64, isRead: Bool = false, last: Int64) -> [Value] {
+            let other = Value.text("other")
+            let life = life(saved(new, 2))
+            life.changed(path, on: 0, from: new, to: .absent, age: nil, isKnown: true, at: 1_000)
+            life.changed(path, on: 0, from: .absent, to: other, age: .version(1), isKnown: false, at: 1_500)
+            life.changed(path, on: 0, from: other, to: .absent, age: nil, isKnown: isRead, at: goneAgain)
+            life.changed(path, on: 0, from: .absent, to: old, age: .version(1), isKnown: false, at: last)
+            return self.owed(life)
+        }
+        #expect(owed(goneAgain: 2_000, last: 2_300) == [old])
+        // It cannot have looked twice, has read what stood there, or would have found it.
+        #expect(owed(goneAgain: 1_700, last: 1_900) == [new, old])
+        #expect(owed(goneAgain: 2_000, isRead: true, last: 2_300) == [new, old])
+        #expect(owed(goneAgain: 3_500, last: 3_800) == [new, old])
+    }
+
     @Test("What nobody had read before it was written over, and what is nowhere any more, is not asked for")
     func unseen() {
         let life = life(saved(newest, 3), saved(new, 2, over: newest))

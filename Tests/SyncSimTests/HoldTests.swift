@@ -135,6 +135,48 @@ struct HoldTests {
         #expect(world.isClean, "\(world.violations)")
     }
 
+    @Test("what no model here reads is held as long as an alert tells of it: not once it is deleted or overtaken")
+    func unread() throws {
+        begin()
+        try save("a", #"{"t": "1"}"#, on: 0)
+        world.settle()
+        try save("a", #"{"version": 2, "t": "2"}"#, on: 0)
+        try save("b", #"{"version": 2, "t": "3", "u": "only later"}"#, on: 0)
+        world.settle()
+        for machine in 0...1 {
+            #expect(try held(on: machine) == 2)
+            #expect(world.machines[machine].alerts.count == 2)
+        }
+        try save("b", nil, on: 1)
+        world.settle()
+        // (Who starts anew counts anew.)
+        restart(1, with: HoldTests.old)
+        world.settle()
+        for machine in 0...1 {
+            #expect(try held(on: machine) == 1)
+            #expect(world.machines[machine].alerts.keys.map(\.subject) == [Array("d/n/a.json".utf8)])
+        }
+        try save("b", #"{"t": "5"}"#, on: 0)
+        try save("a", nil, on: 0)
+        world.settle()
+        for machine in 0...1 {
+            #expect(try held(on: machine) == 0)
+            #expect(world.machines[machine].alerts.isEmpty)
+        }
+        // They are kept, and read by whoever can.
+        for machine in 0...1 { restart(machine, with: HoldTests.new) }
+        world.settle()
+        for machine in 0...1 {
+            #expect(try text("a", on: machine) == nil)
+            #expect(try text("b", on: machine) == #"{"t": "5"}"#)
+            let told = try explanation("b", on: machine)
+            #expect(told.contains("only later"), "\(told)")
+            #expect(try held(on: machine) == 0)
+            #expect(world.machines[machine].alerts.isEmpty)
+        }
+        #expect(world.isClean, "\(world.violations)")
+    }
+
     @Test("what was made on a held set and is about the same records is held with it, and drains with it")
     func dependents() throws {
         begin()

@@ -452,6 +452,18 @@ struct LedgerTests {
         }
     }
 
+    @Test("An image that takes the last copy of a loser leaves it kept where the other node knows of no copy")
+    func imageTakesLastCopy() {
+        for (isUnknown, other) in [(true, "a=2"), (false, "a=2"), (true, "a=1"), (true, "a=2 \(copy)=1")] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 1)
+            ledger.lostLastCopies(was: holding("a=2 \(copy)=1"), is: holding("a=2"), other: holding(other)) { _ in
+                isUnknown
+            }
+            #expect(ledger.demand(of: .text("1"), at: at("a")) == (isUnknown && other == "a=2" ? .kept : .atPath))
+        }
+    }
+
     @Test("An image takes back what was put over a value: that is history where it was told")
     func imageTakesWhatWasTold() {
         for isTold in [true, false] {

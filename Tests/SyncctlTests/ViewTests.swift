@@ -75,6 +75,16 @@ struct ViewTests {
             """)
     }
 
+    @Test("a change that is held points to the alerts only where one is open") func held() {
+        var document = Sample.inSync
+        document.held = 1
+        #expect(
+            status(document).lines.last
+                == "  1 change held, whole, until this node has the model or syncd that is needed")
+        document.alerts.warning = 1
+        #expect(status(document).lines.suffix(2) == ["  1 warning: syncctl alerts", "  1 change held: syncctl alerts"])
+    }
+
     @Test("before pairing") func unpaired() {
         expect(
             status(Sample.unpaired).lines,

@@ -16,7 +16,6 @@ enum MessageEvidence {
     /// Of the codes that no transcript prints.
     static let raised: [MessageCode: Place] = [
         .configInvalid: .story("refusals.story"),
-        .conflictIdentity: .story("record-identity.story"),
         .contentOverdue: .test("SyncCoreTests/MessageTests.swift", "I24, content.overdue: what the peer refuses"),
         .contentStalled: .test("SyncCoreTests/MessageTests.swift", "I24, content.stalled: a file"),
         .contentUnavailable: .test("SyncCoreTests/MessageTests.swift", "content.changing"),

@@ -164,7 +164,7 @@ public struct StatusDocument: Hashable, Sendable {
     public var alerts: AlertCounts
     public var conflicts: Int
     public var quarantined: Int
-    /// Change sets that wait for an upgrade or a person, held deletes among them.
+    /// Change sets that wait for an upgrade or a person, held deletes among them; each has its alert.
     public var held: Int
     public var locks: Int
     public var progress: Progress

@@ -135,7 +135,7 @@ extension Node {
         status.heldDeletes = record.held
         status.quarantinedRecords = records.contestedCount
         status.contests = records.contested.count
-        status.heldSets = records.held.count
+        status.heldSets = records.missedCount
         status.importRepairs = records.importRepairs
         status.recordsAreMatched = records.areMatched && session.setsComing.isEmpty
         status.state = folderState

@@ -51,7 +51,7 @@ public struct Status: Hashable, Sendable {
     public var importRepairs = RepairCount()
     /// The rows say what the change sets so far come to; what is left to do for it is in `toApply`.
     public var recordsAreMatched = true
-    /// Change sets of the peer that wait for a model or a program that can read them.
+    /// Change sets that wait for a model or a program that can read them. An alert names the file, model or program.
     public var heldSets = 0
     public var heldDeletes: NodeRecord.HeldDeletes?
     /// Claims that are granted.

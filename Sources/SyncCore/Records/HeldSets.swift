@@ -105,11 +105,23 @@ struct HeldSets: Sendable {
     var areShown: Bool { count == unread.count }
 
     func unreadSave(of content: Content, at path: Path) -> UnreadSave? {
-        guard case .file(let id, _) = content, let places = unreadPlaces[path] else { return nil }
-        return places.lazy.reversed().compactMap { [unread] place in
-            let set = unread[place]
-            return set.files.first { $0.path == path && $0.content == id }.map { UnreadSave(set: set, file: $0) }
-        }.first
+        guard case .file(let id, _) = content, let place = unreadPlace(of: id, at: path) else { return nil }
+        let set = unread[place]
+        return set.files.first { $0.path == path && $0.content == id }.map { UnreadSave(set: set, file: $0) }
+    }
+
+    /// The last one that saved it there, as its place in `unread`.
+    private func unreadPlace(of content: ContentID, at path: Path) -> Int? {
+        unreadPlaces[path]?.last { place in
+            unread[place].files.contains { $0.path == path && $0.content == content }
+        }
+    }
+
+    /// Those that somebody misses, where these are the unread states that stand at their paths. One that has been
+    /// deleted or overtaken is kept for who can read it one day, and nothing waits for it.
+    func missedCount(_ standing: SortedMap<Path, ContentID>) -> Int {
+        let places = standing.compactMap { unreadPlace(of: $0.value, at: $0.key) }
+        return count - unread.count + SortedMap(places.map { ($0, true) }).count
     }
 
     /// What was saved there is told by nothing that this node can read.

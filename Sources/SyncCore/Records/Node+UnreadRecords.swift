@@ -69,10 +69,11 @@ extension Node {
         put(row, replacing: old, in: &batch, into: &effects)
     }
 
-    /// One alert for each file and version, on each node that does not read it.
+    /// One alert for each file and version, on each node that does not read it. What it tells of counts as held.
     mutating func watchUnread(_ row: Row, before: Row?, into effects: inout Effects) {
         guard !records.held.unread.isEmpty || before != nil else { return }
         let open = unreadAlert(of: row)
+        if !records.held.unread.isEmpty { records.standingUnread[row.path] = open?.content }
         if let past = before.flatMap({ unreadAlert(of: $0) }), past.key != open?.key {
             setAlarm(past.key, if: false, into: &effects)
         }
@@ -80,12 +81,12 @@ extension Node {
         if let open { setAlarm(open.key, open.facts, if: true, into: &effects) }
     }
 
-    private func unreadAlert(of row: Row) -> (key: AlertKey, facts: AlertFacts)? {
+    private func unreadAlert(of row: Row) -> (key: AlertKey, facts: AlertFacts, content: ContentID?)? {
         guard let save = unreadSave(of: row), let number = book(of: row.path) else { return nil }
         let finding = records.books[number].formatRule.finding(save.version)
         return (
             AlertKey(code: .formatNewer, subject: row.path.bytes, format: finding),
-            AlertFacts(writer: save.set.author == ownParty ? .own : .peer)
+            AlertFacts(writer: save.set.author == ownParty ? .own : .peer), save.file.content
         )
     }
 }

@@ -92,6 +92,8 @@ struct RecordState: Sendable {
     var ownEnds = SortedMap<Epoch, UInt64>()
     /// Sets that are stored and have no part in the view.
     var held = HeldSets()
+    /// What no model here reads and people are told of: that it stands at the path, or is to.
+    var standingUnread = SortedMap<Path, ContentID>()
 
     /// What was found and does not wait for its author; as much of it as one change set may hold.
     func toTell(where mayBeTold: (Path) -> Bool = { _ in true }) -> [Path] {
@@ -247,6 +249,9 @@ struct RecordState: Sendable {
 
     /// Of the peer's sets, all that this node can show.
     var readable: LogPosition { min(known.peer, held.before ?? known.peer) }
+
+    /// Held sets that somebody misses.
+    var missedCount: Int { held.missedCount(standingUnread) }
 
     /// All in the folder is as the sets so far would have it, as far as rows can tell.
     var areMatched: Bool {

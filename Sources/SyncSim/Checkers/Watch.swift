@@ -763,13 +763,16 @@ package final class Watch: Checker {
         strandLateWrites(machine, before, now, world)
         let known = { (path: Path) -> Row? in world.machines[1 - machine].store.rows[path] }
         let end = world.machines[machine].store.node.ownHead.position
+        let (was, left) = (Ledger.Holdings(tree: before.tree), Ledger.Holdings(tree: now))
+        let other = Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues)
         world.ledger.setBack(
-            machine, to: world.machines[machine].image?.time ?? world.now, was: Ledger.Holdings(tree: before.tree),
-            is: Ledger.Holdings(tree: now),
-            other: Ledger.Holdings(tree: world.machines[1 - machine].disk.atHome.treeValues),
+            machine, to: world.machines[machine].image?.time ?? world.now, was: was, is: left, other: other,
             isToldGone: { self.isToldGone($0, by: machine, world) },
             isTold: { self.isTold($0, after: end, by: machine, world) },
             isUnrecorded: { world.machines[machine].store.rows[$0]?.disk == nil })
+        world.ledger.lostLastCopies(was: was, is: left, other: other) { copy in
+            known(copy) == nil && self.unwritten(copy, by: machine, world) == nil
+        }
         let copied = before.owed.compactMap { path in now[path].map { (path: path, value: $0) } }
         world.ledger.forgotCopies(copied.filter { before.tree[$0.path] == $0.value }) { path in
             guard let stands = world.machines[machine].store.rows[path]?.disk?.origins.content, stands.author == .own

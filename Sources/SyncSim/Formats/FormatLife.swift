@@ -31,6 +31,12 @@ package final class FormatLife {
         let time: Int64
     }
 
+    /// Nothing stood there between a removal and the save that came at once after it.
+    private struct Gap {
+        let removal: Removal
+        let end: Int64
+    }
+
     private struct Remains {
         let machine: Int
         let value: Value
@@ -43,6 +49,8 @@ package final class FormatLife {
     /// Values that a person who had seen them gave up, with all that they had been saved over.
     private var givenUp: SortedMap<Path, [Value: Int64]> = [:]  // lookup only
     private var removals: SortedMap<Path, [Removal]> = [:]
+    /// One after the other, while no daemon has read what stood there in between.
+    private var gaps: SortedMap<Path, [Gap]> = [:]
     /// What a daemon has put aside, and what was as new and had its place then.
     private var outdone: SortedMap<Path, [(loser: Value, winner: Value)]> = [:]
     /// What power cuts have left of something; that they have left nothing, until somebody saves there.
@@ -51,6 +59,8 @@ package final class FormatLife {
     /// Who deletes a file and makes it anew within this time saves it. (The daemon waits a second from when it sees that, and
     /// clocks may be wrong by a little.)
     private static let saveMilliseconds: Int64 = 990
+    /// Who has found nothing there looks again by then, also on a slow disk.
+    private static let secondLookMilliseconds: Int64 = 1_500
 
     init(support: [UInt32]) {
         self.support = support
@@ -62,6 +72,7 @@ package final class FormatLife {
         isMove: Bool = false, at time: Int64
     ) {
         guard before != after else { return }
+        if isKnown { gaps[path]?.removeAll { $0.removal.machine == machine } }
         if !after.isContent {
             if isMove { return giveUp(before, on: machine, at: path, time) }
             if before.isContent {
@@ -70,11 +81,12 @@ package final class FormatLife {
             }
             return
         }
-        var (over, isKnown) = (before, isKnown)
+        var (over, isKnown, isAnew) = (before, isKnown, false)
         if let index = removals[path]?.lastIndex(where: { $0.machine == machine }), let removal = removals[path]?[index]
         {
             if before == .absent, time < removal.time + FormatLife.saveMilliseconds {
                 (over, isKnown) = (removal.value, removal.isKnown)
+                isAnew = mayBeOneDeletion(upTo: Gap(removal: removal, end: time), at: path)
             } else {
                 giveUp(removal.value, on: machine, at: path, removal.time)
             }
@@ -95,7 +107,21 @@ package final class FormatLife {
         let isTaken = { (left: Remains) in left.machine == machine && left.found == .absent }
         if over == .absent, let taken = remains[path]?.last(where: isTaken) { over = taken.value }
         remains[path]?.removeAll(where: isTaken)
+        if isAnew { over = .absent }
         saves[path, default: []].append(Save(machine: machine, value: after, age: age, over: over, time: time))
+    }
+
+    /// A daemon that found nothing there may have looked again in a later gap, and have heard nothing yet of what stood there
+    /// in between. It has seen one deletion then, of what was there first, and this save is of a file that is new.
+    private func mayBeOneDeletion(upTo gap: Gap, at path: Path) -> Bool {
+        let earlier = (gaps[path] ?? []).filter { first in
+            first.removal.machine == gap.removal.machine
+                && first.removal.time + FormatLife.saveMilliseconds < gap.end
+                && gap.removal.time < first.end + FormatLife.secondLookMilliseconds
+        }
+        for first in earlier { giveUp(first.removal.value, on: first.removal.machine, at: path, first.removal.time) }
+        gaps[path, default: []].append(gap)
+        return !earlier.isEmpty
     }
 
     private func replace(

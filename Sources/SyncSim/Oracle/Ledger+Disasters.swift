@@ -272,6 +272,19 @@ extension Ledger {
         for (path, value) in owed where isToldSeen(path) { pages.update(path) { $0.returnOvertaken(value) } }
     }
 
+    /// The loser of a conflict stood beside in one folder only, and is gone from there with an image. Its author's node
+    /// had let it go to the versions because it stood there, and knows nothing of that copy any more (`isUnknown`):
+    /// nobody can tell that it is more than history.
+    package mutating func lostLastCopies(
+        was: Holdings, is now: Holdings, other: Holdings, isUnknown: (Path) -> Bool
+    ) {
+        for (copy, value) in was.tree where value.isContent && now.value(at: copy) != value && isUnknown(copy) {
+            for path in originals(of: copy) where !now.holds(value, near: path) && !other.holds(value, near: path) {
+                pages.update(path) { $0.returnOvertaken(value) }
+            }
+        }
+    }
+
     /// A person has moved a directory, or a file over another, before its daemon had been through the folder after a power cut: what the
     /// cut has left of a value has gone along, and whoever mends it may do so where it is by then.
     /// (Over the same bytes, which is no act, as well.)

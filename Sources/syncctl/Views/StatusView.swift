@@ -143,7 +143,10 @@ struct StatusView {
                 "\(Words.count(held.files, "delete")) held for \(age(held.sinceMilliseconds)): "
                     + "\(again("approve")) or \(again("reject"))")
         } else if status.held > 0 {
-            lines.append("\(Words.count(status.held, "change")) held: \(again("alerts"))")
+            // (Its alert may have been seen, and is none that is open then.)
+            let isOpen = alerts.serious + alerts.warning > 0
+            let way = isOpen ? ": \(again("alerts"))" : ", whole, until this node has the model or syncd that is needed"
+            lines.append("\(Words.count(status.held, "change")) held\(way)")
         }
         if status.peer == nil {
             lines.append("not paired yet: \(again("invite")) here, syncctl join TOKEN on the other")
