@@ -19,6 +19,9 @@ since() { { ctl alpha --json status || true; } | grep -o '"reason":"fuse.deletes
 since >"$world/since"
 sleep 1.2
 since | cmp -s - "$world/since" || fail "since when they wait changes with the question: $(cat "$world/since"; since)"
+# What is held is looked at more than once, and counted once.
+held_files() { { ctl alpha --json status || true; } | sed -n 's/.*"heldDeletes":{[^}]*"files":\([0-9]*\).*/\1/p'; }
+[ "$(held_files)" -le 80 ] || fail "$(held_files) deletes of 80 files are held"
 # The first few may be believed before there are enough to tell a mass deletion.
 [ "$(ls "$beta/many" | wc -l)" -ge 70 ] || fail "only $(ls "$beta/many" | wc -l) files are left before anybody agreed"
 # The other node is not in sync with that, and says for what it waits.
@@ -39,6 +42,7 @@ soon "the deletions are not held" holds_deletes alpha
 down beta
 up beta
 soon "the other node does not say after its start what it waits for" tells beta '"heldDeletes":' status
+[ "$(held_files)" -le 80 ] || fail "$(held_files) deletes of 80 files are held after a rejection"
 # By the ID that people see, and not by any other.
 ctl alpha approve a0123456789 >"$world/approved" 2>&1 && fail "what waits under another ID was approved"
 ctl alpha --json alerts | grep -o '"id":"[^"]*","code":"fuse.deletes"' | cut -d '"' -f 4 >"$world/alert"
@@ -49,3 +53,7 @@ ctl beta wait --for in-sync --timeout "$patience" >"$world/waited" 2>&1 || fail 
 settle
 [ ! -e "$beta/many" ] || fail "the files are still there after they were let go"
 [ -e "$beta/stays" ] || fail "more went than was let go"
+# What was let go does not make a mass deletion of what goes next.
+rm "$alpha/stays"
+settle
+[ ! -e "$beta/stays" ] || fail "one delete after the approval did not go through"

@@ -4,7 +4,21 @@ import SyncModel
 import Testing
 
 struct HeldThereTests {
-    private static let all = SortedMap((0..<100).map { number in (place("a\(number)"), item(UInt64(number))) })
+    private static let all = files(100)
+
+    private static func files(_ count: Int) -> SortedMap<Path, Driver.Item> {
+        SortedMap((0..<count).map { number in (place("a\(number)"), item(UInt64(number))) })
+    }
+
+    private static func remove(_ numbers: Range<Int>, in driver: inout Driver) {
+        for number in numbers { driver.files[place("a\(number)")] = nil }
+        driver.notice([numbers.map { Notice(path: place("a\($0)"), kind: .gone) }])
+    }
+
+    private static func approve(_ driver: inout Driver) {
+        driver.happen(.command(CommandID(raw: 2), .approve))
+        driver.settle()
+    }
 
     private static func item(_ number: UInt64) -> Driver.Item {
         .file("\(number)", inode: 100 + number, modified: Timestamp(seconds: 1_700_000_000, nanoseconds: 5))
@@ -79,23 +93,50 @@ struct HeldThereTests {
 
     @Test("INV-24: a person's consent holds for what was missing when he gave it, not for what goes meanwhile")
     func goneSince() throws {
-        var driver = Driver.running(files: Self.all)
-        driver.files = SortedMap(Self.all.filter { $0.value.stat.identity.inode >= 180 })
-        driver.notice([(0..<80).map { Notice(path: place("a\($0)"), kind: .gone) }])
+        var driver = Driver.running(files: Self.files(150))
+        Self.remove(0..<80, in: &driver)
         #expect(driver.alerts == [.fuseDeletes])
         let before = driver.shelf.log.count
-        driver.files = SortedMap(Self.all.filter { $0.value.stat.identity.inode >= 190 })
         driver.silence = .loads
-        driver.notice([(80..<90).map { Notice(path: place("a\($0)"), kind: .gone) }])
+        Self.remove(80..<140, in: &driver)
         driver.happen(.command(CommandID(raw: 2), .approve))
         driver.silence = []
         driver.settle()
         for _ in 0..<5 { driver.sleep() }
         #expect(driver.shelf.log.count == before + 80)
         #expect(driver.alerts == [.fuseDeletes])
-        #expect(try Self.status(of: &driver).heldDeletes?.files == 10)
-        driver.happen(.command(CommandID(raw: 3), .approve))
-        driver.settle()
-        #expect(driver.shelf.log.count == before + 90 && driver.alerts.isEmpty)
+        #expect(try Self.status(of: &driver).heldDeletes?.files == 60)
+        Self.approve(&driver)
+        #expect(driver.shelf.log.count == before + 140 && driver.alerts.isEmpty)
+    }
+
+    @Test("INV-24: what a person has agreed to does not count with what goes next; what went without his consent does")
+    func goneAfter() throws {
+        var driver = Driver.running(files: Self.files(150))
+        let before = driver.shelf.log.count
+        Self.remove(0..<80, in: &driver)
+        Self.approve(&driver)
+        Self.remove(80..<81, in: &driver)
+        #expect(driver.shelf.log.count == before + 81 && driver.alerts.isEmpty)
+        Self.remove(81..<131, in: &driver)
+        #expect(driver.shelf.log.count == before + 81 && driver.alerts == [.fuseDeletes])
+        #expect(try Self.status(of: &driver).heldDeletes?.files == 50)
+    }
+
+    @Test("INV-24: what was believed before a person was asked counts with what goes after he has agreed to the rest")
+    func goneBefore() throws {
+        for isTooMuch in [false, true] {
+            var driver = Driver.running(files: Self.files(120))
+            let before = driver.shelf.log.count
+            Self.remove(0..<5, in: &driver)
+            #expect(driver.shelf.log.count == before + 5)
+            Self.remove(5..<65, in: &driver)
+            #expect(try Self.status(of: &driver).heldDeletes?.files == 60)
+            Self.approve(&driver)
+            #expect(driver.shelf.log.count == before + 65 && driver.alerts.isEmpty)
+            Self.remove(65..<(isTooMuch ? 111 : 110), in: &driver)
+            #expect(driver.alerts == (isTooMuch ? [.fuseDeletes] : []))
+            #expect(driver.shelf.log.count == before + (isTooMuch ? 65 : 110))
+        }
     }
 }

@@ -218,6 +218,21 @@ struct NodeTests {
         #expect(driver.shelf.record?.held?.files == 75)
     }
 
+    @Test("R-12: a file that is held is counted once, however often it is looked at, or is back and goes again")
+    func heldOnce() {
+        var driver = Driver.running(files: NodeTests.crowd())
+        let names = (0..<60).map { "a\($0)" }
+        NodeTests.remove(names, in: &driver)
+        NodeTests.remove(names, in: &driver)
+        #expect(driver.shelf.record?.held?.files == 60)
+        driver.files[place("a3")] = NodeTests.crowd()[place("a3")]
+        driver.notice([[Notice(path: place("a3"), kind: .touched)]])
+        #expect(driver.shelf.rows[place("a3")]?.condition == .normal)
+        NodeTests.remove(["a3"], in: &driver)
+        #expect(driver.shelf.record?.held?.files == 60 && driver.facts(of: .fuseDeletes)?.size == 60)
+        #expect(driver.facts(of: .fuseDeletes)?.detail == "60 files are held.")
+    }
+
     /// A hundred files in a directory of their own, each known as the file it is whatever becomes of it.
     private static func fullDirectory() -> SortedMap<Path, Driver.Item> {
         var files = SortedMap(

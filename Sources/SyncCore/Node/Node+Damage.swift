@@ -94,9 +94,12 @@ extension Node {
         if !isEmptied, isNamedHere(stat, disk.stat, row), !mayBeRemains(stat, namesakes) { return false }
         let isNow = [stat.modified, stat.identity.birth].contains { watch.isSinceBoot($0) }
         let isNew = isNow && !wasTold(entry, at: row.path, stat)
-        // Made after what is known had been put here, whatever times it was given: no cut brings that back.
-        let isLater = !stat.isSameFile(as: disk.stat) && stat.identity.birth > disk.stat.changed
-        return !isNew && (stat.modified <= disk.stat.modified && !isLater || isEmptied)
+        return !isNew && (stat.modified <= disk.stat.modified && !isMadeSince(stat, disk.stat) || isEmptied)
+    }
+
+    /// Made after what is known had been put here, whatever times it was given: no cut brings that back.
+    private func isMadeSince(_ stat: Stat, _ known: Stat) -> Bool {
+        !stat.isSameFile(as: known) && stat.identity.birth > known.changed
     }
 
     mutating func recallTold(_ log: [LogRecord]) {
@@ -220,7 +223,8 @@ extension Node {
     }
 
     /// Another file from before the cut. If it is older and no other path is known to have it, an editor had put it aside, and
-    /// the cut has taken that back, but not what it did to the change time of the file. If another path is known to have it,
+    /// the cut has taken that back, but not what it did to the change time of the file. (One that was made after what is known
+    /// had come is somebody's, and has been given its time: so do programs that copy.) If another path is known to have it,
     /// as of this very change time, only a cut can have given it this name: a person's rename changes that. One that is known
     /// nowhere and was in the stage as well is what we had put here before: the cut has taken back all that came after. (What this
     /// process has found elsewhere was not known before the cut: a rename that the cut has left half done leaves both names.)
@@ -238,7 +242,9 @@ extension Node {
         {
             changes.append(stray.changed)
         }
-        return changes.isEmpty ? stat.modified < known.modified || isSwept : changes.contains(stat.changed)
+        guard changes.isEmpty else { return changes.contains(stat.changed) }
+        let isGivenOlder = stat.kind == .file && isMadeSince(stat, known)
+        return stat.modified < known.modified && !isGivenOlder || isSwept
     }
 
     /// A directory that was made before what is known came here, or was told of here, and no row says that it is

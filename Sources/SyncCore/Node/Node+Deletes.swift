@@ -7,7 +7,8 @@ struct DeleteState: Sendable {
     var candidates = SortedMap<Path, Bool>()
     /// Where a missing file's content was found, for the hint in the log.
     var movedTo = SortedMap<Path, Path>()
-    /// Files deleted in the last window: when, how many, and as many of them as can still turn out to have been renamed.
+    /// Files deleted in the last window without a person's consent: when, how many, and as many of them as can still turn out to have
+    /// been renamed.
     var recent = Deque<Recent>()
     /// What was deleted in the last window in which a process lived. A whole scan tells what went meanwhile: from then on it is recent.
     var recalled: [Path] = []
@@ -26,6 +27,10 @@ struct DeleteState: Sendable {
     var refused = SortedMap<Path, Bool>()
     /// Something of what is held has turned up under another name.
     var mustRecount = false
+    /// How many files are missing: those of the last count of all, and what has come to them and gone from them since.
+    private(set) var missingFiles = 0
+    /// How far a count of all has come: what is missing beyond is still to be counted.
+    private var countedThrough: Path?
     /// When the oldest candidate was noted (monotonic milliseconds).
     var since: UInt64?
     /// When the latest was noted.
@@ -98,6 +103,25 @@ struct DeleteState: Sendable {
         if isNew { goneSinceApproval?[path] = true }
     }
 
+    mutating func beginCount() {
+        markedSince = SortedMap()
+        missingFiles = 0
+    }
+
+    /// Of the next page, or the last.
+    mutating func noteCounted(_ files: Int, through path: Path?) {
+        missingFiles += files
+        countedThrough = path
+    }
+
+    /// A row has changed: one file more may be missing now, or one less.
+    mutating func noteChange(of old: Row?, to row: Row) {
+        let (was, isMissing) = (old?.isMissingFile == true, row.isMissingFile)
+        if was == isMissing { return }
+        if let countedThrough, row.path > countedThrough { return }
+        missingFiles += isMissing ? 1 : -1
+    }
+
     /// What has been marked missing since what this is about was counted, or agreed to.
     func marked(since pass: DeletePass) -> SortedMap<Path, Bool>? {
         pass.isApproved ? goneSinceApproval : markedSince
@@ -162,6 +186,12 @@ struct DeleteState: Sendable {
             recent[index].count -= recent[index].files.count - lost.count
             recent[index].files = lost
         }
+    }
+}
+
+extension Row {
+    fileprivate var isMissingFile: Bool {
+        condition == .missing && disk?.entry.content.isDirectory == false
     }
 }
 
@@ -358,9 +388,11 @@ extension Node {
     mutating func tallyMissing(_ tally: DeleteTally, _ answers: inout Answers, into effects: inout Effects) {
         var tally = tally
         let rows = answers.rows()
-        if deletes.markedSince == nil { deletes.markedSince = SortedMap() }
+        if deletes.markedSince == nil { deletes.beginCount() }
+        let before = tally.files
         for row in rows where row.condition == .missing { tally.count(row) }
         let next = rows.count == limits.batchPathsMax ? rows.last?.path : nil
+        deletes.noteCounted(tally.files - before, through: next)
         let files = rows.filter { $0.condition == .missing }.compactMap(GoneFile.init)
         if files.isEmpty && deletes.recent.isEmpty {
             finishTally(tally, next: next, into: &effects)
@@ -488,7 +520,10 @@ extension Node {
 
     private mutating func hold(_ tally: DeleteTally, code: MessageCode, into effects: inout Effects) {
         let isNew = record.held == nil
-        let files = tally.paths == nil ? tally.files : (record.held?.files ?? 0) + tally.files
+        // (What is looked at once more while it is held is counted already.)
+        let files = isNew || tally.paths == nil ? tally.files : deletes.missingFiles
+        // All files that were held are back, and what goes now is none.
+        guard files > 0 else { return }
         let since = record.held?.sinceMilliseconds ?? now.wallMilliseconds
         record.held = NodeRecord.HeldDeletes(
             id: record.held?.id ?? UInt64(clamping: now.wallMilliseconds), files: files, sinceMilliseconds: since)
@@ -513,7 +548,7 @@ extension Node {
         deletes.endJudgement()
         let rows = answers.rows()
         if record.held == nil {
-            delete(rows.filter { $0.condition == .missing }, isRename: isRename, into: &effects)
+            delete(rows.filter { $0.condition == .missing }, isRecent: !isRename, into: &effects)
         }
     }
 
@@ -537,7 +572,8 @@ extension Node {
             row.condition == .missing && !isDoubted.contains(key: row.path)
                 && pass.covers(row.path, markedSince: marked)
         }
-        delete(pass.isApproved ? judged : withoutUnfinishedSaves(judged), isRename: pass.isRename, into: &effects)
+        let believed = pass.isApproved ? judged : withoutUnfinishedSaves(judged)
+        delete(believed, isRecent: !pass.isRename && !pass.isApproved, into: &effects)
         if rows.count == limits.batchPathsMax, let last = rows.last {
             enqueue(.deleteMissing(before: last.path, pass))
             return
@@ -547,7 +583,8 @@ extension Node {
         if pass.skipped != nil { deletes.mustRecount = true }
     }
 
-    private mutating func delete(_ rows: [Row], isRename: Bool = false, into effects: inout Effects) {
+    /// `isRecent` if it counts with what goes next: it is lost, and no person has agreed to it.
+    private mutating func delete(_ rows: [Row], isRecent: Bool = true, into effects: inout Effects) {
         guard !rows.isEmpty else { return }
         var batch = Batch()
         var files: [GoneFile] = []
@@ -575,7 +612,7 @@ extension Node {
             revise(&row, to: gone, stat: nil, movedTo: target, in: &batch)
             cancel(row.path)
             put(row, replacing: old, in: &batch, into: &effects)
-            if target == nil, !isRename, let file = GoneFile(old) { files.append(file) }
+            if target == nil, isRecent, let file = GoneFile(old) { files.append(file) }
         }
         deletes.noteDeleted(files, atMilliseconds: now.monotonicMilliseconds)
         store(&batch, into: &effects)
@@ -656,5 +693,7 @@ extension Node {
 
 extension AlertFacts {
     /// Deletes that wait for a person.
-    static func held(_ files: Int) -> AlertFacts { AlertFacts(detail: "\(files) files are held.", size: files) }
+    static func held(_ files: Int) -> AlertFacts {
+        AlertFacts(detail: files == 1 ? "1 file is held." : "\(files) files are held.", size: files)
+    }
 }

@@ -345,6 +345,7 @@ extension Node {
         }
         if row.disk != nil, old?.disk == nil { stores.shownNext.append(row.path) }
         counts.replace(old, by: row)
+        deletes.noteChange(of: old, to: row)
         noteSpareless(row, before: old)
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil
         batch.add(isEmpty ? .dropRow(row.path) : .putRow(row))
@@ -352,6 +353,7 @@ extension Node {
         watchConflictCopy(row, before: old, into: &effects)
         watchFormat(row, before: old, into: &effects)
         watchOverdue(row, into: &effects)
+        watchForbidden(row, into: &effects)
         if row.path.name?.bytes == IgnoreRules.fileName, isNewRule(row, old) { readRules([row.path], into: &effects) }
     }
 

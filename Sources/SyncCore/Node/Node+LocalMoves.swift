@@ -136,6 +136,8 @@ extension Node {
         append(.relocate(move), at: position, time, in: &batch)
         relocateRows(move, in: &batch, into: &effects)
         counts.unsettled -= source.missing
+        // (How many files these were is not known.)
+        if source.missing > 0, record.held != nil { deletes.mustRecount = true }
         if row.condition == .missing { deletes.forget(from) }
         store(&batch, into: &effects)
         reloadAllRules()

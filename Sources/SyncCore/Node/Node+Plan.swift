@@ -219,6 +219,7 @@ extension Node {
         }
         if ascending {
             noteSpares(wantedBy: rows)
+            for row in rows { watchForbidden(row, into: &effects) }
             if isLast { plan.abandoned += plan.spares.endRound() }
         }
         switch (ascending, isLast) {

@@ -130,7 +130,10 @@ extension MessageRegistry {
                 This node may not read or write here. The path is left as it is on both nodes; everything else goes \
                 on.
                 """,
-            cure: "Give the user syncd runs as the right to read and write it; it is tried again by itself."),
+            cure: """
+                Give the user syncd runs as the right to read and write it, and to write in the directory it lies in; \
+                it is tried again by itself.
+                """),
         MessageKind(
             .pathSpecial, .info, healsItself: true, retry: .onChange,
             meaning: """

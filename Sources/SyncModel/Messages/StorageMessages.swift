@@ -4,12 +4,14 @@ extension MessageRegistry {
         MessageKind(
             .contentChanging, .info, healsItself: true, retry: .onChange,
             meaning: """
-                This file keeps changing while it is read, or the ignore rules of the node that has it leave it out, so no \
-                complete version could be taken yet. Earlier versions are safe.
+                This file keeps changing while it is read, or the node that has it may not read it now or leaves it \
+                out by its ignore rules, so no complete version could be taken yet. Earlier versions are safe.
                 """,
-            cure:
-                "Nothing is to be done: it is read again when it has been quiet for a moment, or once the rules let go of it."
-        ),
+            cure: """
+                If the other node says path.permission of it, give the user syncd runs as there the right to read it. \
+                Otherwise nothing is to be done: it is read again when it has been quiet for a moment, or once the \
+                rules let go of it.
+                """),
         MessageKind(
             .contentOverdue, .warning, healsItself: true, retry: .patiently,
             meaning: """

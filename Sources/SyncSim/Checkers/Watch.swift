@@ -1035,6 +1035,7 @@ package final class Watch: Checker {
 
     /// The file was written after its clock had been put back, and does not show that. Or it was emptied, and nobody had read it by then: just this is
     /// what a power cut leaves. Or it is another, older one that is known nowhere else: it may have been there before.
+    /// (Not a file that was made since.)
     private func isBackdated(_ path: Path, _ machine: Machine) -> Bool {
         guard let known = machine.store.rows[path]?.disk, let found = machine.disk.atHome.peekStat(path) else {
             return isBackEmpty(path, machine) || isEmptiedAsPlaced(path, machine)
@@ -1042,6 +1043,7 @@ package final class Watch: Checker {
         let isEmptied = found.kind == .file && found.size == 0 && known.entry.content.size > 0
         let isOlder =
             found.identity != known.stat.identity && found.modified < known.stat.modified
+            && !(found.kind == .file && found.identity.birth > known.stat.changed)
             && !machine.store.rows.contains { $0.key != path && $0.value.disk?.stat.identity == found.identity }
         // As of a time before it was made: somebody wrote that after the clock had been put back.
         let (birth, times) = (found.identity.birth, (known: known.stat.changed, found: found.changed))
