@@ -17,6 +17,7 @@ extension Daemon {
     }
 
     func showConflict(_ id: String, _ asker: Asker) {
+        let id = conflictID(id)
         if Daemon.isContest(id) { return showContest(id, asker) }
         find(id, asker) { [unowned self] conflict in
             tell(of: [conflict]) { [unowned self] documents in
@@ -65,6 +66,11 @@ extension Daemon {
         }
     }
 
+    /// The alert about a conflict has an ID of its own, and people have seen that one first: either will do.
+    private func conflictID(_ id: String) -> String {
+        alerts.item(id).flatMap { AlertReading.conflictID(of: $0) } ?? id
+    }
+
     private func find(_ id: String, _ asker: Asker, then: @escaping (NodeHost.Conflict) -> Void) {
         host.conflicts(all: true) { found in
             guard let conflict = found.first(where: { ConflictReading.id(of: $0.copy) == id }) else {
@@ -88,11 +94,13 @@ extension Daemon {
 
     /// The file stays as it is, the copy goes among the kept versions.
     func discardConflict(_ id: String, _ asker: Asker) {
+        let id = conflictID(id)
         if Daemon.isContest(id) { return settle(.discard, id, asker) }
         findOpen(id, asker) { [unowned self] in tell(.setAside($0.copy), asker) }
     }
 
     func takeConflict(_ id: String, _ version: String, _ asker: Asker) {
+        let id = conflictID(id)
         if Daemon.isContest(id) { return settle(.take, id, version: version, asker) }
         findOpen(id, asker) { [unowned self] conflict in
             switch version {
@@ -142,13 +150,29 @@ extension Daemon {
 
     /// A copy that was set aside goes back into the folder.
     func restoreConflict(_ id: String, _ asker: Asker) {
+        let id = conflictID(id)
         if Daemon.isContest(id) { return restoreContest(id, asker) }
         find(id, asker) { [unowned self] conflict in
             switch conflict.place {
+            case .version where conflict.isTaken, .quarantine where conflict.isTaken:
+                Daemon.refuseTaken(conflict, asker)
             case .version(let version), .quarantine(let version): tell(.restore(version, to: conflict.copy), asker)
             case .tree, .stage:
                 asker.refuse(ControlError(.requestRefused, text: "the copy of this conflict lies in the folder"))
             }
         }
+    }
+
+    /// It stands there already. Whoever wants another decision misses what made room for it: a version of the path.
+    private static func refuseTaken(_ conflict: NodeHost.Conflict, _ asker: Asker) {
+        let place = conflict.path.map { "\"\($0)\"" } ?? "the path"
+        asker.refuse(
+            ControlError(
+                .requestRefused,
+                text: "the copy of this conflict was not discarded but taken: it stands at \(place)",
+                cure: """
+                    What stood there before is among its earlier versions: syncctl history PATH lists them, and syncctl \
+                    restore PATH brings the newest back.
+                    """))
     }
 }

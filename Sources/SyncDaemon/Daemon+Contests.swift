@@ -37,9 +37,9 @@ extension Daemon {
             versions: versions, isOpen: contest.code != nil)
     }
 
-    static func contestID(of record: RecordID) -> String {
-        "r" + SHA256.digest(of: Array("\(record)".utf8)).hex(digits: 10)
-    }
+    static func contestID(of record: RecordID) -> String { contestID(ofRecordNamed: Array("\(record)".utf8)) }
+
+    static func contestID(ofRecordNamed name: [UInt8]) -> String { "r" + SHA256.digest(of: name).hex(digits: 10) }
 
     func showContest(_ id: String, _ asker: Asker) {
         findContest(id, asker) { [unowned self] in asker.finish(document($0, texts: true)) }

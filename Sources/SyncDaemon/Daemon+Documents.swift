@@ -2,6 +2,7 @@ import Compression
 import Config
 import ControlProtocol
 import Crypto
+import Disk
 import EventLoop
 import RecordMerge
 import Store
@@ -95,12 +96,38 @@ extension Daemon {
         {
             document.text = refusal.text
         }
+        if isOfFullDisk(item), let space = host.space {
+            let reserve = configuration.safety.reserve.bytes(of: space.totalBytes)
+            let (free, kept) = (Daemon.size(space.freeBytes), Daemon.size(reserve))
+            document.text += " \(free) are free where the folder lies, and \(kept) of it are kept in reserve."
+        }
         return document
+    }
+
+    /// How full a disk is only the shell can tell: as it is when somebody asks. While a file was coming it was fuller.
+    private func isOfFullDisk(_ item: AlertBook.Item) -> Bool {
+        item.key.code == .diskFull && item.clearedMilliseconds == nil
     }
 
     func showAlert(_ id: String, _ asker: Asker) {
         guard let item = alerts.item(id) else { return asker.refuse(Daemon.noAlert(id)) }
-        asker.finish(alertDocument(item))
+        guard isOfFullDisk(item) else { return asker.finish(alertDocument(item)) }
+        host.ask(.status) { [unowned self] answer in
+            let pending = if case .status(let status) = answer { status.pending } else { [Status.Pending]() }
+            host.room(neededAt: pending.filter { $0.reason == .diskFull }.map(\.path)) { [unowned self] room in
+                var document = alertDocument(item)
+                if room.files > 0 {
+                    let files = room.files == 1 ? "1 path waits" : "\(room.files) paths wait"
+                    document.text += " \(files) for room, \(Daemon.size(room.neededBytes)) in all."
+                }
+                document.text += " Earlier versions take \(Daemon.size(room.keptBytes))."
+                asker.finish(document)
+            }
+        }
+    }
+
+    private static func size(_ bytes: UInt64) -> String {
+        bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
     }
 
     func acknowledge(_ id: String, _ asker: Asker) {
@@ -118,18 +145,27 @@ extension Daemon {
     // MARK: Why a path is as it is
 
     func explain(_ subject: PathArgument, _ asker: Asker) {
-        if let item = alerts.item(String(decoding: subject.typed, as: UTF8.self)) {
+        let typed = String(decoding: subject.typed, as: UTF8.self)
+        if let item = alerts.item(typed) {
             return asker.finish(AlertReading.explanation(alertDocument(item), item.key.code))
         }
         if let id = recordID(subject.typed) { return explain(id, asker) }
         guard let path = path(of: subject) else { return asker.refuse(ControlError(.requestOutside)) }
-        host.row(at: path) { [unowned self] row in
-            host.look(at: path) { [unowned self] found in
-                host.conflicts(all: false) { [unowned self] conflicts in
-                    let copies = conflicts.filter { $0.original?.path == path }.map(\.copy)
-                    let original = conflicts.first { $0.copy == path }.map(\.original) ?? row
-                    explain(path, row, original, copies, found, asker)
-                }
+        guard Daemon.isContest(typed) else { return explain(path, typed, asker) }
+        contests(all: false) { [unowned self] contests in
+            let contest = contests.first { Daemon.contestID(of: $0.group) == typed }
+            if let contest { explain(contest.group, asker) } else { explain(path, typed, asker) }
+        }
+    }
+
+    /// Where the ID of a conflict was typed, it is about the copy.
+    private func explain(_ path: Path, _ typed: String, _ asker: Asker) {
+        host.conflicts(all: false) { [unowned self] conflicts in
+            let path = conflicts.first { ConflictReading.id(of: $0.copy) == typed }?.copy ?? path
+            let copies = conflicts.filter { $0.original?.path == path }.map(\.copy)
+            host.row(at: path) { [unowned self] row in
+                let original = conflicts.first { $0.copy == path }.map(\.original) ?? row
+                host.look(at: path) { [unowned self] found in explain(path, row, original, copies, found, asker) }
             }
         }
     }

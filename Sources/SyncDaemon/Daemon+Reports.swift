@@ -1,6 +1,4 @@
-import Config
 import ControlProtocol
-import Disk
 import EventLoop
 import Store
 import SyncCore
@@ -11,7 +9,7 @@ extension Daemon {
     func take(_ report: Report) {
         switch report {
         case .raised(let alert), .raisedAgain(let alert):
-            raise(alert.key, since: alert.sinceMilliseconds, facts(of: alert))
+            raise(alert.key, since: alert.sinceMilliseconds, alert.facts)
         case .cleared(let key): clear(key)
         case .note(let note):
             journal.tell(note.code, note.subject)
@@ -36,17 +34,6 @@ extension Daemon {
         feed.tell(.alertRaised(at: now, code: key.code, subject: key.subject))
         runHook(document)
         saveAlerts()
-    }
-
-    /// How full a disk is only the shell can tell.
-    private func facts(of alert: Alert) -> AlertFacts {
-        var facts = alert.facts
-        if alert.key.code == .diskFull, let space = host.space {
-            let reserve = configuration.safety.reserve.bytes(of: space.totalBytes)
-            facts.detail =
-                "\(space.freeBytes >> 20) MiB are free where the folder lies, and \(reserve >> 20) MiB of it are kept in reserve."
-        }
-        return facts
     }
 
     func clear(_ key: AlertKey) {

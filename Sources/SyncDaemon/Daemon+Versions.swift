@@ -8,7 +8,8 @@ extension Daemon {
         guard let path = path(of: argument) else { return asker.refuse(ControlError(.requestOutside)) }
         host.ask(.history(path)) { [unowned self] answer in
             switch answer {
-            case .history(let versions): tell(of: versions, path, page, asker)
+            case .history(let versions):
+                if versions.isEmpty { tellBelow(path, page, asker) } else { tell(of: versions, path, page, asker) }
             case .refused(let code): asker.refuse(ControlError(code))
             case .done, .status, .contests, .records, .explanation, .scan, .claims, .claimRefused:
                 asker.refuse(ControlError(.nodeHalted))
@@ -21,6 +22,23 @@ extension Daemon {
         host.digests(of: shown.map(\.place)) { [unowned self] digests in
             let documents = zip(shown, digests).map { versionDocument($0, sha256: $1) }
             asker.finish(HistoryDocument(path: path.bytes, versions: documents, next: next))
+        }
+    }
+
+    /// A directory has no versions, but of the files in it some may be kept. They are not read for such a list.
+    private func tellBelow(_ directory: Path, _ page: Page, _ asker: Asker) {
+        host.versions(below: directory) { [unowned self] versions in
+            let (shown, next) = Daemon.cut(versions, page) { Daemon.text(of: $0.id) }
+            host.rows(at: Set(shown.map(\.path)).sorted()) { [unowned self] rows in
+                let there = Set(rows.filter { $0.disk != nil }.map(\.path))
+                let documents = shown.map { version in
+                    var document = versionDocument(version, sha256: nil)
+                    document.path = version.path.bytes
+                    document.isThere = there.contains(version.path)
+                    return document
+                }
+                asker.finish(HistoryDocument(path: directory.bytes, versions: documents, next: next))
+            }
         }
     }
 
@@ -41,23 +59,64 @@ extension Daemon {
         host.ask(.history(path)) { [unowned self] answer in
             guard case .history(let versions) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
             let chosen = versions.first { version == nil || Daemon.text(of: $0.id) == version }
-            guard let chosen else {
-                let which = version.map { "version \(Path.escape(Array($0.utf8)))" } ?? "earlier version"
+            guard let chosen else { return refuse(version, of: path, asker) }
+            restore(chosen, to: target, asker)
+        }
+    }
+
+    /// Nothing of it is kept; perhaps of what is in it.
+    private func refuse(_ version: String?, of path: Path, _ asker: Asker) {
+        host.versions(below: path) { below in
+            let which = version.map { "version \(Path.escape(Array($0.utf8)))" } ?? "earlier version"
+            let text = "no \(which) of \"\(path)\" is kept on this node"
+            let count = Set(below.map(\.path)).count
+            guard count > 0 else {
                 return asker.refuse(
                     ControlError(
-                        .requestNotFound, text: "no \(which) of \"\(path)\" is kept on this node",
+                        .requestNotFound, text: text,
                         cure:
                             "syncctl history lists what is kept; what this node has written itself the other one keeps."
                     ))
             }
-            restore(chosen, to: target, asker)
+            asker.refuse(
+                ControlError(
+                    .requestNotFound,
+                    text: "\(text); of \(count == 1 ? "a file" : "\(count) files") below it there are some",
+                    cure: """
+                        syncctl history of the directory lists these files; syncctl restore brings one back, with the \
+                        directories it was in.
+                        """))
         }
     }
 
     private func restore(_ version: KeptVersion, to target: Path, _ asker: Asker) {
         guard !target.isRoot, !target.isReserved else { return asker.refuse(ControlError(.requestOutside)) }
         let cure = "Name another place with --to; directories that are not there are made."
-        whenFree(target, cure, asker) { [unowned self] in tell(.restore(version.id, to: target), asker) }
+        whenFree(target, cure, asker) { [unowned self] in
+            host.ask(.restore(version.id, to: target)) { [unowned self] answer in
+                guard case .refused(let code) = answer else { return asker.finish(DoneDocument()) }
+                refuse(code, restoring: version, asker)
+            }
+        }
+    }
+
+    /// What the code says of a path that waits for its directory would be untrue of a version that is asked for once.
+    private func refuse(_ code: MessageCode, restoring version: KeptVersion, _ asker: Asker) {
+        let what = "version \(Daemon.text(of: version.id)) of \"\(version.path)\""
+        let cure = "syncctl history PATH lists the versions here; the other node keeps others: run it there, too."
+        guard code != .requestNotFound else {
+            let text = "\(what) is not kept on this node any more; nothing was changed"
+            return asker.refuse(ControlError(code, text: text, cure: cure))
+        }
+        guard code == .waitingParent else { return asker.refuse(Daemon.error(refusing: code)) }
+        host.contents(of: [version.place], bytesMax: 1) { outcomes in
+            guard outcomes.first == .failed(.notFound) else {
+                let text = "the directory that \(what) was to lie in went away in that very moment"
+                return asker.refuse(ControlError(code, text: text, cure: "Ask again, or name another place with --to."))
+            }
+            let text = "the bytes of \(what) are not in .syncd on this node any more; nothing was changed"
+            asker.refuse(ControlError(.requestNotFound, text: text, cure: cure))
+        }
     }
 
     /// Where a version has no place it never will have one, and who asked is told so, and not to try again.

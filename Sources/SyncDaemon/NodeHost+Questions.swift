@@ -26,6 +26,9 @@ extension NodeHost {
 
         /// Settled are those whose copy is not in the folder any more.
         var isOpen: Bool { if case .tree = place { true } else { false } }
+
+        /// It is settled, and what was in the copy has the name.
+        var isTaken: Bool { !isOpen && original?.disk?.entry.content == lost.content }
     }
 
     private static let pageRows = 256
@@ -117,12 +120,42 @@ extension NodeHost {
         return latest.map(\.value).suffix(Limits.conflictCopiesMax)
     }
 
+    /// Versions of files that lie below a directory, or did, newest first. A record in quarantine is brought back
+    /// by its conflict.
+    func versions(below directory: Path, then: @escaping ([KeptVersion]) -> Void) {
+        question(
+            { (store: Store) throws(StoreError) -> [KeptVersion] in
+                guard case .versions(let all) = try store.answer(.versions(nil, limit: .max)) else { return [] }
+                return all.reversed().filter { $0.path.isBelow(directory) && ($0.isPrunable || $0.isOfDamage) }
+            }, then: then)
+    }
+
     /// Everything that lies in quarantine.
     func quarantined(then: @escaping (Set<VersionID>) -> Void) {
         question(
             { (store: Store) throws(StoreError) -> Set<VersionID> in
                 guard case .versions(let all) = try store.answer(.versions(nil, limit: .max)) else { return [] }
                 return Set(all.filter(\.isOfDamage).map(\.id))
+            }, then: then)
+    }
+
+    /// What waits for room, and what takes it that need not.
+    struct Room: Sendable {
+        var files: Int
+        var neededBytes: UInt64 = 0
+        var keptBytes: UInt64 = 0
+    }
+
+    func room(neededAt paths: [Path], then: @escaping (Room) -> Void) {
+        question(
+            { (store: Store) throws(StoreError) -> Room in
+                var room = Room(files: paths.count)
+                let needed = try NodeHost.rows(store, .rows(paths)).map { row in
+                    row.heads.map(\.entry.content.size).max() ?? 0
+                }
+                room.neededBytes = UInt64(clamping: needed.reduce(UInt128(0)) { $0 + UInt128($1) })
+                if case .prunable(_, let bytes) = try store.answer(.prunable(limit: 0)) { room.keptBytes = bytes }
+                return room
             }, then: then)
     }
 

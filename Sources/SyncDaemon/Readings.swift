@@ -66,7 +66,30 @@ enum AlertReading {
                 entity: "\(violation.record.entity)", property: violation.property.map { "\($0)" },
                 record: "\(violation.record)", changeSet: set(of: violation))
         }
+        if let conflict = conflictID(of: item) {
+            document.conflict = conflict
+            document.cure = naming(conflict, in: document.cure)
+        }
         return document
+    }
+
+    /// The conflict it tells of. Of several copies of one file that is the last.
+    static func conflictID(of item: AlertBook.Item) -> String? {
+        let (code, subject) = (item.key.code, item.key.subject)
+        if code == .conflictFile { return Path(subject).map { ConflictReading.id(of: $0) } }
+        if code == .formatDowngradeHeld { return item.facts.copy.map { ConflictReading.id(of: $0) } }
+        return contestCodes.contains(code) ? Daemon.contestID(ofRecordNamed: subject) : nil
+    }
+
+    private static let contestCodes: Set<MessageCode> = [
+        .conflictSlot, .conflictIdentity, .conflictDeletedWhileEdited,
+    ]
+
+    /// What the registry says of any conflict, as a command about this one.
+    private static func naming(_ conflict: String, in cure: String) -> String {
+        cure.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            word == "ID" ? conflict : word == "ID." ? conflict + "." : String(word)
+        }.joined(separator: " ")
     }
 
     /// For `explain`.
@@ -242,9 +265,7 @@ struct PathReading {
         guard let row else { return [] }
         var facts: [String] = []
         for head in row.heads {
-            let name = Path.escape(head.origin.author == .own ? node : peer)
-            let time = TimeText.seconds(Int64(clamping: head.origin.time.wallMilliseconds))
-            facts.append("\(name) wrote \(PathReading.describe(head.entry.content)) at \(time)")
+            facts += authors(of: head)
             if let from = head.movedFrom { facts.append("it came from \"\(from)\"") }
             if let to = head.movedTo { facts.append("it went to \"\(to)\"") }
         }
@@ -255,8 +276,42 @@ struct PathReading {
         if let lost = loss(of: row) { facts.append(lost) }
         return facts
             + copies.map { copy in
-                "a conflict copy of it is \"\(copy)\": syncctl conflicts show \(ConflictReading.id(of: copy))"
+                let id = ConflictReading.id(of: copy)
+                return "a conflict copy of it is \"\(copy)\"\(rule(against: copy, row)): syncctl conflicts show \(id)"
             }
+    }
+
+    /// Who wrote what stands there; and who told of it since, which says nothing of the content.
+    private func authors(of head: Revision) -> [String] {
+        let (content, latest) = (head.origins.content, head.origin)
+        let wrote = "\(name(of: content)) wrote \(PathReading.describe(head.entry.content)) at \(time(of: content))"
+        guard !latest.isSameEntry(as: content) else { return [wrote] }
+        let isTouched = [head.origins.mode, head.origins.time].contains { $0.isSameEntry(as: latest) }
+        let deed =
+            if isTouched {
+                "gave it another mode or time"
+            } else if latest.author == content.author {
+                "told of it once more"
+            } else {
+                "settled it with what both nodes had there"
+            }
+        return [wrote, "\(name(of: latest)) \(deed) at \(time(of: latest))"]
+    }
+
+    private func name(of origin: Origin) -> String { Path.escape(origin.author == .own ? node : peer) }
+
+    private func time(of origin: Origin) -> String {
+        TimeText.seconds(Int64(clamping: origin.time.wallMilliseconds))
+    }
+
+    /// Why the other has the name, where it is for its time: not in a downgrade, and not where a directory has it.
+    private func rule(against copy: Path, _ row: Row) -> String {
+        guard let disk = row.disk, !disk.entry.content.isDirectory,
+            !alerts.contains(where: { $0.code == .formatDowngradeHeld }),
+            let lost = ConflictName.parts(of: copy)?.milliseconds,
+            lost <= Int64(clamping: disk.origins.content.time.wallMilliseconds)
+        else { return "" }
+        return ", which lost the name to the later save"
     }
 
     /// True if the file that lies there is another than the one that is known.

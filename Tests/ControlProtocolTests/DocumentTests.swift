@@ -112,6 +112,15 @@ struct DocumentTests {
 
     @Test("history is as the contract has it, with a path that is not UTF-8") func history() throws {
         try expect(Sample.history, Sample.historyText)
+        var below = HistoryDocument(path: [0x64], versions: Sample.history.versions)
+        below.versions[0].path = [0x64, 0x2F, 0xFF]
+        below.versions[0].isThere = false
+        try expect(
+            below,
+            """
+            {"path":"d","versions":[{"id":"9","time":"2026-01-01T00:00:00Z","node":"beta","size":5,"sha256":"cd",\
+            "reason":"version.kept","path":"d/\\xff","pathBytes":"ZC//","exists":false}]}
+            """)
     }
 
     @Test("lines of log and events are as the contract has them") func lines() throws {

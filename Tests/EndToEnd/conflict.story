@@ -15,6 +15,10 @@ copies=("$alpha"/f.conflict-alpha-*.txt)
 tells alpha '"kind":"file"' conflicts || fail "the conflict is not listed"
 id=$(ctl alpha --json conflicts | grep -o '"id":"c[0-9a-f]*"' | cut -d '"' -f 4)
 tells alpha "syncctl conflicts show $id" explain f.txt || fail "explain does not tell of the copy: $(cat "$world/told")"
+for node in alpha beta; do
+    tells $node 'beta wrote a file of 10 bytes' explain f.txt || fail "$node names another author: $(cat "$world/told")"
+    tells $node 'which lost the name to the later save' explain f.txt || fail "$node does not tell the rule: $(cat "$world/told")"
+done
 tells alpha "\"text\":\"\\\"$(basename "${copies[0]}")\\\": Both nodes changed" doctor || fail "doctor does not name the file: $(cat "$world/told")"
 for node in alpha beta; do
     ctl $node --json conflicts >"$world/conflicts"

@@ -17,7 +17,14 @@ head -c 2500k /dev/urandom >"$alpha/edited"
 echo small >"$alpha/small"
 soon "beta does not say that its disk is full" waits_for beta disk.full
 soon "no alert tells of the full disk" warns_of beta disk.full
-tells beta 'MiB are free where the folder lies' alerts || fail "the alert does not say how full it is: $(cat "$world/told")"
+tells beta ' are free where the folder lies' alerts || fail "the alert does not say how full it is: $(cat "$world/told")"
+tells beta 'there is no space left' alerts || fail "the alert does not say for what: $(cat "$world/told")"
+id=$(ctl beta --json alerts | grep -o '"id":"[^"]*","code":"disk.full"' | cut -d '"' -f 4)
+tells_of_room() {
+    ctl beta --json alerts show "$id" >"$world/told" 2>&1
+    grep -qE 'paths? waits? for room, [0-9]+ KiB in all\. Earlier versions take [0-9]+ [KM]iB\.' "$world/told"
+}
+soon "nobody is told how much room is needed, and what takes it" tells_of_room
 not_content beta || fail "beta is content with a full disk: $(cat "$world/status")"
 not_content alpha || fail "alpha is content while beta lacks files: $(cat "$world/status")"
 soon "the large file holds up a small one" test -e "$beta/small"

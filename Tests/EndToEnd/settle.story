@@ -17,6 +17,12 @@ id() {
 taken=$(id taken)
 kept=$(id kept)
 [ -n "$taken" ] && [ -n "$kept" ] || fail "two conflicts are not listed: $(ctl alpha --json conflicts)"
+# The alert about it has another ID: it does for the conflict as well, and says what that one is called.
+alert=$(ctl alpha --json alerts | sed -E 's/\{"id":"a/\n&/g' | sed -nE "s/^\{\"id\":\"(a[0-9a-f]+)\",.*\"conflict\":\"$taken\".*/\1/p")
+[ -n "$alert" ] || fail "no alert names the conflict: $(ctl alpha --json alerts)"
+tells alpha "{\"id\":\"$taken\"," conflicts show "$alert" || fail "the ID of the alert is not understood: $(cat "$world/told")"
+tells alpha "syncctl conflicts take $taken VERSION" alerts show "$alert" || fail "the alert does not say what to type: $(cat "$world/told")"
+tells alpha '"subject":"taken.conflict-alpha-' explain "$taken" || fail "the conflict is not explained: $(cat "$world/told")"
 status=0
 ctl alpha conflicts take "$taken" nonsense >"$world/out" 2>&1 || status=$?
 [ "$status" -eq 1 ] || fail "a version that does not exist gives $status: $(cat "$world/out")"
@@ -43,6 +49,16 @@ kept_somewhere "$(echo "kept at alpha" | sha256sum | cut -d ' ' -f 1)" "what was
 tells alpha '"conflicts":[]' conflicts || fail "conflicts are still open: $(ctl alpha --json conflicts)"
 [ "$(id kept --all)" = "$kept" ] || fail "the settled conflict is not listed: $(ctl alpha --json conflicts --all)"
 tells alpha '"node":"beta"' history "$alpha/taken" || fail "what had the name is not in the history"
+# What was taken stands there: there is nothing to bring back but what it has replaced, and that is a version of the path.
+status=0
+ctl alpha conflicts restore "$taken" >"$world/out" 2>&1 || status=$?
+[ "$status" -eq 1 ] && grep -q "not discarded but taken" "$world/out" || fail "what was taken comes back ($status): $(cat "$world/out")"
+[ -z "$(find "$alpha" -name '*.conflict-*' -not -path '*/.syncd/*')" ] || fail "what was taken is there twice"
+ctl alpha conflicts show "$taken" >"$world/out" 2>&1
+grep -q "syncctl .*history PATH" "$world/out" || fail "nobody is told where the other version is: $(cat "$world/out")"
+ctl alpha restore "$alpha/taken" >"$world/out" 2>&1 || fail "restore was refused: $(cat "$world/out")"
+settle
+[ "$(cat "$beta/taken")" = "taken at beta" ] || fail "what had the name did not come back: $(cat "$beta/taken")"
 ctl alpha status >"$world/status" || fail "status is not 0 after all is settled: $(cat "$world/status")"
 ctl alpha conflicts restore "$kept" >"$world/out" 2>&1 || fail "restore was refused: $(cat "$world/out")"
 settle

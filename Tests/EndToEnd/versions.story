@@ -32,6 +32,18 @@ rm -r "$alpha/d"
 settle
 ctl alpha history "$alpha/d/e/g" >"$world/history"
 grep -q "syncctl history there too" "$world/history" || fail "nobody is told where to look: $(cat "$world/history")"
+# Who does not know its name finds it by any directory that it was in.
+for directory in d/e d .; do
+    (cd "$beta" && ctl beta --json history "$directory") >"$world/history"
+    grep -q '"path":"d/e/g","exists":false' "$world/history" || fail "$directory does not tell of the file: $(cat "$world/history")"
+done
+(cd "$beta" && ctl beta history .) >"$world/history"
+grep -q "^deleted .* d/e/g$" "$world/history" || fail "people are not told of the file: $(cat "$world/history")"
+grep -q "^there .* f$" "$world/history" || fail "people are not told of what is there: $(cat "$world/history")"
+ended=0
+ctl beta restore "$beta/d" >"$world/restored" 2>&1 || ended=$?
+[ "$ended" -eq 1 ] && grep -q "of a file below it there are some" "$world/restored" ||
+    fail "nobody is told of what is in the directory ($ended): $(cat "$world/restored")"
 ctl beta restore "$beta/d/e/g" >"$world/restored" 2>&1 || fail "$(cat "$world/restored")"
 settle
 [ "$(cat "$alpha/d/e/g")" = kept ] || fail "the file did not come back with its directories"
@@ -53,3 +65,20 @@ refused .syncd/versions/f '"code":"request.outside"'
 # A list that was cut says where it goes on.
 ctl beta --json history "$beta/f" --limit 1 >"$world/history"
 grep -q '"next":"' "$world/history" || fail "nobody is told that there are more: $(cat "$world/history")"
+# A version whose bytes somebody has removed cannot come back, and that is what is said; the file stays.
+find "$beta/.syncd/versions" -type f -delete
+ended=0
+ctl beta --json restore "$beta/f" >"$world/refused" || ended=$?
+[ "$ended" -eq 1 ] && grep -q '"code":"request.not-found".* are not in .syncd on this node any more' "$world/refused" ||
+    fail "why nothing comes back is not said ($ended): $(cat "$world/refused")"
+[ "$(cat "$beta/f")" = first ] || fail "a restore of nothing has changed the file"
+# Nor can anything come back to a folder that is away.
+mv "$beta" "$world/away"
+soon "beta does not see that its folder is away" warns_of beta root.missing
+ended=0
+ctl beta --json restore "$beta/f" >"$world/refused" || ended=$?
+[ "$ended" -eq 1 ] && grep -q '"code":"root.missing"' "$world/refused" ||
+    fail "why nothing comes back to a folder that is away is not said ($ended): $(cat "$world/refused")"
+mv "$world/away" "$beta"
+soon "beta does not see that its folder is back" warns_no_more_of beta root.missing
+settle

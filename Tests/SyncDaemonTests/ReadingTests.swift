@@ -102,6 +102,7 @@ struct ReadingTests {
                 "A program on beta saved this file in version 1 of its format, where version 2 stands"))
         #expect(downgrade.text.contains("beside it as 3 conflict copies"))
         #expect(downgrade.cure.contains("syncctl conflicts take \(ConflictReading.id(of: copy)) copy."))
+        #expect(downgrade.conflict == ConflictReading.id(of: copy))
         #expect((downgrade.found, downgrade.kept) == (.count(1), .count(2)) && downgrade.supported == nil)
 
         var lines: [String] = []
@@ -111,6 +112,21 @@ struct ReadingTests {
         let explained = AlertReading.explanation(downgrade, .formatDowngradeHeld)
         #expect(explained.meaning == downgrade.text && explained.cure == downgrade.cure && explained.kind == .alert)
         #expect(explained.facts.prefix(3) == ["version found: 1", "version kept: 2", "written by beta"])
+    }
+
+    @Test("an alert about a conflict names it as the list of conflicts does, and says what to type")
+    func conflictAlerts() throws {
+        let copy = try #require(Path("d/n.conflict-beta-20250615-150736-333d5a.txt"))
+        let file = alert(AlertKey(code: .conflictFile, subject: copy.bytes), AlertFacts())
+        let id = ConflictReading.id(of: copy)
+        #expect(file.conflict == id && file.id != id)
+        #expect(file.cure.hasSuffix("syncctl conflicts take \(id) VERSION."))
+        let slot = alert(AlertKey(code: .conflictSlot, subject: Array("Note/1".utf8)), AlertFacts())
+        let record = Daemon.contestID(ofRecordNamed: Array("Note/1".utf8))
+        #expect(slot.conflict == record && slot.cure.contains("conflicts take \(record) VERSION"))
+        #expect(slot.cure.hasSuffix("conflicts discard \(record)."))
+        #expect(alert(AlertKey(code: .diskError), AlertFacts()).conflict == nil)
+        #expect(try AlertDocument(json: file.json).conflict == id && file.json["conflict"]?.text == id)
     }
 
     @Test("an alert about a file of records names its version and those its model reads, and says where it stands")
@@ -180,6 +196,42 @@ struct ReadingTests {
         let held = read(path, original, original, [(.formatNewer, alert)])
         #expect(held?.code?.known == .formatNewer && held?.meaning == alert.text && held?.cure == alert.cure)
         #expect(held?.facts.last == "alert \(alert.id), format.newer: \(alert.text)")
+    }
+
+    @Test("a path names who wrote its content, whoever settled the conflict about it") func authors() throws {
+        let path = try #require(Path("report.txt"))
+        let copy = try #require(Path("report.conflict-alpha-20250615-150736-333d5a.txt"))
+        let lost = try #require(ConflictName.parts(of: copy)?.milliseconds)
+        func origin(_ author: Author, _ seq: UInt64, seconds: Int64) -> Origin {
+            Origin(
+                author: author, position: LogPosition(epoch: Epoch(number: 1, nonce: 2), seq: seq),
+                time: HybridTime(wallMilliseconds: lost + seconds * 1_000))
+        }
+        let entry = Entry(content: .file(ContentID(.zero), size: 16), mode: 0o644, modified: .zero)
+        let origins = Origins(all: origin(.peer, 4, seconds: 1))
+        func facts(_ origin: Origin, _ origins: Origins, _ copies: [Path] = []) -> [String] {
+            var row = Row(path: path)
+            row.heads = [Revision(origin: origin, seen: .none, entry: entry, origins: origins)]
+            let stat = Stat(
+                identity: FileIdentity(device: 1, inode: 2, birth: .zero), kind: .file, mode: 0o644, size: 16,
+                modified: .zero, changed: .zero)
+            row.disk = Row.DiskState(entry: entry, stat: stat, origins: origins)
+            let reading = PathReading(
+                path: path, row: row, original: row, copies: copies, found: nil, rule: nil, format: nil,
+                peerFormats: [], alerts: [], node: Array("alpha".utf8), peer: Array("beta".utf8))
+            return reading.document(code: nil)?.facts ?? []
+        }
+        let wrote = "beta wrote a file of 16 bytes (000000000000) at 2025-06-15T15:07:37Z"
+        let alone = facts(origins.content, origins)
+        #expect(alone.first == wrote && alone.dropFirst().first?.hasPrefix("in the folder here: a file of 16") == true)
+        let settled = facts(origin(.own, 9, seconds: 3), origins, [copy])
+        #expect(
+            settled.prefix(2) == [wrote, "alpha settled it with what both nodes had there at 2025-06-15T15:07:39Z"])
+        #expect(settled.last?.contains("\"\(copy)\", which lost the name to the later save: syncctl") == true)
+        var touched = origins
+        touched.mode = origin(.own, 9, seconds: 3)
+        let deed = "alpha gave it another mode or time at 2025-06-15T15:07:39Z"
+        #expect(facts(touched.mode, touched).prefix(2) == [wrote, deed])
     }
 
     @Test("progress begins with work, grows with it and ends with it") func progress() {

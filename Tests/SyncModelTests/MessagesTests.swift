@@ -70,7 +70,7 @@ struct MessagesTests {
     /// Where a test sees what the text of an alert promises.
     private static let promised: [MessageCode: (file: String, words: String)] = [
         .diskError: ("Scenarios/alert-details.txt", "disk.error: At \"seen\": it could not be read or written."),
-        .diskFull: ("EndToEnd/full.story", "MiB are free where the folder lies"),
+        .diskFull: ("EndToEnd/full.story", " are free where the folder lies"),
         .formatCorrupt: ("Scenarios/alert-details.txt", "format.corrupt broken.n: At byte 5: "),
         .ignoreInvalid: ("Scenarios/alert-details.txt", "ignore.invalid: Line 2 can never match."),
         .nodeHalted: ("SyncCoreTests/MessageTests.swift", "right says that it stands still: disk.full."),

@@ -76,4 +76,18 @@ enum Sample {
                 id: "12", timeMilliseconds: newYear - 1_000, node: Array("alpha".utf8), size: 1_048_576,
                 reason: CodeText(.itemLateWrite)),
         ])
+
+    static let historyBelow = HistoryDocument(
+        path: Array("d".utf8),
+        versions: [
+            .init(
+                id: "9", timeMilliseconds: newYear, node: Array("beta".utf8), size: 42, reason: CodeText(.versionKept),
+                path: Array("d/gone".utf8), isThere: false),
+            .init(
+                id: "8", timeMilliseconds: newYear - 1_000, node: Array("beta".utf8), size: 7,
+                reason: CodeText(.versionKept), path: Array("d/e/file".utf8), isThere: true),
+            .init(
+                id: "3", timeMilliseconds: newYear - 2_000, node: Array("alpha".utf8), size: 6,
+                reason: CodeText(.versionKept), path: Array("d/gone".utf8), isThere: false),
+        ])
 }

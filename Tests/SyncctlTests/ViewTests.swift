@@ -164,6 +164,20 @@ struct ViewTests {
                 ])
     }
 
+    @Test("history of a directory says which files it has versions of, and which are deleted") func historyBelow() {
+        expect(
+            Command.historyLines(Sample.historyBelow, style: .plain, again: ViewTests.again),
+            """
+            Files below d of which this node keeps earlier versions:
+            NOW      VERSIONS  NEWEST REPLACED (UTC)  BY    SIZE  FILE
+            there    1         2025-12-31 23:59:59    beta  7 B   d/e/file
+            deleted  2         2026-01-01 00:00:00    beta  42 B  d/gone
+
+            syncctl restore FILE brings the newest back, with the directories it was in.
+            What was deleted on this node the other one keeps: run syncctl history there.
+            """)
+    }
+
     @Test("lines of log and events hold what other lines cannot forge") func lines() {
         let line = LogLine(
             node: Array("beta".utf8), epoch: 1, seq: 7, timeMilliseconds: Sample.newYear, kind: "move",
@@ -301,6 +315,11 @@ struct ViewTests {
             syncctl conflicts discard c1  leaves it as it is. The others stay in history.
             """#)
         #expect(view.lines(ConflictsDocument(conflicts: [])) == ["No conflicts."])
+        var settled = Sample.conflict
+        settled.isOpen = false
+        #expect(view.lines(settled).last == "syncctl conflicts restore c1.")
+        for index in settled.versions.indices { settled.versions[index].sha256 = "ab" }
+        #expect(view.lines(settled).last == "syncctl history PATH.")
     }
 
     @Test("what two short versions say stands side by side, within the terminal and harmless") func sides() {

@@ -44,6 +44,8 @@ public struct AlertDocument: Hashable, Sendable {
     public var writer: String?
     /// Of records that break a rule of their model.
     public var fault: Fault?
+    /// Of something that two versions are of: the ID under which `conflicts` has it.
+    public var conflict: String?
     public var text: String
     public var cure: String
 
@@ -108,6 +110,7 @@ extension AlertDocument: ControlDocument {
                 entity: try fields.text("entity"), property: try fields.optionalText("property"), record: record,
                 changeSet: try fields.text("changeSet"))
         }
+        conflict = try fields.optionalText("conflict")
         text = try fields.text("text")
         cure = try fields.text("cure")
     }
@@ -121,7 +124,7 @@ extension AlertDocument: ControlDocument {
             .with("entity", fault.map { .string($0.entity) })
             .with("property", fault.flatMap(\.property).map(JSON.string))
             .with("record", fault.map { .string($0.record) })
-            .with("changeSet", fault.map { .string($0.changeSet) }).with("text", .string(text))
-            .with("cure", .string(cure))
+            .with("changeSet", fault.map { .string($0.changeSet) }).with("conflict", conflict.map(JSON.string))
+            .with("text", .string(text)).with("cure", .string(cure))
     }
 }

@@ -1,6 +1,7 @@
 import SyncModel
 
-/// `history --json`: earlier versions of a path that this node keeps, newest first.
+/// `history --json`: earlier versions of a path that this node keeps, newest first; of a directory those of
+/// the files below it.
 public struct HistoryDocument: ControlDocument {
     public struct Version: Hashable, Sendable {
         public var id: String
@@ -12,9 +13,14 @@ public struct HistoryDocument: ControlDocument {
         public var sha256: String?
         /// Why it is not at the path any more.
         public var reason: CodeText
+        /// Of which file, where a directory was asked for.
+        public var path: [UInt8]?
+        /// Whether something lies at that path now.
+        public var isThere: Bool?
 
         public init(
-            id: String, timeMilliseconds: Int64, node: [UInt8], size: Int, sha256: String? = nil, reason: CodeText
+            id: String, timeMilliseconds: Int64, node: [UInt8], size: Int, sha256: String? = nil, reason: CodeText,
+            path: [UInt8]? = nil, isThere: Bool? = nil
         ) {
             self.id = id
             self.timeMilliseconds = timeMilliseconds
@@ -22,6 +28,8 @@ public struct HistoryDocument: ControlDocument {
             self.size = size
             self.sha256 = sha256
             self.reason = reason
+            self.path = path
+            self.isThere = isThere
         }
     }
 
@@ -55,11 +63,13 @@ extension HistoryDocument.Version {
         self.init(
             id: try fields.text("id"), timeMilliseconds: try fields.time("time"), node: try fields.name("node"),
             size: try fields.count("size"), sha256: try fields.optionalText("sha256"),
-            reason: try fields.code("reason"))
+            reason: try fields.code("reason"), path: try fields.optionalName("path"),
+            isThere: fields.has("exists") ? try fields.flag("exists") : nil)
     }
 
     var members: JSONObject {
         JSONObject().with("id", .string(id)).with("time", seconds: timeMilliseconds).with("node", name: node)
             .with("size", .count(size)).with("sha256", sha256.map(JSON.string)).with("reason", .string(reason.text))
+            .with("path", name: path).with("exists", isThere.map(JSON.bool))
     }
 }

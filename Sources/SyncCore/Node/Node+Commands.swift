@@ -210,7 +210,7 @@ extension Node {
     /// Every unsettled row has a reason, stored or evident.
     private func reason(for row: Row) -> MessageCode {
         if record.isForked { return .logForked }
-        if watch.root != .healthy { return watch.root == .replaced ? .rootReplaced : .rootMissing }
+        if let reason = reasonRootIsNotThere { return reason }
         if row.condition == .missing, !waitsForAuthor(row), row.waiting?.reason != .schemaInvalid {
             return record.held == nil ? .waitingChildren : .fuseDeletes
         }
@@ -220,6 +220,14 @@ extension Node {
         if row.condition == .damaged { return .stateDamaged }
         if session.peerIsPaused { return .peerPaused }
         return .waitingContent
+    }
+
+    private var reasonRootIsNotThere: MessageCode? {
+        switch watch.root {
+        case .healthy: nil
+        case .replaced: .rootReplaced
+        case .missing, .unmarked: .rootMissing
+        }
     }
 
     /// What is evident and not stored with the row has an alert that knows since when.
@@ -234,8 +242,12 @@ extension Node {
     mutating func restore(
         _ id: CommandID, _ version: VersionID, to path: Path?, _ answers: inout Answers, into effects: inout Effects
     ) {
-        guard isWorking, let kept = answers.versions().first(where: { $0.id == version }) else {
-            effects.add(.answer(id, .refused(.contentUnavailable)))
+        guard isWorking else {
+            effects.add(.answer(id, .refused(reasonRootIsNotThere ?? .nodeHalted)))
+            return
+        }
+        guard let kept = answers.versions().first(where: { $0.id == version }) else {
+            effects.add(.answer(id, .refused(.requestNotFound)))
             return
         }
         // Asked for twice at once: by the time of the second the place of the version may hold what has made room for the first.

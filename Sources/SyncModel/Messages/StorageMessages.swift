@@ -56,7 +56,8 @@ extension MessageRegistry {
                 your own changes still go out, and nothing was lost.
                 """,
             cure: """
-                Free the space the text names or lower reserve in the configuration; receiving resumes by itself.
+                Make room where the folder lies, or let keep-versions-size or reserve in the configuration keep less: \
+                the text says what is free and, in syncctl alerts show ID, what takes the rest. Receiving resumes by itself.
                 """),
         MessageKind(
             .recoveryFinished, .info, healsItself: true,

@@ -4,6 +4,7 @@ import ControlProtocol
 extension Command {
     static let history = Command(
         "history", "PATH [--limit N]", summary: "earlier versions of a file that this node keeps, newest first",
+        details: "Of a directory: which files below it have any, those among them that are deleted.",
         options: [.limit], operands: 1...1, operandName: "The path of a file in the folder"
     ) { (session) throws(Failure) in
         let path = try session.path(session.invocation.operands[0])
@@ -24,6 +25,9 @@ extension Command {
                 "What is replaced or deleted on one node is kept by the other: run syncctl history there too.",
             ]
         }
+        if history.versions.contains(where: { $0.path != nil }) {
+            return linesBelow(history, style: style, again: again)
+        }
         let rows = history.versions.map { version in
             [
                 style.foreign(version.id), Words.time(version.timeMilliseconds), style.name(version.node),
@@ -34,5 +38,29 @@ extension Command {
         return ["Earlier versions of \(style.bold(path)):"]
             + style.table(["VERSION", "REPLACED (UTC)", "BY", "SIZE", "WHY IT WAS REPLACED"], rows) + more
             + ["", "\(again("restore PATH --version VERSION")) brings one back.", "What is there now is kept in turn."]
+    }
+
+    /// One line for each file, in the order of their paths.
+    private static func linesBelow(
+        _ history: HistoryDocument, style: Style, again: (String) -> String
+    ) -> [String] {
+        let files = Dictionary(grouping: history.versions) { $0.path ?? history.path }
+        let rows = files.sorted { $0.key.lexicographicallyPrecedes($1.key) }.compactMap { path, versions in
+            versions.first.map { newest in
+                [
+                    newest.isThere == true ? "there" : "deleted", Words.grouped(versions.count),
+                    Words.time(newest.timeMilliseconds), style.name(newest.node), Words.bytes(newest.size),
+                    style.name(path),
+                ]
+            }
+        }
+        let more = history.next == nil ? [] : ["There are more: leave out --limit."]
+        let path = style.bold(style.path(history.path))
+        return ["Files below \(path) of which this node keeps earlier versions:"]
+            + style.table(["NOW", "VERSIONS", "NEWEST REPLACED (UTC)", "BY", "SIZE", "FILE"], rows) + more
+            + [
+                "", "\(again("restore FILE")) brings the newest back, with the directories it was in.",
+                "What was deleted on this node the other one keeps: run syncctl history there.",
+            ]
     }
 }
