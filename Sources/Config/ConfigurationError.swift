@@ -33,11 +33,14 @@ public struct ConfigurationError: Error, Hashable, Sendable {
     public let problems: [Problem]
     /// The file could not be read at all: it is missing, or this user may not.
     public let isUnreadable: Bool
+    /// It is there, or may be, and this user may not read it.
+    public let isForbidden: Bool
 
-    init(_ problems: [Problem], isUnreadable: Bool = false) {
+    init(_ problems: [Problem], isUnreadable: Bool = false, isForbidden: Bool = false) {
         precondition(!problems.isEmpty, "an error without a problem")
         self.problems = problems
         self.isUnreadable = isUnreadable
+        self.isForbidden = isForbidden
     }
 }
 

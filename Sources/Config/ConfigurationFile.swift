@@ -12,11 +12,13 @@ extension Configuration {
         do throws(UnreadableFile) {
             text = try UnreadableFile.contents(path)
         } catch {
-            throw ConfigurationError([.init(file: path, error.text)], isUnreadable: true)
+            throw ConfigurationError(
+                [.init(file: path, error.text)], isUnreadable: true, isForbidden: error.isForbidden)
         }
         var reader = ConfigurationReader(file: path)
         reader.read(INIFile(text))
         reader.checkWhole()
+        reader.refuseUnbuilt()
         if checkingPlaces { reader.checkPlaces() }
         return try reader.finish()
     }
@@ -36,6 +38,7 @@ extension Configuration {
 /// Why a file could not be read, for people.
 struct UnreadableFile: Error {
     let text: String
+    let isForbidden: Bool
 
     /// A configuration has one or two KiB.
     static let bytesMax = 1 << 20
@@ -60,9 +63,11 @@ struct UnreadableFile: Error {
 
     private init(text: String) {
         self.text = text
+        isForbidden = false
     }
 
     private init(_ code: Int32) {
+        isForbidden = code == EACCES || code == EPERM
         switch code {
         case ENOENT:
             text = "There is no such file. `syncctl init` writes one; --config names another place."

@@ -121,6 +121,12 @@ struct ConfigurationReader {
         checkOverlaps()
     }
 
+    /// What is asked for and does not exist yet must not look as if it did.
+    mutating func refuseUnbuilt() {
+        guard configuration.link.transport == .directory else { return }
+        complain(.transport, "This is not built yet. Write transport = tls.")
+    }
+
     private mutating func checkOverlaps() {
         let folder = configuration.folder.path
         guard !folder.isEmpty, !refused.contains(.folder) else { return }

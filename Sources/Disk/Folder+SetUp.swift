@@ -148,6 +148,8 @@ extension Folder {
         return id
     }
 
+    static func isMarker(_ text: [UInt8]) -> Bool { parse(text) != nil }
+
     private static func parse(_ text: [UInt8]) -> FolderID? {
         guard text.count == 2 * Digest.byteCount + 1, text.last == UInt8(ascii: "\n") else { return nil }
         var bytes: [UInt8] = []

@@ -8,6 +8,23 @@ import Glibc
 public import SyncModel
 import Synchronization
 
+/// Why nothing may be concluded from what is seen, or not seen, at the path of a folder.
+public enum RootTrouble: Hashable, Sendable {
+    /// No directory is there.
+    case absent
+    /// This user may not go there, so nobody knows whether it is.
+    case unreachable
+    /// It is there, and this user may not look into it.
+    case closed
+    /// The mark is not in it.
+    case unmarked
+    case otherDirectory
+    /// What should be the mark is none.
+    case damagedMark
+    /// The mark is that of another folder.
+    case otherMark
+}
+
 /// Every call blocks and may be made from any thread. Nothing in here gives an opinion about what the folder should be:
 /// it says what is there and does what it is told, or why not.
 public final class Folder: Sendable {
@@ -32,6 +49,8 @@ public final class Folder: Sendable {
     let flushesAreCheap = Mutex<Bool?>(nil)
     /// How many bytes of so many are not ours to use.
     let reserve = Mutex<Reserve?>(nil)
+    /// What was wrong with the root when it was last looked at.
+    private let trouble = Mutex<RootTrouble?>(nil)
     private let isEnding = Atomic(false)
 
     /// Opens a folder that `create` has set up, and locks it against a second process.
@@ -62,17 +81,33 @@ public final class Folder: Sendable {
     /// Whether the path still leads to the directory that was opened, with the marker in it. A root that cannot be
     /// looked at counts as missing: either way nothing may be concluded from what is not seen in it.
     public var rootState: RootState {
+        let found = lookAtRoot()
+        trouble.withLock { $0 = found }
+        return switch found {
+        case nil: .healthy
+        case .absent, .unreachable: .missing
+        case .closed, .unmarked: .unmarked
+        case .otherDirectory, .damagedMark, .otherMark: .replaced
+        }
+    }
+
+    /// What was wrong when the root was last looked at, for people; nil if nothing was. Looks at nothing itself.
+    public var rootTrouble: RootTrouble? { trouble.withLock { $0 } }
+
+    private func lookAtRoot() -> RootTrouble? {
         do throws(Failure) {
             let there = try Folder.status(ofPath: path)
-            guard there.isSameFile(as: rootStatus) else { return .replaced }
+            guard there.isSameFile(as: rootStatus) else { return .otherDirectory }
         } catch {
-            return .missing
+            return error.error == .permission ? .unreachable : .absent
         }
         do throws(Failure) {
             let own = try root.openChild(Folder.ownName, .way)
-            return try Folder.markerBytes(in: own) == Folder.markerText(id) ? .healthy : .replaced
+            let mark = try Folder.markerBytes(in: own)
+            if mark == Folder.markerText(id) { return nil }
+            return Folder.isMarker(mark) ? .otherMark : .damagedMark
         } catch {
-            return .unmarked
+            return error.error == .permission ? .closed : .unmarked
         }
     }
 

@@ -8,7 +8,7 @@ struct AlertBook {
         let key: AlertKey
         var firstMilliseconds: Int64
         var lastMilliseconds: Int64
-        /// How often it was met.
+        /// How often it was met since then.
         var count: Int
         /// How much of it a person has said to have seen; nil if none.
         var acknowledgedSize: Int?
@@ -67,8 +67,8 @@ struct AlertBook {
             items[key] = item
             return hasGrown ? .hasGrown : .isKnown
         }
-        let count = (items[key]?.count ?? 0) + 1
-        items[key] = Item(key: key, firstMilliseconds: since, lastMilliseconds: now, count: count, facts: facts)
+        // What was over begins anew, with all that is said of it.
+        items[key] = Item(key: key, firstMilliseconds: since, lastMilliseconds: now, count: 1, facts: facts)
         return .isNew
     }
 

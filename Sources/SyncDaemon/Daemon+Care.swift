@@ -38,7 +38,7 @@ extension Daemon {
         let notes = keys.map {
             "\($0.rawValue): \(Daemon.liveKeys.contains($0) ? "in use from now on" : "needs a restart of syncd")"
         }
-        for note in notes { journal.say("reload: \(note)") }
+        for note in notes { journal.say(.configReloaded, note) }
         return notes
     }
 
@@ -85,11 +85,13 @@ extension Daemon {
         guard let code else {
             return .init(check: "folder", grade: .ok, text: "the folder is where it belongs", cure: nil)
         }
-        return .init(check: "folder", grade: .problem, text: code.kind.meaning, cure: code.kind.cure)
+        return .init(
+            check: "folder", grade: .problem, text: "\(code.kind.meaning) \(rootSentence)", cure: code.kind.cure)
     }
 
     private var watchFinding: DoctorDocument.Finding {
-        let watched = "\(host.watchCount) directories are watched"
+        let count = host.watchCount
+        let watched = count == 1 ? "1 directory is watched" : "\(count) directories are watched"
         guard host.isWatchLimited else { return .init(check: "watch", grade: .ok, text: watched, cure: nil) }
         return .init(
             check: "watch", grade: .warning, text: "\(watched); \(MessageCode.watchLimit.kind.meaning)",

@@ -44,7 +44,8 @@ extension Daemon {
             progress: progress.take(status, bytesPerSecond: traffic.bytesPerSecond(at: now)),
             heldDeletes: status.heldDeletes.map {
                 .init(id: String($0.id), files: $0.files, sinceMilliseconds: $0.sinceMilliseconds)
-            })
+            },
+            leftOut: status.leftOut.map { .init(path: $0.bytes, reason: CodeText(.pathSpecial)) })
     }
 
     private func peerDocument(_ status: Status) -> StatusDocument.Peer? {

@@ -107,6 +107,7 @@ extension Daemon {
         clear(AlertKey(code: .peerRejected))
         let copy = Path.escape(forgotten.copy)
         journal.say(
+            .pairingNone,
             "\"\(Path.escape(parting.name))\" is forgotten; the folder stays, and so does all that was known, in \(copy)"
         )
     }

@@ -98,7 +98,7 @@ extension Daemon {
             // Who has unpaired meanwhile has no one to tell.
             guard peer.pin != nil else { return dropOtherKeys() }
             keys.next = made
-            journal.say("a new key is offered to the other node")
+            journal.say(.keyOffered, "a new key is offered to the other node")
             link.offer(made)
         }
     }
@@ -165,7 +165,8 @@ extension Daemon {
             switch result {
             case .success:
                 peer.next = fingerprint
-                journal.say("the other node is about to use another key; both are accepted until it does")
+                journal.say(
+                    .keyOffered, "the other node is about to use another key; both are accepted until it does")
                 settle(true)
             case .failure(let error):
                 journal.problem(.diskError, "state.db: \(error). The new key of the other node is not taken.")

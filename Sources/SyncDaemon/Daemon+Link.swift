@@ -11,7 +11,7 @@ extension Daemon {
         switch event {
         case .connected(let life, let address): connected(life, address)
         case .frame(let life, let bytes):
-            journal.say("a frame of \(bytes.count) bytes", at: .operations)
+            journal.trace("a frame of \(bytes.count) bytes", at: .operations)
             traffic.received(bytes.count, at: Clock.monotonicMilliseconds())
             host.post(.received(LinkID(raw: life), bytes))
         case .sent(let life, let bytes):
@@ -21,6 +21,7 @@ extension Daemon {
         case .rejected(let address, let isDialled, let reason):
             if case .wrongKey(let key) = reason, let former = formerPeer(with: key) {
                 journal.say(
+                    .callerRefused,
                     """
                     \(address) was refused: it is "\(Path.escape(former.name))", which this node was told to forget; run \
                     syncctl unpair there
@@ -28,11 +29,11 @@ extension Daemon {
                 // It may well be at the address of the partner of now: that is to be set right.
                 guard isDialled else { return }
             } else {
-                journal.say("\(address) was refused: \(reason)")
+                journal.say(.callerRefused, "\(address) was refused: \(reason)")
             }
             if concernsPeer(reason, isDialled: isDialled) { raise(.peerRejected) }
         case .unreachable(let reason, _):
-            journal.say("the other node cannot be reached: \(reason)", at: .changes)
+            journal.trace("the other node cannot be reached: \(reason)", at: .changes)
         }
     }
 
@@ -60,7 +61,7 @@ extension Daemon {
         connection = Connection(life: life, address: address)
         let now = Clock.wallMilliseconds()
         clear(AlertKey(code: .peerRejected))
-        journal.say("connected with \(address)")
+        journal.say(.peerConnected, "connected with \(address)")
         feed.tell(.peerConnected(at: now, name: record.peerName, address: address))
         host.post(.connected(LinkID(raw: life)))
         noteKeysInUse()
@@ -69,7 +70,7 @@ extension Daemon {
 
     private func disconnected(_ life: UInt64, _ reason: LinkEnd) {
         if connection.life == life { connection = Connection() }
-        journal.say("the connection is over: \(reason)")
+        journal.say(.peerAway, "the connection is over: \(reason)")
         feed.tell(.peerDisconnected(at: Clock.wallMilliseconds(), name: record.peerName, reason: nil))
         host.post(.disconnected(LinkID(raw: life)))
     }
@@ -82,7 +83,7 @@ extension Daemon {
 
     /// The core will have no more of this connection.
     func close(_ link: LinkID, because code: MessageCode) {
-        journal.say("the connection is closed: \(code.rawValue)", at: .decisions)
+        journal.say(code, "the connection is closed")
         self.link.close(life: link.raw)
     }
 
@@ -130,7 +131,8 @@ extension Daemon {
     /// From now on the other node is the peer.
     private func meet(_ other: Paired, as known: KnownPeer) {
         let words = other.words.joined(separator: " ")
-        journal.say("paired with \"\(Path.escape(other.name))\"; both nodes show the same six words: \(words)")
+        let name = Path.escape(other.name)
+        journal.say(.pairingDone, "paired with \"\(name)\"; both nodes show the same six words: \(words)")
         record.peerName = other.name
         let wasPaired = other.fingerprint == pin
         peer = known
@@ -154,7 +156,7 @@ extension Daemon {
                 link.setPin(nil)
                 giveRenewalUp()
                 clear(AlertKey(code: .peerRejected))
-                journal.say("unpaired; the folder stays as it is")
+                journal.say(.pairingNone, "unpaired; the folder stays as it is")
                 restartNode()
             }
             then(result)

@@ -8,7 +8,7 @@ import SyncModel
 /// however the command does; one without is held until `unlock`.
 extension Daemon {
     func lock(_ request: LockRequest, _ asker: Asker) {
-        let paths = request.items.compactMap { path(of: $0.path) }
+        let paths = request.items.compactMap { path(of: $0.path) }.filter { !$0.isReserved }
         guard paths.count == request.items.count else { return asker.refuse(ControlError(.requestOutside)) }
         guard paths.count <= Limits.claimedPathsMax,
             paths.reduce(0, { $0 + $1.bytes.count }) <= Limits.claimedBytesMax

@@ -93,7 +93,7 @@ extension Daemon {
             if case .appendLog(let record) = operation { tell(logLine(record), at: .changes) }
             if case .putChangeSet(let set) = operation { tell(set) }
             guard case .putRow(let row) = operation else { continue }
-            if isApplied, !row.needsApply { journal.say("shown: \"\(row.path)\"", at: .changes) }
+            if isApplied, !row.needsApply { journal.trace("shown: \"\(row.path)\"", at: .changes) }
             for head in row.heads where head.origin.author == .peer && head.origin.position > told {
                 tell(logLine(PeerEntry(path: row.path, revision: head)), at: .operations)
             }
@@ -107,16 +107,16 @@ extension Daemon {
         let operations = ChangeSetCodec.operations(of: set.bytes)
         let model = Path.escape(prologue.needs.model)
         let what = operations.map { "\($0.count) operations" } ?? "operations that this version does not know"
-        journal.say(
+        journal.trace(
             "\(name) set \(set.position.seq): \(what) on \(prologue.records.count) records of \(model)", at: .changes)
         for operation in operations ?? [] {
             let text = Path.escape(Array("\(operation)".utf8))
-            journal.say("\(name) set \(set.position.seq): \(text)", at: .operations)
+            journal.trace("\(name) set \(set.position.seq): \(text)", at: .operations)
         }
     }
 
     private func tell(_ line: LogLine, at level: Journal.Level) {
-        journal.say(
+        journal.trace(
             "\(Path.escape(line.node)) \(line.seq): \(line.kind) \"\(Path.escape(line.path))\"", at: level)
         feed.change(line)
     }

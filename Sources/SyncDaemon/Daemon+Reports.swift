@@ -9,7 +9,7 @@ extension Daemon {
     func take(_ report: Report) {
         switch report {
         case .raised(let alert), .raisedAgain(let alert):
-            raise(alert.key, since: alert.sinceMilliseconds, alert.facts)
+            raise(alert.key, since: alert.sinceMilliseconds, facts(of: alert))
         case .cleared(let key): clear(key)
         case .note(let note):
             journal.tell(note.code, note.subject)
@@ -35,6 +35,19 @@ extension Daemon {
         runHook(document)
         saveAlerts()
     }
+
+    /// Where the folder lies, and what is there instead, only the shell can tell.
+    private func facts(of alert: Alert) -> AlertFacts {
+        var facts = alert.facts
+        if alert.key.code == .rootMissing || alert.key.code == .rootReplaced { facts.detail = rootSentence }
+        if alert.key.code == .rootEmptied {
+            let place = RootWords.sentence(configuration.folder.path, nil)
+            facts.detail = [facts.detail, place].filter { !$0.isEmpty }.joined(separator: " ")
+        }
+        return facts
+    }
+
+    var rootSentence: String { RootWords.sentence(configuration.folder.path, host.rootTrouble) }
 
     func clear(_ key: AlertKey) {
         let now = Clock.wallMilliseconds()

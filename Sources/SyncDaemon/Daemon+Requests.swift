@@ -139,7 +139,7 @@ extension Daemon {
     /// Why what was waited for has not come, in words.
     private func reason(_ status: Status, _ condition: WaitCondition) -> String {
         if condition != .connected, !status.isConnected { return absence }
-        if condition == .connected { return "the other node has not been reached" }
+        if condition == .connected { return pin == nil ? absence : "the other node has not been reached" }
         if status.state == .paused { return "this node is paused: syncctl resume goes on" }
         if status.peerIsPaused { return "the other node is paused: syncctl resume there goes on" }
         if let held = status.heldDeletes { return "\(held.files) deletions wait for approval: see syncctl status" }
@@ -147,6 +147,10 @@ extension Daemon {
             return """
                 \(status.peerHeldDeletes) deletions wait for approval on the other node: syncctl approve or syncctl reject there
                 """
+        }
+        let cause = status.alerts.map(\.key.code).first { $0 == .rootMissing || $0 == .rootReplaced }
+        if status.state == .halted, let cause {
+            return "the node is halted (\(cause.rawValue)): \(rootSentence)"
         }
         if let first = status.pending.first {
             return "\(status.pendingTotal) paths wait, the first is \"\(first.path)\": \(first.reason.rawValue)"

@@ -183,6 +183,7 @@ final class Daemon {
         pat()
         startNode()
         journal.say(
+            .nodeStarted,
             """
             node "\(Path.escape(record.name))" shares "\(Path.escape(configuration.folder.path))"; \
             \(pin == nil ? "not paired yet: syncctl invite, then syncctl join on the other node" : "paired")
@@ -296,13 +297,13 @@ final class Daemon {
         isStartingOver = false
         guard !isStopping else { return }
         notifier?.send("STOPPING=1\nSTATUS=stopping")
-        journal.say("stopping")
+        journal.say(.nodeStopped, "stopping")
         stop()
     }
 
     private func startOver() {
         guard !isStopping else { return }
-        journal.say("the folder is back on another device; the node starts over")
+        journal.say(.rootMissing, "the folder is back on another device; the node starts over")
         isStartingOver = true
         stop()
     }
@@ -312,7 +313,9 @@ final class Daemon {
         guard host.isAlive else { return end() }
         host.post(.stopRequested)
         stopTimer.start(afterMilliseconds: Daemon.stopMillisecondsMax) { [unowned self] in
-            journal.say("the stop took too long and is cut short; what is unfinished is finished after the next start")
+            journal.say(
+                .nodeStopped,
+                "the stop took too long and is cut short; what is unfinished is finished after the next start")
             end()
         }
     }
@@ -335,7 +338,7 @@ final class Daemon {
         host.close()
         saveAlertsAtOnce()
         store.close()
-        journal.say("stopped")
+        journal.say(.nodeStopped, "stopped")
     }
 
     // MARK: Doors
@@ -367,7 +370,7 @@ final class Daemon {
         if !isReady {
             isReady = true
             notifier?.send("READY=1")
-            journal.say("ready")
+            journal.say(.nodeStarted, "ready")
         }
         // What a scan will find may be what an alert of the last run is about.
         guard status.state != .scanning else { return true }

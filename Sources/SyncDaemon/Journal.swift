@@ -50,14 +50,20 @@ final class Journal {
     }
 
     /// A line about the program itself: that it started, whom it meets, that it stops.
-    func say(_ text: @autoclosure () -> String, at level: Level = .decisions) {
+    func say(_ code: MessageCode, _ text: @autoclosure () -> String) {
+        guard level >= .decisions else { return }
+        line("\(code.rawValue): \(text())", priority: 6)
+    }
+
+    /// What happens in detail, for whoever looks into something: these lines alone have no code.
+    func trace(_ text: @autoclosure () -> String, at level: Level) {
         guard self.level >= level else { return }
-        line(text(), priority: level == .problems ? 3 : level == .decisions ? 6 : 7)
+        line(text(), priority: 7)
     }
 
     /// Why the process ends.
     func refuse(_ refusal: Refusal) {
-        guard let code = refusal.code else { return say(refusal.text) }
+        guard let code = refusal.code else { return say(.nodeStopped, refusal.text) }
         problem(code, refusal.text)
     }
 

@@ -155,6 +155,8 @@ final class NodeHost {
     func catchUp(then: @escaping () -> Void) { keeper.flush(then: then) }
 
     var rootState: RootState { folder.rootState }
+    /// What was wrong when it was last looked at.
+    var rootTrouble: RootTrouble? { folder.rootTrouble }
     /// What the peer sends leaves this much free.
     func setReserve(_ reserve: Configuration.Reserve) { folder.setReserve { reserve.bytes(of: $0) } }
 

@@ -39,6 +39,9 @@ struct Opening {
 
     func open() throws(Refusal) -> Opened {
         let key = try readKey()
+        for place in [configuration.node.state, files.key] where System.isOpenToOthers(place) {
+            journal.tell(.stateExposed, place)
+        }
         let (store, setAside) = try reason == .stateIsDamaged ? openFreshStore() : openStore()
         do throws(Refusal) {
             return try finish(key, store, setAside)
@@ -103,11 +106,12 @@ struct Opening {
 
     private func readKey() throws(Refusal) -> IdentityKey {
         guard let pem = System.contents(of: files.key, limit: KeyFiles.bytesMax) else {
+            if System.isForbidden(files.key) { throw forbiddenKey }
             throw Refusal(
-                exit: System.isForbidden(files.key) ? .permission : .configuration,
+                exit: .configuration,
                 text: """
                     the key of this node, "\(shownKeyPath)", cannot be read. If the node is new, set it up with \
-                    syncctl init; otherwise put the key back from a backup or mend its permissions. Nothing was touched.
+                    syncctl init; otherwise put the key back from a backup. Nothing was touched.
                     """)
         }
         do throws(CryptoError) {
@@ -122,6 +126,20 @@ struct Opening {
         }
     }
 
+    private var forbiddenKey: Refusal {
+        let own = System.ownName
+        // In a directory that this user may not enter, nobody sees whose the key is; both were made for the same user.
+        let owner = System.owner(of: files.key) ?? System.owner(of: configuration.node.state)
+        let cause = owner == nil || owner == own ? "" : ", because it belongs to \(owner ?? own)"
+        return Refusal(
+            exit: .permission,
+            text: """
+                the key of this node, "\(shownKeyPath)", may not be read by \(own)\(cause) (Permission denied). Run syncd as \
+                the user that the state directory was made for, or give that directory with all that is in it to \(own). \
+                Nothing was touched.
+                """)
+    }
+
     /// What the last process left of a renewal, if there was one. A key that was not yet on record nobody knows of.
     private func keys(_ present: IdentityKey, isPaired: Bool, _ store: Store) throws(Refusal) -> NodeKeys {
         let known = try stored { () throws(StoreError) in try store.value(Fact.nextKey) }
@@ -131,7 +149,7 @@ struct Opening {
         if !keys.isBeingRenewed {
             // What cannot be removed is read again at the next start, and comes to the same.
             do throws(System.FileError) { try files.dropOthers() } catch {
-                journal.say("a key that is not in use cannot be removed: \(error)")
+                journal.say(.diskError, "a key that is not in use cannot be removed: \(error)")
             }
         }
         return keys
@@ -205,30 +223,33 @@ struct Opening {
                 if let stored { id = stored.folder } else { id = try Folder.marker(at: path) }
                 return try Folder(path: path, id: id)
             } catch {
-                guard let stored, let code = Opening.absence(error.kind) else { throw refusal(error) }
-                try wait(for: stored, peer, store, because: code)
+                guard let stored, let absence = Opening.absence(error.kind) else { throw refusal(error) }
+                try wait(for: stored, peer, store, because: absence)
             }
         }
     }
 
     /// What is not there now, and may be later.
-    private static func absence(_ kind: FolderError.Kind) -> MessageCode? {
+    private static func absence(_ kind: FolderError.Kind) -> (code: MessageCode, trouble: RootTrouble)? {
         switch kind {
-        case .missing, .notDirectory, .notSetUp: .rootMissing
-        case .replaced: .rootReplaced
+        case .missing, .notDirectory: (.rootMissing, .absent)
+        case .notSetUp: (.rootMissing, .unmarked)
+        case .replaced: (.rootReplaced, .otherMark)
         case .permission, .alreadySetUp, .damaged, .inUse, .noSpace, .readOnly, .unsupported, .tooMany, .failed: nil
         }
     }
 
     private func wait(
-        for record: NodeRecord, _ peer: KnownPeer, _ store: Store, because code: MessageCode
+        for record: NodeRecord, _ peer: KnownPeer, _ store: Store,
+        because absence: (code: MessageCode, trouble: RootTrouble)
     ) throws(Refusal) {
         let totals = try stored { () throws(StoreError) in try store.totals() }
         let alerts = try stored { () throws(StoreError) in try store.value(Fact.alerts) }
         let path = configuration.folder.path
         let room = try WaitingRoom(
             configuration, record: record, peer: peer, totals: totals,
-            alerts: alerts.map { AlertBook(encoded: $0) } ?? AlertBook(), because: code, journal: journal)
+            alerts: alerts.map { AlertBook(encoded: $0) } ?? AlertBook(), because: absence.code,
+            RootWords.sentence(path, absence.trouble), journal: journal)
         let isBack = try room.wait { Opening.marker(at: path) == record.folder }
         if !isBack { throw Refusal(exit: .stopped, text: "stopped") }
     }
@@ -262,7 +283,14 @@ struct Opening {
                     \(place) is another folder than the one this node was set up with. If a disk is not mounted, mount \
                     it. Nothing was touched, and nothing counts as deleted.
                     """)
-        case .alreadySetUp, .damaged, .noSpace, .readOnly, .unsupported, .tooMany, .failed:
+        case .damaged:
+            return Refusal(
+                exit: .storage,
+                text: """
+                    \(place) cannot be used: \(error). Nothing was touched, and nothing counts as deleted. Bring that back as it \
+                    was, from a backup; where there is none, troubleshooting.md says how to set the node up anew.
+                    """)
+        case .alreadySetUp, .noSpace, .readOnly, .unsupported, .tooMany, .failed:
             return Refusal(exit: .storage, text: "\(place) cannot be used: \(error). Nothing was touched.")
         }
     }

@@ -94,9 +94,11 @@ enum AlertReading {
 
     /// For `explain`.
     static func explanation(_ alert: AlertDocument, _ code: MessageCode) -> ExplainDocument {
-        ExplainDocument(
+        var document = ExplainDocument(
             subject: alert.subject, kind: .alert, code: code, meaning: alert.text, cure: alert.cure,
             facts: facts(of: alert))
+        if alert.state == .cleared { document.cure = "Nothing is to be done: this is over." }
+        return document
     }
 
     private static func facts(of alert: AlertDocument) -> [String] {

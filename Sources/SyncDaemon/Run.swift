@@ -32,7 +32,6 @@ public enum SyncDaemon {
         do throws(Refusal) {
             let path = options.configurationPath ?? Configuration.defaultFile
             let configuration = try read(path, checksPlaces: options.onlyChecks)
-            try refuseUnbuilt(configuration)
             guard !options.onlyChecks else { return Refusal.Exit.stopped.rawValue }
             while true {
                 switch try serve(configuration, path, journal, because: reason) {
@@ -58,18 +57,9 @@ public enum SyncDaemon {
         do throws(ConfigurationError) {
             return try Configuration.read(path: path, checkingPlaces: checksPlaces)
         } catch {
-            throw Refusal(exit: .configuration, text: error.problems.map(\.description).joined(separator: "\n"))
-        }
-    }
-
-    /// What is asked for and does not exist yet must not look as if it did.
-    private static func refuseUnbuilt(_ configuration: Configuration) throws(Refusal) {
-        guard configuration.link.transport == .tls else {
             throw Refusal(
-                exit: .configuration,
-                text: """
-                    [link] transport = directory is not built yet: write transport = tls. Nothing was touched.
-                    """)
+                exit: error.isForbidden ? .permission : .configuration, code: .configInvalid,
+                text: error.problems.map(\.description).joined(separator: "\n"))
         }
     }
 
@@ -103,7 +93,7 @@ public enum SyncDaemon {
         if daemon.isStartingOver, daemon.exit == .stopped { return .startsOver(.diskWasPulled) }
         // Once: where it is damaged again, something else is wrong, and each time would leave another file.
         if daemon.hasDamagedState, reason != .stateIsDamaged {
-            journal.say("state.db is set aside, and the node starts over with a fresh one")
+            journal.say(.stateDamaged, "state.db is set aside, and the node starts over with a fresh one")
             return .startsOver(.stateIsDamaged)
         }
         return .ended(daemon.exit)

@@ -63,6 +63,28 @@ enum System {
         unsafe access(terminated(path), R_OK) != 0 && errno == EACCES
     }
 
+    /// Whose it is; nil if it is not there, or this user may not see that.
+    static func owner(of path: [UInt8]) -> String? {
+        var status = stat()
+        guard unsafe stat(terminated(path), &status) == 0 else { return nil }
+        return name(ofUser: status.st_uid)
+    }
+
+    /// Others than its owner may do something with it.
+    static func isOpenToOthers(_ path: [UInt8]) -> Bool {
+        var status = stat()
+        return unsafe stat(terminated(path), &status) == 0 && status.st_mode & 0o077 != 0
+    }
+
+    /// Who this process runs as.
+    static var ownName: String { name(ofUser: userID) }
+
+    private static func name(ofUser number: UInt32) -> String {
+        // The entry belongs to the library and is good until the next is looked up.
+        guard let entry = unsafe getpwuid(number) else { return "user \(number)" }
+        return unsafe "user " + String(cString: entry.pointee.pw_name)
+    }
+
     /// Makes one directory; whether it was there already or cannot be made shows when it is used.
     static func makeDirectory(_ path: [UInt8], mode: UInt32) {
         _ = unsafe mkdir(terminated(path), mode)

@@ -13,6 +13,8 @@ final class WaitingRoom {
     private let peer: KnownPeer
     private let totals: StoreTotals
     private let code: MessageCode
+    /// Where the folder should be, and what is there instead.
+    private let sentence: String
     private let journal: Journal
     private let loop: Loop
     private let timer: Timer
@@ -32,7 +34,7 @@ final class WaitingRoom {
     /// `alerts` are those of the last run.
     init(
         _ configuration: Configuration, record: NodeRecord, peer: KnownPeer, totals: StoreTotals, alerts: AlertBook,
-        because code: MessageCode, journal: Journal
+        because code: MessageCode, _ sentence: String, journal: Journal
     ) throws(Refusal) {
         self.configuration = configuration
         self.record = record
@@ -40,6 +42,7 @@ final class WaitingRoom {
         self.totals = totals
         self.alerts = alerts
         self.code = code
+        self.sentence = sentence
         self.journal = journal
         do throws(LoopError) { loop = try Loop() } catch { throw Refusal(exit: .storage, text: "\(error)") }
         timer = Timer(loop: loop)
@@ -62,8 +65,8 @@ final class WaitingRoom {
             }
             // A process that does not listen is ended by it; the configuration is read when the folder is back.
             signals.append(
-                try SignalWatch(loop: loop, signal: System.hangUp) { [journal] in
-                    journal.say("reload: the folder is away; what was changed needs a restart of syncd")
+                try SignalWatch(loop: loop, signal: System.hangUp) { [journal, code] in
+                    journal.say(code, "the folder is away, so the configuration is read with the next start of syncd")
                 })
             hook = try HookRunner(loop: loop, journal: journal)
         } catch {
@@ -92,10 +95,10 @@ final class WaitingRoom {
         for other in [MessageCode.rootMissing, .rootReplaced] where other != code {
             _ = alerts.clear(AlertKey(code: other, subject: []), now: now)
         }
-        let isNew = alerts.raise(key, since: now, now: now) == .isNew
-        journal.tell(code)
-        if isNew, let command = configuration.alerts.hook, let item = alerts.items[key] {
-            hook?.run(command, with: document(item))
+        let isNew = alerts.raise(key, since: now, now: now, AlertFacts(detail: sentence)) == .isNew
+        if let item = alerts.items[key] {
+            journal.tell(document(item))
+            if isNew, let command = configuration.alerts.hook { hook?.run(command, with: document(item)) }
         }
         notifier?.send("READY=1\nSTATUS=\(code.rawValue): waiting for the folder")
     }
@@ -124,11 +127,11 @@ final class WaitingRoom {
         case .wait(_, let timeout):
             guard let timeout else { return }
             let timer = Timer(loop: loop)
-            let (code, path) = (code, configuration.folder.path)
+            let (code, sentence) = (code, sentence)
             timer.start(afterMilliseconds: timeout) {
                 timer.close()
                 asker.refuse(
-                    ControlError(.waitTimedOut, text: "the folder \"\(Path.escape(path))\" is away: \(code.rawValue)"))
+                    ControlError(.waitTimedOut, text: "the folder is away (\(code.rawValue)): \(sentence)"))
             }
             asker.client.whenOver { timer.close() }
         case .invite, .inviteWait, .join, .unpair, .forgetPeer, .renewKey, .alertAcknowledge, .conflicts,
@@ -138,7 +141,7 @@ final class WaitingRoom {
             .reload, .logLevel, .approve,
             .reject,
             .verify, .doctor, .metrics:
-            asker.refuse(ControlError(code))
+            asker.refuse(ControlError(code, text: "\(code.kind.meaning) \(sentence)"))
         }
     }
 

@@ -329,6 +329,7 @@ extension ScenarioRunner {
                 + "\(status.directories) directories, to send \(status.toSend), to apply \(status.toApply)"
         ]
         lines += status.pending.map { "pending \($0.path): \($0.reason)" }
+        lines += status.leftOut.map { "left out \($0)" }
         if let held = status.heldDeletes { lines.append("held: \(held.files) deletes") }
         if status.peerHeldDeletes > 0 { lines.append("held there: \(status.peerHeldDeletes) deletes") }
         return lines

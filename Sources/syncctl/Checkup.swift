@@ -9,6 +9,8 @@ struct Checkup {
     typealias Finding = DoctorDocument.Finding
 
     let configuration: Configuration
+    /// What to type to look once more, as whoever may.
+    let again: String
 
     var findings: [Finding] {
         [
@@ -106,19 +108,25 @@ struct Checkup {
             case .notSetUp:
                 return Finding(
                     check: "folder", grade: .problem, text: "\(name) has no mark (.syncd/folder-id).",
-                    cure: "If this is not the right directory, mount the right one. Otherwise bring .syncd back, or "
-                        + "make the node anew with syncctl init.")
+                    cure: "If this is not the right directory, mount the right one. Otherwise bring .syncd back; if "
+                        + "it is gone for good, \(Checkup.anew)")
             case .permission:
                 return Finding(
                     check: "folder", grade: .warning, text: "\(name) cannot be looked at by this user.",
-                    cure: "Run: sudo syncctl doctor")
-            case .alreadySetUp, .damaged, .replaced, .inUse, .noSpace, .readOnly, .unsupported, .tooMany, .failed:
+                    cure: "Run: sudo \(again)")
+            case .damaged:
+                return Finding(
+                    check: "folder", grade: .problem, text: "The mark of \(name) is damaged: \(error).",
+                    cure: "Bring .syncd/folder-id back as it was, from a backup; if there is none, \(Checkup.anew)")
+            case .alreadySetUp, .replaced, .inUse, .noSpace, .readOnly, .unsupported, .tooMany, .failed:
                 return Finding(
                     check: "folder", grade: .problem, text: Setup.failure("look at the folder", folderPath, error).text,
                     cure: "Look at the disk it is on with dmesg.")
             }
         }
     }
+
+    private static let anew = "troubleshooting.md says how to set the node up anew."
 
     /// Nil where nothing is to be said: the daemon runs as whom the state belongs to, if that is not root.
     private var owner: Finding? {
@@ -191,7 +199,7 @@ struct Checkup {
     private func unseen(_ check: String, _ path: [UInt8], _ error: System.FileError) -> Finding {
         let text = "\(NameText.printable(path)) cannot be looked at: \(error.text)."
         return error.isRefused
-            ? Finding(check: check, grade: .warning, text: text, cure: "Run: sudo syncctl doctor")
+            ? Finding(check: check, grade: .warning, text: text, cure: "Run: sudo \(again)")
             : Finding(check: check, grade: .problem, text: text, cure: "Look at the disk it is on with dmesg.")
     }
 

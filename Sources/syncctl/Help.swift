@@ -27,6 +27,14 @@ enum Help {
             lines += ["", style.bold("Options:")]
             for option in command.options { lines += entry(title(option), option.help, style) }
         }
+        let below = Command.below(command.name)
+        if !below.isEmpty {
+            lines += ["", style.bold("There are also:")]
+            for other in below {
+                let operands = other.synopsis.isEmpty ? "" : " \(other.synopsis)"
+                lines += entry(other.name + operands, other.summary, style)
+            }
+        }
         return lines
     }
 

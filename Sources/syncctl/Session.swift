@@ -109,6 +109,8 @@ struct Session: Sendable {
     /// A whole list, however many lines it took to send it. With `--limit` the first so many, and `next` if there are more.
     func askForAll(_ key: String, _ request: (Page) -> ControlRequest) throws(Failure) -> JSON {
         let limit = try number("--limit")
+        // The answer would read as if there were none.
+        if limit == 0 { throw .usage("--limit 0 would show nothing: write how many, such as --limit 10.") }
         let client = try connect()
         var whole = try ask(request(Page(limit: limit)), over: client)
         while let next = whole["next"]?.text, case .object(var object) = whole {

@@ -188,7 +188,7 @@ struct ConfigurationFileTests {
 
     @Test("a file that is not there is told with the way to make one") func missing() {
         let error = problem("/tmp/syncd-test-none/syncd.conf")
-        #expect(error?.isUnreadable == true)
+        #expect(error?.isUnreadable == true && error?.isForbidden == false)
         #expect(error?.description.contains("/tmp/syncd-test-none/syncd.conf: There is no such file.") == true)
         #expect(error?.description.contains("syncctl init") == true)
     }
@@ -204,6 +204,20 @@ struct ConfigurationFileTests {
     @Test("a file without permission is told, not taken for a missing one", .enabled(if: geteuid() != 0, "root may"))
     func forbidden() {
         #expect(problem("/etc/shadow")?.description.contains("may not read") == true)
+        #expect(problem("/etc/shadow")?.isForbidden == true)
+    }
+
+    @Test("what is not built yet is told with its line, and does not look as if it worked") func unbuilt() throws {
+        let file = "/tmp/syncd-test-unbuilt-\(getpid()).conf"
+        defer { unsafe unlink(file) }
+        var made = try Configuration.new(name: "a", folder: Array("/srv/a".utf8))
+        made.link.transport = .directory
+        made.link.mailbox = Array("/mnt/both".utf8)
+        try write(made.text, to: file)
+        let error = problem(file)
+        #expect(error?.problems.map(\.key) == ["link.transport"])
+        #expect(error?.problems.first?.line != nil)
+        #expect(error?.description.hasSuffix("= \"directory\": This is not built yet. Write transport = tls.") == true)
     }
 
     @Test("directories that cannot be used are told with their lines, if that is asked for") func places() throws {

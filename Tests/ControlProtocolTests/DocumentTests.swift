@@ -37,6 +37,16 @@ struct DocumentTests {
         #expect(try StatusDocument(json: status.json) == status)
     }
 
+    @Test("what cannot be synced is told of, and only where there is some; it is no reason to be anything but content")
+    func leftOut() throws {
+        var status = Sample.status
+        #expect(status.json["leftOut"] == nil)
+        status.leftOut = [.init(path: Array("fifo".utf8), reason: CodeText(.pathSpecial))]
+        #expect(status.json["leftOut"] == .array([["path": "fifo", "reason": "path.special"]]))
+        #expect(try StatusDocument(json: status.json) == status)
+        #expect(status.exitCode == 0 && status.inSync && status.pending.isEmpty)
+    }
+
     @Test("keys that are being renewed are told of, and only then") func renewals() throws {
         var status = Sample.status
         #expect(status.json["node"]?["nextKey"] == nil && status.json["peer"]?["nextKey"] == nil)

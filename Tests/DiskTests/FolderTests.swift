@@ -134,18 +134,33 @@ struct FolderTests {
         let scratch = try Scratch()
         let away = scratch.above + "/away"
         unsafe rename(scratch.path, away)
-        #expect(scratch.folder.rootState == .missing)
+        #expect(scratch.folder.rootState == .missing && scratch.folder.rootTrouble == .absent)
         unsafe mkdir(scratch.path, 0o755)
-        #expect(scratch.folder.rootState == .replaced)
+        #expect(scratch.folder.rootState == .replaced && scratch.folder.rootTrouble == .otherDirectory)
         #expect(scratch.folder.inspect([at("a")]).root == .replaced)
         unsafe rmdir(scratch.path)
         unsafe rename(away, scratch.path)
         #expect(scratch.folder.rootState == .healthy)
         try scratch.rename(".syncd/folder-id", "aside")
-        #expect(scratch.folder.rootState == .unmarked)
+        #expect(scratch.folder.rootState == .unmarked && scratch.folder.rootTrouble == .unmarked)
         try scratch.write(".syncd/folder-id", utf8("\(FolderID(.zero).digest.hex())\n"))
-        #expect(scratch.folder.rootState == .replaced)
+        #expect(scratch.folder.rootState == .replaced && scratch.folder.rootTrouble == .otherMark)
+        try scratch.write(".syncd/folder-id", [])
+        #expect(scratch.folder.rootState == .replaced && scratch.folder.rootTrouble == .damagedMark)
         try scratch.rename("aside", ".syncd/folder-id")
+        #expect(scratch.folder.rootState == .healthy && scratch.folder.rootTrouble == nil)
+    }
+
+    @Test("a root that may not be looked into is not told to be gone", .enabled(if: Nobody.isPossible))
+    func closedRoot() throws {
+        let scratch = try Scratch()
+        unsafe chmod(scratch.above, 0o755)
+        unsafe chmod(scratch.path, 0)
+        Nobody.act { #expect(scratch.folder.rootState == .unmarked && scratch.folder.rootTrouble == .closed) }
+        unsafe chmod(scratch.path, 0o755)
+        unsafe chmod(scratch.above, 0)
+        Nobody.act { #expect(scratch.folder.rootState == .missing && scratch.folder.rootTrouble == .unreachable) }
+        unsafe chmod(scratch.above, 0o755)
         #expect(scratch.folder.rootState == .healthy)
     }
 

@@ -10,6 +10,8 @@ status=0
 ctl beta status >"$world/status" 2>&1 || status=$?
 [ "$status" -eq 1 ] || fail "status says $status while the folder is away: $(cat "$world/status")"
 tells beta '"code":"root.missing"' alerts || fail "no alert: $(cat "$world/told")"
+tells beta "No directory is at \\\"$beta\\\"." alerts || fail "the alert does not say where: $(cat "$world/told")"
+grep -F root.missing "$world/beta/log" | finds -F "$beta" || fail "nor does the log: $(tail -n 3 "$world/beta/log")"
 ctl beta --json rescan >"$world/out" && fail "what is not there was looked through"
 grep -q '"code":"root.missing"' "$world/out" || fail "the refusal does not say why: $(cat "$world/out")"
 down beta

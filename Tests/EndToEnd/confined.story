@@ -8,7 +8,7 @@ through_beta=(strace -D -f -qq -e 'trace=%file' -s 4096 -o "$world/trace")
 up alpha
 up beta
 grep -q '"/' "$world/trace" 2>"$world/out" || skip "strace cannot trace here: $(tail -n 1 "$world/beta/log")"
-soon "beta is never ready" grep -q 'ready' "$world/beta/log"
+soon "beta is never ready" grep -q 'node.started: ready' "$world/beta/log"
 mark=$(wc -l <"$world/trace")
 pair
 mkdir "$alpha/d" && echo one >"$alpha/d/one" && ln -s nowhere "$alpha/link"

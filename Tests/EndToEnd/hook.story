@@ -25,6 +25,7 @@ printf '#!/bin/sh\ncat >/dev/null\n: >"%s"\nsleep 100\n' "$world/begun" >"$world
 chmod +x "$world/slow"
 sed -i "s|^hook =.*|hook = $world/slow|" "$world/alpha/syncd.conf"
 ctl alpha reload >"$world/out" || fail "reload: $(cat "$world/out")"
+grep -q 'config.reloaded: alerts.hook: in use from now on' "$world/alpha/log" || fail "the journal does not say what is in use"
 mv "$alpha/.syncd/folder-id" "$world/marker"
 soon "the slow hook was not run" test -e "$world/begun"
 mv "$world/marker" "$alpha/.syncd/folder-id"

@@ -9,6 +9,9 @@ ended=0
 ctl alpha lock "$alpha/d" -- sh -c 'exit 7' || ended=$?
 [ "$ended" = 7 ] || fail "the exit code of the command is $ended"
 [ "$(ctl alpha --json locks)" = '{"locks":[]}' ] || fail "a lock outlived its command: $(ctl alpha --json locks)"
+# What is syncd's own nobody else holds still.
+ctl alpha lock "$alpha/.syncd/stage" -- true 2>"$world/refused" && fail "syncd's own directory can be locked"
+grep -qF request.outside "$world/refused" || fail "it is not said why: $(cat "$world/refused")"
 
 # C1: ten on one node add one each under a lock, and none is lost.
 for turn in 1 2 3 4 5 6 7 8 9 10; do

@@ -26,6 +26,9 @@ deep() {
 settle
 [ ! -e "$beta/socket" ] || fail "a socket was copied"
 tells alpha '"path.special"' events || fail "nobody says that the socket is left out"
+tells alpha '"leftOut":[{"path":"socket","reason":"path.special"}]' status || fail "the status does not list it: $(cat "$world/told")"
+ctl alpha status >"$world/status" || fail "a socket is a reason not to be in sync: $(cat "$world/status")"
+finds -F 'socket (path.special)' <"$world/status" || fail "the status does not list it for people: $(cat "$world/status")"
 tells alpha '"path.special"' explain socket || fail "explain does not say why the socket stays: $(cat "$world/told")"
 tells alpha 'syncd itself' explain .syncd || fail "explain does not know syncd's own directory: $(cat "$world/told")"
 tells alpha 'the folder that is kept the same' explain "$alpha" || fail "explain does not know the folder: $(cat "$world/told")"

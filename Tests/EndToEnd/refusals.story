@@ -15,6 +15,11 @@ printf '[node]\nname = x\nnonsense = 1\n' >"$world/bad.conf"
 expect 78 timeout 20 "$programs/syncd" --config "$world/bad.conf" --check-config
 says "bad.conf:3"
 says config.invalid
+# What is not built yet is told with its line.
+sed 's/^transport = .*/transport = directory/' "$world/alpha/syncd.conf" >"$world/bad.conf"
+expect 78 timeout 20 "$programs/syncd" --config "$world/bad.conf" --check-config
+says "bad.conf:$(grep -n '^transport' "$world/bad.conf" | cut -d: -f1): link.transport = \"directory\": This is not built yet."
+printf '[node]\nname = x\nnonsense = 1\n' >"$world/bad.conf"
 # A place that cannot be used is told of with its key, and counts as what it is.
 sed "s|^control = .*|control = $world/bad.conf|" "$world/alpha/syncd.conf" >"$world/place.conf"
 expect 78 timeout 20 "$programs/syncd" --config "$world/place.conf"
@@ -31,8 +36,12 @@ finds -F "cannot be written" <"$world/err" || fail "it does not say that the ans
 expect 1 ctl alpha init --name alpha --folder "$alpha"
 says setup.exists
 expect 64 ctl alpha nonsense
+chmod 755 "$world/alpha/state"
 up alpha
 up beta
+grep -q "state.exposed \"$world/alpha/state\"" "$world/alpha/log" || fail "nobody says that others may read the state"
+grep -q state.exposed "$world/beta/log" && fail "a state that only its owner may read counts as open"
+chmod 700 "$world/alpha/state"
 sed "s|^listen = .*|listen = $address:$port|" "$world/beta/syncd.conf" >"$world/place.conf"
 sed -i "s|/beta/state|/beta/state-2|; s|/beta/folder|/beta/folder-2|; s|/beta/control|/beta/control-2|" "$world/place.conf"
 cp -r "$world/beta/state" "$world/beta/state-2"
@@ -62,6 +71,8 @@ expect 2 ctl alpha wait --for in-sync --timeout 1
 says wait.timed-out
 pair
 settle
+grep -q 'pairing.done: paired with "beta"' "$world/alpha/log" || fail "the journal does not tell of the pairing"
+grep -q 'peer.connected: connected with' "$world/alpha/log" || fail "nor of the connection"
 expect 1 ctl alpha history /etc/passwd
 says request.outside
 expect 1 ctl alpha rescan "$alpha/nothing"
@@ -82,10 +93,18 @@ if [ "$(id -u)" -eq 0 ] && id nobody >/dev/null 2>&1; then
     chmod 666 "$world/alpha/control"
     expect 1 setpriv --reuid nobody --regid nogroup --clear-groups "$programs/syncctl" --socket "$world/alpha/control" pause
     says control.permission
+    # What this user may not read is no fault of what is written there.
+    chmod 600 "$world/alpha/syncd.conf"
+    expect 77 timeout 20 setpriv --reuid nobody --regid nogroup --clear-groups "$programs/syncd" --config "$world/alpha/syncd.conf"
+    says config.invalid
+    chmod 644 "$world/alpha/syncd.conf"
+    expect 77 timeout 20 setpriv --reuid nobody --regid nogroup --clear-groups "$programs/syncd" --config "$world/alpha/syncd.conf"
+    says 'may not be read by user nobody, because it belongs to user root (Permission denied)'
 fi
 expect 0 ctl alpha status
 down alpha
 [ "$ended" -eq 0 ] || fail "SIGTERM ended alpha with $ended"
+grep -q 'node.stopped: stopped' "$world/alpha/log" || fail "the journal does not tell of the end"
 expect 2 ctl beta status
 
 # State that is not for this program: it is refused, and not one byte of it changes.

@@ -42,6 +42,7 @@ soon "alpha does not accept the new key alone" renewed beta
 [ "$(id beta)" = "$name" ] && [ "$(id_of_other alpha)" = "$name" ] || fail "beta is somebody else now"
 for node in alpha beta; do
     grep -q '^syncd: key.renewed "beta": ' "$world/$node/log" || fail "the log of $node does not tell"
+    grep -q '^syncd: key.offered: ' "$world/$node/log" || fail "the log of $node does not tell that a new key comes"
     ctl "$node" --json events | finds '"code":"key.renewed"' || fail "the events of $node do not tell"
 done
 [ "$(stat -c %a "$world/beta/state/identity/key.pem")" = 600 ] || fail "others can read the key"

@@ -53,8 +53,19 @@ mkdir "$world/disk/aside"
 # The mark goes first and comes last: files that go before it are deleted.
 mv "$beta/.syncd" "$beta"/* "$world/disk/aside"
 halts root.missing
+tells beta "$beta/.syncd/folder-id\\\" is not." alerts || fail "it is not said what is missing: $(cat "$world/told")"
+ctl beta wait --timeout 1 >"$world/waited" 2>&1 && fail "a halted node counts as in sync"
+grep -qF root.missing "$world/waited" || fail "wait does not say why: $(cat "$world/waited")"
 mv "$world/disk/aside"/* "$world/disk/aside/.syncd" "$beta"
 heals root.missing
+
+# A mark that is damaged is told to be that.
+cp "$beta/.syncd/folder-id" "$world/mark"
+: >"$beta/.syncd/folder-id"
+halts root.replaced
+tells beta 'is damaged; the files beside it need not be' alerts || fail "the mark is not named: $(cat "$world/told")"
+cat "$world/mark" >"$beta/.syncd/folder-id"
+heals root.replaced
 
 # With work that waits it still stops in order, and a start without the folder waits for it.
 umount -l "$beta"

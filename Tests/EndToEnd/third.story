@@ -21,12 +21,13 @@ begun=$(milliseconds)
 ctl gamma join "$token" >"$world/out" 2>&1 || status=$?
 [ "$status" -eq 1 ] && grep -q "belongs to a pair with another node" "$world/out" || fail "another node took the place of the old peer ($status): $(cat "$world/out")"
 [ "$(($(milliseconds) - begun))" -lt 20000 ] || fail "the refusal took its time"
-pair
+# Nobody was paired by it, so it is still good for the node that it was made for.
+ctl beta --json join "$token" >"$world/joined" || fail "a refusal has used the token up: $(cat "$world/joined")"
 # Anybody may knock: that is a line of the log and no alert, whether the other node is there or not.
 knocks() {
     bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; printf 'GET / HTTP/1.0\r\n\r\n' >&3; cat <&3" >"$world/out" 2>&1
     bash -c "exec 3<>/dev/tcp/127.0.0.1/$port" >"$world/out" 2>&1
-    soon "the log does not tell who left" grep -q 'was refused: it left before' "$world/alpha/log"
+    soon "the log does not tell who left" grep -q 'caller.refused: .* was refused: it left before' "$world/alpha/log"
     soon "the log does not tell who speaks no TLS" grep -q 'was refused: it does not speak TLS' "$world/alpha/log"
     ctl alpha alerts | finds peer.rejected && fail "somebody who knocks is taken for the other node"
 }

@@ -31,6 +31,7 @@ struct AlertBookTests {
         #expect(book.item(id)?.clearedMilliseconds == 9)
         let isNew = book.raise(full, since: 20, now: 20)
         #expect(isNew == .isNew)
+        #expect(book.open.map(\.firstMilliseconds) == [20] && book.open.map(\.count) == [1])
         #expect(book.open.map(\.isAcknowledged) == [false], "an old acknowledgement must not hide a new alert")
     }
 

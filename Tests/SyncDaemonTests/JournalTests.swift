@@ -24,10 +24,17 @@ struct JournalTests {
     @Test("problems are told at every level, decisions from level 1 on") func levels() {
         let (quiet, paper) = journal(.problems)
         quiet.tell(.versionKept, [97])
-        quiet.say("started")
+        quiet.say(.nodeStarted, "ready")
         #expect(paper.text.isEmpty)
         quiet.tell(.diskFull)
         #expect(paper.text.contains("disk.full"))
+    }
+
+    @Test("every line but those for looking into something has a code") func codes() {
+        let (journal, paper) = journal(.operations, hasPriorities: true)
+        journal.say(.nodeStarted, "ready")
+        journal.trace("a frame of 3 bytes", at: .operations)
+        #expect(paper.text == "<6>node.started: ready\n<7>a frame of 3 bytes\n")
     }
 
     @Test("the service manager gets priorities") func priorities() {

@@ -1,4 +1,5 @@
 import ControlProtocol
+import Disk
 import SyncCore
 import SyncModel
 import Testing
@@ -78,6 +79,20 @@ struct ReadingTests {
         #expect(read(own, .failed(.unsupported))?.meaning.contains("syncd itself") == true)
     }
 
+    @Test(
+        "what is wrong with the folder is said of its path, quoted and escaped",
+        arguments: [
+            (nil, #"The folder is "/srv/a\x1bb"."#), (.absent, #"No directory is at "/srv/a\x1bb"."#),
+            (.unreachable, "Permission denied"), (.closed, #""/srv/a\x1bb" is there, and "#),
+            (.unmarked, #""/srv/a\x1bb/.syncd/folder-id" is not."#), (.otherDirectory, "is another directory"),
+            (.damagedMark, #""/srv/a\x1bb/.syncd/folder-id" is damaged"#), (.otherMark, "of another folder"),
+        ] as [(RootTrouble?, String)])
+    func roots(trouble: RootTrouble?, part: String) {
+        let sentence = RootWords.sentence(Array("/srv/a\u{1B}b".utf8), trouble)
+        #expect(sentence.contains(part) && sentence.hasSuffix("."), "\(sentence)")
+        #expect(sentence.contains(#"/srv/a\x1bb"#))
+    }
+
     private func alert(_ key: AlertKey, _ facts: AlertFacts) -> AlertDocument {
         var book = AlertBook()
         _ = book.raise(key, since: 1, now: 1, facts)
@@ -112,6 +127,10 @@ struct ReadingTests {
         let explained = AlertReading.explanation(downgrade, .formatDowngradeHeld)
         #expect(explained.meaning == downgrade.text && explained.cure == downgrade.cure && explained.kind == .alert)
         #expect(explained.facts.prefix(3) == ["version found: 1", "version kept: 2", "written by beta"])
+        var over = downgrade
+        over.state = .cleared
+        let explainedOver = AlertReading.explanation(over, .formatDowngradeHeld)
+        #expect(explainedOver.cure == "Nothing is to be done: this is over.")
     }
 
     @Test("an alert about a conflict names it as the list of conflicts does, and says what to type")

@@ -23,6 +23,13 @@ struct ArgumentsTests {
         #expect(try ArgumentsTests.read(line).commandName == name)
     }
 
+    @Test("the help of a word names the commands below it") func helpBelow() {
+        let help = Help.command(.alerts, .plain)
+        #expect(help.contains("There are also:"))
+        for name in ["alerts show ID", "alerts ack ID"] { #expect(help.contains { $0.contains(name) }, "\(help)") }
+        #expect(!Help.command(.status, .plain).contains("There are also:"))
+    }
+
     @Test("every command of the contract is there, and every one has a help text") func complete() {
         let names = Command.all.map(\.name)
         #expect(

@@ -81,7 +81,7 @@ import Testing
         "a wrong command line exits with 64",
         arguments: [
             "", "frob", "log -n x", "log-level 4", "wait --for ever", "wait --timeout -1", "alerts --limit 1.5",
-            "lock a --mode mine", "lock a --",
+            "lock a --mode mine", "lock a --", "alerts --limit 0", "conflicts --limit 0", "history a --limit 0",
         ])
     func usage(line: String) throws {
         let outcome = try play(line, daemon: Play.answering(.null))

@@ -48,6 +48,17 @@ import Testing
         #expect(json["made"]?.items?.count == 11)
     }
 
+    @Test("a directory of syncd's own is no folder to share", arguments: ["d/.syncd", "d/.syncd/stage"])
+    func reserved(folder: String) throws {
+        let scratch = try Scratch()
+        try scratch.make("d")
+        let before = scratch.tree
+        let outcome = try Play.run(
+            ["--config", "a.conf", "init", "--name", "alpha", "--folder", folder, "--state", "s"], in: scratch)
+        #expect(outcome.code == 64 && outcome.errors.contains("Name another directory."), "\(outcome.errors)")
+        #expect(scratch.tree == before)
+    }
+
     @Test("a second init refuses, names everything that is there, and changes none of it") func again() throws {
         let scratch = try Scratch()
         try scratch.make("shared")
@@ -161,7 +172,7 @@ import Testing
         #expect(outcome.code == 0 && outcome.requests == [.doctor], "\(outcome.errors)")
         #expect(
             outcome.output.contains("warning  link: Slow.\n")
-                && outcome.output.hasSuffix("Nothing stands in the way.\n"))
+                && outcome.output.contains("\nNo problem found, and "), "\(outcome.output)")
     }
 
     @Test(

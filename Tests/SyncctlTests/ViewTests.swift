@@ -99,6 +99,19 @@ struct ViewTests {
             """)
     }
 
+    @Test("what cannot be synced has a line, and needs nobody") func leftOut() {
+        var document = Sample.inSync
+        document.leftOut = ["a", "b\u{1B}", "c", "d"].map {
+            .init(path: Array($0.utf8), reason: CodeText(.pathSpecial))
+        }
+        let line =
+            #"  special 4 paths that cannot be synced: a (path.special), b\x1b (path.special), c (path.special) and 1 more: "#
+            + "syncctl --json status"
+        let lines = status(document).lines
+        #expect(lines.contains(line), "\(lines)")
+        #expect(!lines.contains("What needs you:"))
+    }
+
     @Test("deletes that wait for a person on the other node are told of") func heldThere() {
         var document = Sample.inSync
         #expect(!status(document).lines.contains { $0.hasPrefix("  waits ") })
@@ -254,6 +267,14 @@ struct ViewTests {
             """#)
     }
 
+    @Test("what is explained of a path names the code of its reason, which can be explained in turn")
+    func explained() {
+        let path = ExplainDocument(subject: Array("fifo".utf8), kind: .path, code: .pathSpecial, meaning: "A pipe.")
+        #expect(Command.explainLines(path, .plain).first == "fifo  path.special  info, goes away by itself")
+        let code = ExplainDocument(code: .pathSpecial)
+        #expect(Command.explainLines(code, .plain).first == "path.special  info, goes away by itself")
+    }
+
     @Test("alerts") func alerts() {
         let view = AlertsView(style: .plain, nowMilliseconds: Sample.newYear, again: ViewTests.again)
         var node = Sample.alert
@@ -285,6 +306,9 @@ struct ViewTests {
 
             First seen 2025-12-31 23:58:00 UTC, last 2026-01-01 00:00:00 UTC, 3 times.
             """)
+        node.state = .cleared
+        #expect(view.lines(node).contains("This is over; nothing is to be done."))
+        #expect(!view.lines(node).contains("What to do:"), "nobody is asked to mend what is over")
         #expect(view.lines(AlertsDocument(alerts: [])) == ["No alerts."])
     }
 

@@ -80,7 +80,12 @@ import Testing
                     loop.run { result != nil }
                     #expect(throws: problem) { try result?.get() }
                 }
-                #expect(asked == 1, "the same node is told the same")
+                #expect(asked == 2, "a refusal does not use the token up")
+                alpha.link?.onPaired = { _, settle in settle(.stored) }
+                var result: Result<Paired, PairingError>?
+                beta.link?.join(token) { result = $0 }
+                loop.run { result != nil }
+                #expect(throws: Never.self) { try result?.get() }
             }
         }
     }

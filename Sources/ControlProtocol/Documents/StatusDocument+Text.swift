@@ -18,7 +18,8 @@ extension StatusDocument: ControlDocument {
             conflicts: try fields.count("conflicts"), quarantined: try fields.count("quarantined"),
             held: try fields.count("held"), locks: try fields.count("locks"),
             progress: try fields.one("progress", Progress.init),
-            heldDeletes: try fields.optional("heldDeletes", HeldDeletes.init))
+            heldDeletes: try fields.optional("heldDeletes", HeldDeletes.init),
+            leftOut: fields.has("leftOut") ? try fields.list("leftOut", LeftOut.init) : [])
     }
 
     public var json: JSON {
@@ -37,7 +38,9 @@ extension StatusDocument: ControlDocument {
             "locks": .count(locks),
             "progress": .object(progress.members),
         ]
-        return .object(object.with("heldDeletes", heldDeletes.map { .object($0.members) }))
+        let left = leftOut.isEmpty ? nil : JSON.array(leftOut.map { .object($0.members) })
+        return .object(
+            object.with("heldDeletes", heldDeletes.map { .object($0.members) }).with("leftOut", left))
     }
 }
 
@@ -102,6 +105,14 @@ extension StatusDocument.Pending {
         JSONObject().with("path", name: path).with("reason", .string(reason.text))
             .with("since", seconds: sinceMilliseconds)
     }
+}
+
+extension StatusDocument.LeftOut {
+    init(_ fields: Fields) throws(DocumentError) {
+        self.init(path: try fields.name("path"), reason: try fields.code("reason"))
+    }
+
+    var members: JSONObject { JSONObject().with("path", name: path).with("reason", .string(reason.text)) }
 }
 
 extension StatusDocument.AlertCounts {

@@ -108,6 +108,17 @@ public struct StatusDocument: Hashable, Sendable {
         }
     }
 
+    /// What lies in the folder and cannot be synced, and why. The two folders are in sync without it.
+    public struct LeftOut: Hashable, Sendable {
+        public var path: [UInt8]
+        public var reason: CodeText
+
+        public init(path: [UInt8], reason: CodeText) {
+            self.path = path
+            self.reason = reason
+        }
+    }
+
     /// Open ones.
     public struct AlertCounts: Hashable, Sendable {
         public var serious: Int
@@ -169,12 +180,14 @@ public struct StatusDocument: Hashable, Sendable {
     public var locks: Int
     public var progress: Progress
     public var heldDeletes: HeldDeletes?
+    /// The first ones in path order.
+    public var leftOut: [LeftOut]
 
     /// `pendingTotal` is the number of `pending` unless it is given.
     public init(
         node: Node, peer: Peer?, folder: Folder, inSync: Bool, pending: [Pending] = [], pendingTotal: Int? = nil,
         alerts: AlertCounts = AlertCounts(), conflicts: Int = 0, quarantined: Int = 0, held: Int = 0, locks: Int = 0,
-        progress: Progress = .idle, heldDeletes: HeldDeletes? = nil
+        progress: Progress = .idle, heldDeletes: HeldDeletes? = nil, leftOut: [LeftOut] = []
     ) {
         self.node = node
         self.peer = peer
@@ -189,6 +202,7 @@ public struct StatusDocument: Hashable, Sendable {
         self.locks = locks
         self.progress = progress
         self.heldDeletes = heldDeletes
+        self.leftOut = leftOut
     }
 
     /// Something waits for a person.

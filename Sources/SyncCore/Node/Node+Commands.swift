@@ -130,6 +130,7 @@ extension Node {
         let unread = unread(but: status.pending + locked + outgoing)
         status.pending = (status.pending + locked + outgoing + unread).sorted { $0.path < $1.path }
         status.pendingTotal = counts.unsettled + locked.count + outgoing.count + unread.count
+        status.leftOut = watch.leftSpecials.map(\.key)
         status.alerts = alarms.raised.map(\.value)
         status.locks = claims.entries.count { $0.value.claim.isHeld }
         status.heldDeletes = record.held

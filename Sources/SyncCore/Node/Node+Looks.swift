@@ -17,6 +17,7 @@ extension Node {
 
         let moved = startRelocations(looks, looked, rows: rows, namesakes: namesakes)
         for look in looks {
+            noteSpecial(look)
             // Where nothing is known to be there was nothing to move.
             let isNothing = look.stat == nil && rows[look.path]?.disk == nil
             if !isNothing, isBelowOrIn(look.path, moved) || isBelowLeftName(look.path) { continue }
@@ -422,6 +423,25 @@ extension Node {
         endHoldingBack(&row)
         plan.madeProgress = true
         plan.want(row.path)
+    }
+
+    /// For `status`, which lists what is left out.
+    private mutating func noteSpecial(_ look: Look) {
+        let path = look.path
+        if look.stat?.kind == .special, !watch.rules.isIgnored(path.bytes, isDirectory: false) {
+            watch.scan?.specials[path] = true
+            if watch.leftSpecials.count < WatchState.leftSpecialsMax { watch.leftSpecials[path] = true }
+        } else if !watch.leftSpecials.isEmpty, look.stat?.kind != .directory {
+            watch.leftSpecials.removeAll { known, _ in known == path || known.isBelow(path) }
+        }
+    }
+
+    /// Nobody tells of one that went from where nobody watches, or that a rule names by now: what a scan has not met is gone.
+    mutating func forgetSpecials(notIn scan: WatchState.Scan) {
+        guard !watch.leftSpecials.isEmpty else { return }
+        watch.leftSpecials.removeAll { path, _ in
+            (scan.isWhole || path.isBelow(scan.directory)) && !scan.specials.contains(key: path)
+        }
     }
 
     private mutating func reportSpecial(_ path: Path, into effects: inout Effects) {

@@ -312,6 +312,7 @@ extension Node {
         enqueue(.observe(looks, source: .scan))
         for path in chunk.unreadable { scan.unreadable[path] = .pathPermission }
         for path in chunk.unsupported { scan.unreadable[path] = .pathUnsupported }
+        for look in looks where look.stat?.kind == .special { scan.specials[look.path] = true }
         if looks.contains(where: { $0.stat == nil }) { scan.sawAbsence = true }
         if watch.toScan.contains(key: .root) {
             // Asked to begin again: what follows is seen by the new scan.
@@ -322,6 +323,7 @@ extension Node {
         } else {
             watch.scan = nil
             noteUnreadable(scan, into: &effects)
+            forgetSpecials(notIn: scan)
             if scan.isWhole || scan.sawAbsence { deletes.wantTally(isWhole: scan.isWhole) }
             if scan.isWhole { watch.wholeScanEnded = true }
             lookAtFindings(below: scan.directory)

@@ -166,6 +166,9 @@ struct WatchState: Sendable {
 
     /// Special files reported, so that each is told once.
     var specials = SortedMap<Path, Bool>()
+    /// Those that are there, as far as anybody has looked, and that no rule leaves out.
+    var leftSpecials = SortedMap<Path, Bool>()
+    static let leftSpecialsMax = 256
     /// An inspection is under way, or what it saw is not compared with the rows yet.
     var isInspecting = false
     /// What has been written, and for a scan also what has been looked at or read, since it was asked for: of these paths it
@@ -190,6 +193,8 @@ struct WatchState: Sendable {
         var job: JobID?
         var sawAbsence = false
         var unreadable = SortedMap<Path, MessageCode>()
+        /// Special files that it or a look since it began has met.
+        var specials = SortedMap<Path, Bool>()
         var isWhole: Bool { directory.isRoot }
     }
 

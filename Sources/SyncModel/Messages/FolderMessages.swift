@@ -38,21 +38,23 @@ extension MessageRegistry {
         MessageKind(
             .rootMissing, .serious, healsItself: true, retry: .patiently,
             meaning: """
-                The folder, or the mark .syncd/folder-id in it, is not there. Syncing is halted; nothing is deleted \
-                on the other node.
+                The folder, or the mark .syncd/folder-id in it, is not there, or syncd may not look at it. Syncing is \
+                halted; nothing is deleted on the other node.
                 """,
             cure: """
-                Mount or restore the folder at the configured path; syncing resumes by itself when the mark is back.
+                Mount or restore the folder at the configured path, or give the user of syncd access to it; syncing \
+                resumes by itself when the mark is back. If that is gone for good, troubleshooting.md says how to set \
+                the node up anew.
                 """),
         MessageKind(
             .rootReplaced, .serious, healsItself: true, retry: .patiently,
             meaning: """
-                At the folder's path is another folder than the one this node was set up with. Syncing is halted; \
-                nothing in either folder is touched.
+                At the folder's path is another folder than the one this node was set up with, or the mark \
+                .syncd/folder-id in it is damaged. Syncing is halted; nothing in either folder is touched.
                 """,
             cure: """
-                Put the right folder back, or set this one up with syncctl init; syncing resumes when the mark \
-                matches.
+                Put the right folder, or its mark, back; syncing resumes when the mark matches. If that is gone for \
+                good, troubleshooting.md says how to set the node up anew.
                 """),
         MessageKind(
             .watchLimit, .warning, healsItself: true, retry: .patiently,

@@ -2,6 +2,17 @@
 extension MessageRegistry {
     static let link = [
         MessageKind(
+            .callerRefused, .info, healsItself: true,
+            meaning: """
+                Somebody called at the port of this node, or answered where the other node was called, and was \
+                turned away before anything was exchanged; the line of the journal says why. Nothing of yours was \
+                shown, and syncing goes on.
+                """,
+            cure: """
+                Nothing is to be done about a stranger, such as a scanner; if it was the other node, look at its \
+                journal, too.
+                """),
+        MessageKind(
             .clockSkew, .warning, healsItself: true, retry: .onReconnect,
             meaning: """
                 The clocks of the two nodes differ by more than 2 seconds, or changes of the other node are dated more \
@@ -18,6 +29,15 @@ extension MessageRegistry {
             cure: """
                 Nothing is to be done if the clock was set on purpose; otherwise look at the time service of this \
                 machine.
+                """),
+        MessageKind(
+            .keyOffered, .info, healsItself: true,
+            meaning: """
+                One of the two nodes is about to get a new key, and the other one is told of it. Until the new one \
+                is in use both are accepted; the pair, its history and all files stay what they are.
+                """,
+            cure: """
+                Nothing is to be done if a person ran syncctl renew-key; syncctl status says how far it is.
                 """),
         MessageKind(
             .keyRenewed, .info, healsItself: true,
@@ -83,6 +103,12 @@ extension MessageRegistry {
                 Nothing is to be done if it is off; otherwise check that it runs, its address in the configuration, \
                 and the firewall.
                 """),
+        MessageKind(
+            .peerConnected, .info, healsItself: true,
+            meaning: """
+                The two nodes are connected, and exchange what has changed on either of them since they last were.
+                """,
+            cure: "Nothing is to be done."),
         MessageKind(
             .peerIncompatible, .serious, healsItself: true, retry: .onReconnect,
             meaning: """

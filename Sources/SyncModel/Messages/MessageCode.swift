@@ -1,10 +1,13 @@
 /// Every message code there is. The dotted text is stable for ever: scripts, alerts on disk and rows of the store hold
 /// it. A new code is added in its alphabetical place, with its text in the file of its theme.
 public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
+    case callerRefused = "caller.refused"
+
     case clockSkew = "clock.skew"
     case clockStepped = "clock.stepped"
 
     case configInvalid = "config.invalid"
+    case configReloaded = "config.reloaded"
 
     case conflictDeletedWhileEdited = "conflict.deleted-while-edited"
     case conflictFile = "conflict.file"
@@ -46,6 +49,7 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case itemQuarantined = "item.quarantined"
     case itemRestored = "item.restored"
 
+    case keyOffered = "key.offered"
     case keyRenewed = "key.renewed"
 
     case lockCircle = "lock.circle"
@@ -61,7 +65,10 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
 
     case nodeHalted = "node.halted"
     case nodePaused = "node.paused"
+    case nodeStarted = "node.started"
+    case nodeStopped = "node.stopped"
 
+    case pairingDone = "pairing.done"
     case pairingExists = "pairing.exists"
     case pairingFailed = "pairing.failed"
     case pairingNone = "pairing.none"
@@ -72,6 +79,7 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case pathUnsupported = "path.unsupported"
 
     case peerAway = "peer.away"
+    case peerConnected = "peer.connected"
     case peerIncompatible = "peer.incompatible"
     case peerPaused = "peer.paused"
     case peerProtocolViolation = "peer.protocol-violation"
@@ -106,6 +114,7 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case startInUse = "start.in-use"
 
     case stateDamaged = "state.damaged"
+    case stateExposed = "state.exposed"
     case stateForeign = "state.foreign"
 
     case statedbNewer = "statedb.newer"

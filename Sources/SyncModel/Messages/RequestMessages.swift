@@ -10,6 +10,13 @@ extension MessageRegistry {
                 """,
             cure: "Correct what the text names; syncd --check-config tells whether it can be used."),
         MessageKind(
+            .configReloaded, .info, healsItself: true,
+            meaning: """
+                The configuration was read again while syncd runs. The line of the journal names a key that has \
+                changed, and whether its value is in use from now on or needs a restart.
+                """,
+            cure: "Restart syncd where the line says so; otherwise nothing is to be done."),
+        MessageKind(
             .controlLost, .warning, healsItself: false,
             meaning: """
                 The connection to syncd ended before the answer was there. Whether the command was carried out is not \
@@ -47,6 +54,13 @@ extension MessageRegistry {
                 version. The command may have been carried out.
                 """,
             cure: "Check the path of the socket, and use a syncctl of the same version as syncd."),
+        MessageKind(
+            .pairingDone, .info, healsItself: true,
+            meaning: """
+                The two nodes know each other by their keys from now on, and what is in their folders is compared. \
+                Both show the same six words, which prove that nobody is between them.
+                """,
+            cure: "Compare the words; if the other node shows others, run syncctl unpair on both."),
         MessageKind(
             .pairingExists, .warning, healsItself: false,
             meaning: """

@@ -96,6 +96,16 @@ extension MessageRegistry {
                 goes when they are in sync.
                 """),
         MessageKind(
+            .stateExposed, .warning, healsItself: false,
+            meaning: """
+                Other users of this machine may read the state directory, or the key in it; whoever has the key \
+                can pass for this node. syncd runs all the same, and no file was changed.
+                """,
+            cure: """
+                Run chmod 700 on the state directory and chmod 600 on identity/key.pem in it. If somebody may have \
+                read the key, run syncctl renew-key.
+                """),
+        MessageKind(
             .stateForeign, .serious, healsItself: false,
             meaning: """
                 The state directory belongs to another node or to another program. syncd did not start and touched \
@@ -215,5 +225,19 @@ extension MessageRegistry {
             .nodePaused, .info, healsItself: false,
             meaning: "Syncing was paused with syncctl pause. Changes on both nodes are kept and wait.",
             cure: "Run syncctl resume to go on."),
+        MessageKind(
+            .nodeStarted, .info, healsItself: true,
+            meaning: """
+                syncd has opened its folder and its state and goes on where it left off; when it says that it is \
+                ready, the folder is watched and changes are seen at once.
+                """,
+            cure: "Nothing is to be done."),
+        MessageKind(
+            .nodeStopped, .info, healsItself: true,
+            meaning: """
+                syncd was told to stop, or has stopped. What was acknowledged is durable; what is unfinished is \
+                gone on with after the next start, and changes made meanwhile are found then.
+                """,
+            cure: "Nothing is to be done."),
     ]
 }

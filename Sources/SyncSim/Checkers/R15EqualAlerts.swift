@@ -41,10 +41,13 @@ package final class EqualAlerts: Invariant {
     static func isShared(_ code: MessageCode) -> Bool {
         switch code {
         case .conflictFile, .conflictIdentity, .conflictSlot, .conflictDeletedWhileEdited: true
-        case .configInvalid, .controlLost, .controlNotRunning, .controlPermission, .controlSilent, .controlUnreadable,
+        case .callerRefused, .configInvalid, .configReloaded, .controlLost, .controlNotRunning, .controlPermission,
+            .controlSilent, .controlUnreadable,
             .pairingExists, .pairingFailed, .pairingNone, .requestInvalid, .requestNotFound, .requestOutside,
             .lockCircle, .lockRefused, .requestRefused, .requestUnsupported, .setupExists, .setupFailed, .startFailed,
-            .startInUse, .hookFailed, .keyRenewed,
+            .startInUse, .hookFailed, .keyOffered, .keyRenewed, .nodeStarted, .nodeStopped, .pairingDone,
+            .peerConnected,
+            .stateExposed,
             .programFault,
             .stateForeign, .waitTimedOut:
             // Said by the shell and its tools, never by a node.

@@ -1,7 +1,7 @@
 /// One token given out, and what became of it. Only in memory: a restart ends every invitation.
 ///
-/// It works for one node. That node may repeat its proof until the link is up, because the answer to the first one may
-/// have been lost; everybody else is told that the token is used.
+/// It works for one node: who is refused as a partner does not use it up. That node may repeat its proof until the link is
+/// up, because the answer to the first one may have been lost; everybody else is told that the token is used.
 struct Invitation {
     let token: PairingToken
     private let endsMilliseconds: UInt64
@@ -55,6 +55,11 @@ struct Invitation {
             state = .used(by: proof.joiner)
             return .accepted
         }
+    }
+
+    /// Whoever came with the token was not paired with: it is as good as before.
+    mutating func giveBack() {
+        if case .used = state { state = .open }
     }
 
     /// The node that used the token is connected: nothing was lost, and nobody else may come.

@@ -10,7 +10,8 @@ final class Inviting {
     private let validity: Timer
     private var invitation: Invitation
     private var caller: Caller?
-    private var outcome: PairingVerdict?
+    /// The pairing is stored: the same node hears that again, should the answer have been lost.
+    private var isStored = false
     /// Came with our token, and wait for the verdict.
     private var waitingTalks: [PairingTalk] = []
 
@@ -41,7 +42,7 @@ final class Inviting {
             onPaired(paired) { [weak self] in self?.settle($0) }
         case .repeated:
             waitingTalks.append(talk)
-            if let outcome { settle(outcome) }
+            if isStored { settle(.stored) }
         case .refused(let refusal):
             return refusal
         }
@@ -67,7 +68,10 @@ final class Inviting {
     }
 
     private func settle(_ verdict: PairingVerdict) {
-        outcome = verdict
+        switch verdict {
+        case .stored: isStored = true
+        case .pairedBefore, .notStored: invitation.giveBack()
+        }
         let waiting = waitingTalks
         waitingTalks = []
         for talk in waiting {

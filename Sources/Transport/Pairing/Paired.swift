@@ -11,7 +11,7 @@ public struct Paired: Hashable, Sendable {
     static let nameBytesMax = 64
 }
 
-/// Why two nodes could not be paired; the description says what to do.
+/// Why two nodes could not be paired; the description says what to do, where that is more than a new token.
 public enum PairingError: Error, Hashable, Sendable {
     // Seen on the token alone.
     case notAToken
@@ -55,12 +55,11 @@ extension PairingError: CustomStringConvertible {
         case .mistyped: "The token has a typing error, or a part of it is missing. Copy it again, whole."
         case .newerVersion: "The token was made by a newer version of syncd. Upgrade this node, then join again."
         case .ownToken: "This token was made on this very node. Run syncctl join on the other one."
-        case .wrongSecret:
-            "The other node did not give out this token, or has given out a newer one. \(Self.inviteAgain)"
-        case .expired: "The token has expired: it is valid for 15 minutes. \(Self.inviteAgain)"
-        case .used: "The token has been used: it works once. \(Self.inviteAgain)"
-        case .voided: "The token was voided after three wrong attempts to use it. \(Self.inviteAgain)"
-        case .notInviting: "The other node is not inviting now. \(Self.inviteAgain)"
+        case .wrongSecret: "The other node did not give out this token, or has given out a newer one."
+        case .expired: "The token has expired: it is valid for 15 minutes."
+        case .used: "The token has been used: it works once."
+        case .voided: "The token was voided after three wrong attempts to use it."
+        case .notInviting: "The other node is not inviting now."
         case .wrongInviter(let address):
             "The node at \(address) did not make this token. Check \"peer\" in the configuration."
         case .noAddress:
@@ -84,6 +83,4 @@ extension PairingError: CustomStringConvertible {
         case .violation(let what): "The other node did not keep to the pairing protocol (\(what)). Upgrade both nodes."
         }
     }
-
-    private static let inviteAgain = "Run syncctl invite there for a new one."
 }

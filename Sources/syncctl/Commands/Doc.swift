@@ -5,6 +5,9 @@ extension Command {
     static let docCheck = Command(
         "doc check", "FILE… | --all", summary: "whether files load under the models; exit 1 if one does not",
         details: """
+            A file that can be read loads, also where it does not say its version (it is as old as the first there
+            was) or where a value is missing or of another type than the model says: that is success, and beside it
+            stands why it is not in sync yet. syncctl status tells whether anything waits.
             With --all: all records of all models. What is shown is compared with what the change sets come to,
             every live record is held against its model, and records that are in quarantine, or that nobody made,
             are named. Exit 1 if a rule is broken; records in quarantine break none.

@@ -20,7 +20,8 @@ extension Command {
         if session.has("--socket") { return Checkup.machine() }
         do throws(Failure) {
             let configuration = try session.configuration()
-            return Checkup(configuration: configuration).findings + Checkup.machine()
+            let checkup = Checkup(configuration: configuration, again: session.again("doctor"))
+            return checkup.findings + Checkup.machine()
         } catch {
             guard case .refused(let refusal) = error else { return Checkup.machine() }
             return [problem("configuration", refusal)] + Checkup.machine()
@@ -61,7 +62,11 @@ extension Command {
             if let cure = finding.cure, finding.grade != .ok { lines += style.wrapped(style.foreign(cure), indent: 9) }
         }
         let problems = document.findings.count { $0.grade == .problem }
-        let end = problems == 0 ? "Nothing stands in the way." : "\(Words.count(problems, "problem")) found."
+        let warnings = document.findings.count { $0.grade == .warning }
+        let end =
+            problems > 0
+            ? "\(Words.count(problems, "problem")) found."
+            : warnings > 0 ? "No problem found, and \(Words.count(warnings, "warning"))." : "Nothing stands in the way."
         return lines + ["", end]
     }
 }

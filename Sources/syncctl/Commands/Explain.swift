@@ -38,6 +38,7 @@ extension Command {
 
     static func explainLines(_ document: ExplainDocument, _ style: Style) -> [String] {
         var lines = [style.bold(style.path(document.subject))]
+        if document.kind != .code, let code = document.code { lines[0] += "  \(style.foreign(code.text))" }
         if let severity = document.severity {
             let heals = document.healsItself.map { $0 ? ", goes away by itself" : ", stays until somebody acts" } ?? ""
             lines[0] += "  \(severity.rawValue)\(heals)"

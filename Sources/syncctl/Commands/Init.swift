@@ -48,6 +48,11 @@ extension Command {
         guard let folder = try session.absolute("--folder") else {
             throw .usage(missing("--folder DIR", "name the directory to share"))
         }
+        guard !folder.split(separator: 0x2F).contains(where: { $0.elementsEqual(".syncd".utf8) }) else {
+            throw .usage(
+                "--folder \(session.style.name(folder)): .syncd is where a node keeps what is its own, and is never synced. "
+                    + "Name another directory.")
+        }
         let listen = try session.text("--listen")
         let peer = try session.text("--peer")
         // Of /etc/syncd/photos.conf, the service syncd@photos has places of its own.

@@ -25,7 +25,11 @@ struct AlertsView {
         var lines = ["\(coloured(alert))  \(style.bold(style.foreign(alert.code.text)))\(subject)", ""]
         lines += style.wrapped(style.foreign(alert.text), indent: 2)
         lines += versions(alert)
-        if !alert.cure.isEmpty { lines += ["", "What to do:"] + style.wrapped(style.foreign(alert.cure), indent: 2) }
+        if alert.state == .cleared {
+            lines += ["", "This is over; nothing is to be done."]
+        } else if !alert.cure.isEmpty {
+            lines += ["", "What to do:"] + style.wrapped(style.foreign(alert.cure), indent: 2)
+        }
         let times = alert.count == 1 ? "once" : "\(Words.grouped(alert.count)) times"
         return lines + [
             "",

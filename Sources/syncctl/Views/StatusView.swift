@@ -9,6 +9,7 @@ struct StatusView {
     let again: (String) -> String
 
     private static let pendingShown = 20
+    private static let leftOutShown = 3
 
     var lines: [String] {
         [headline, ""] + facts + pending + attention
@@ -76,6 +77,7 @@ struct StatusView {
         for text in renewals { rows.append(["key", text]) }
         if !toDo.isEmpty { rows.append(["changes", toDo]) }
         if status.progress.phase != "idle" { rows.append(["now", progressText]) }
+        if !status.leftOut.isEmpty { rows.append(["special", leftOutText]) }
         if status.locks > 0 { rows.append(["locks", "\(Words.count(status.locks, "lock")) held: \(again("locks"))"]) }
         rows.append(["syncd", "\(style.foreign(status.node.program)), up for \(uptime)"])
         return rows.map { "  " + $0[0] + String(repeating: " ", count: 8 - $0[0].count) + $0[1] }
@@ -116,6 +118,15 @@ struct StatusView {
         if progress.total > 0 { text += " \(Words.grouped(progress.done)) of \(Words.grouped(progress.total))" }
         if progress.bytesPerSecond > 0 { text += ", \(Words.bytes(progress.bytesPerSecond))/s" }
         return text
+    }
+
+    /// Nobody has to do anything about it, so it is one line.
+    private var leftOutText: String {
+        let shown = status.leftOut.prefix(StatusView.leftOutShown)
+        let names = shown.map { "\(style.name($0.path)) (\(style.foreign($0.reason.text)))" }.joined(separator: ", ")
+        let rest = status.leftOut.count - shown.count
+        return "\(Words.count(status.leftOut.count, "path")) that cannot be synced: \(names)"
+            + (rest > 0 ? " and \(Words.grouped(rest)) more: \(again("--json status"))" : "")
     }
 
     private var pending: [String] {
