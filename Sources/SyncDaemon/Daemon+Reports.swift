@@ -1,3 +1,4 @@
+import Config
 import ControlProtocol
 import EventLoop
 import Store
