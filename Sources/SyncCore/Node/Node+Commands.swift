@@ -87,8 +87,9 @@ extension Node {
             effects.add(.answer(id, .refused(.nodeHalted)))
             return
         }
+        if approved { deletes.approve() }
         releaseHold(approved ? .fuseApproved : .fuseRejected, into: &effects)
-        if approved { deletes.approve() } else { enqueue(.rejectMissing(after: nil)) }
+        if !approved { enqueue(.rejectMissing(after: nil)) }
         effects.add(.answer(id, .done))
     }
 

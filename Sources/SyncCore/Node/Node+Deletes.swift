@@ -17,15 +17,18 @@ struct DeleteState: Sendable {
     var isJudging = false
     /// A scan has ended, or more is missing than was judged: all of it is to be counted. True if it was a whole scan.
     var wantedTally: Bool?
-    /// What has been marked missing since the count that is being judged began.
+    /// What has been marked missing since the count that is being judged began: true if it was not missing before.
     var markedSince: SortedMap<Path, Bool>?
     /// A person has agreed to what is missing.
     private(set) var isApproved = false
     /// What went after he said so: he knew nothing of it.
     private var goneSinceApproval: SortedMap<Path, Bool>?
+    /// What has gone since people were told how much is held, and is in no number that they know. Nil if nothing
+    /// is held.
+    private var goneSinceTold: SortedMap<Path, Bool>?
     /// A person wants them back, but they were on the move, or being written, when he said so.
     var refused = SortedMap<Path, Bool>()
-    /// Something of what is held has turned up under another name.
+    /// Something of what is held has turned up under another name, or all of it is back.
     var mustRecount = false
     /// How many files are missing: those of the last count of all, and what has come to them and gone from them since.
     private(set) var missingFiles = 0
@@ -87,9 +90,10 @@ struct DeleteState: Sendable {
 
     mutating func wantTally(isWhole: Bool) { wantedTally = isWhole || wantedTally == true }
 
+    /// To what he was told of.
     mutating func approve() {
         isApproved = true
-        goneSinceApproval = SortedMap()
+        goneSinceApproval = goneSinceTold ?? SortedMap()
     }
 
     /// True if a person has agreed to what was missing: it is deleted now.
@@ -99,9 +103,28 @@ struct DeleteState: Sendable {
     }
 
     mutating func noteMissing(_ path: Path, isNew: Bool) {
-        markedSince?[path] = true
-        if isNew { goneSinceApproval?[path] = true }
+        let isUncounted = isNew || markedSince?[path] == true
+        markedSince?[path] = isUncounted
+        if isNew {
+            goneSinceTold?[path] = true
+            goneSinceApproval?[path] = true
+        }
     }
+
+    /// An earlier process has told of what is held.
+    mutating func recallHold() { goneSinceTold = SortedMap() }
+
+    /// People are told how much is held. In the first number is what was counted or judged, in later ones all that is
+    /// missing by now.
+    mutating func noteTold(_ tally: DeleteTally, isFirst: Bool) {
+        if tally.paths == nil {
+            goneSinceTold = SortedMap((markedSince ?? SortedMap()).filter { _, isUncounted in isUncounted })
+        } else {
+            goneSinceTold = isFirst ? candidates : SortedMap()
+        }
+    }
+
+    mutating func endHold() { goneSinceTold = nil }
 
     mutating func beginCount() {
         markedSince = SortedMap()
@@ -114,12 +137,13 @@ struct DeleteState: Sendable {
         countedThrough = path
     }
 
-    /// A row has changed: one file more may be missing now, or one less.
-    mutating func noteChange(of old: Row?, to row: Row) {
+    /// A row has changed: one file more may be missing now, or one less. True if it was the last.
+    mutating func noteChange(of old: Row?, to row: Row) -> Bool {
         let (was, isMissing) = (old?.isMissingFile == true, row.isMissingFile)
-        if was == isMissing { return }
-        if let countedThrough, row.path > countedThrough { return }
+        if was == isMissing { return false }
+        if let countedThrough, row.path > countedThrough { return false }
         missingFiles += isMissing ? 1 : -1
+        return missingFiles == 0
     }
 
     /// What has been marked missing since what this is about was counted, or agreed to.
@@ -420,11 +444,9 @@ extension Node {
             enqueue(.tallyMissing(after: next, tally))
             return
         }
+        if tally.count == 0 { releaseHold(tally.isWhole ? .fuseRejected : nil, into: &effects) }
         if tally.isWhole {
-            if tally.count == 0 {
-                releaseHold(.fuseRejected, into: &effects)
-                deletes.endRecall(atMilliseconds: now.monotonicMilliseconds)
-            }
+            if tally.count == 0 { deletes.endRecall(atMilliseconds: now.monotonicMilliseconds) }
             endInitialScan()
         }
         if tally.count > 0 { enqueue(.judgeWithSums(tally)) } else { deletes.endJudgement() }
@@ -524,6 +546,7 @@ extension Node {
         let files = isNew || tally.paths == nil ? tally.files : deletes.missingFiles
         // All files that were held are back, and what goes now is none.
         guard files > 0 else { return }
+        deletes.noteTold(tally, isFirst: isNew)
         let since = record.held?.sinceMilliseconds ?? now.wallMilliseconds
         record.held = NodeRecord.HeldDeletes(
             id: record.held?.id ?? UInt64(clamping: now.wallMilliseconds), files: files, sinceMilliseconds: since)
@@ -536,6 +559,7 @@ extension Node {
     mutating func releaseHold(_ code: MessageCode?, into effects: inout Effects) {
         guard record.held != nil else { return }
         record.held = nil
+        deletes.endHold()
         setAlarm(.fuseDeletes, if: false, into: &effects)
         setAlarm(.rootEmptied, if: false, into: &effects)
         if let code { effects.add(.report(.note(Note(code: code)))) }

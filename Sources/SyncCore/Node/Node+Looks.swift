@@ -429,10 +429,16 @@ extension Node {
     private mutating func noteSpecial(_ look: Look) {
         let path = look.path
         if look.stat?.kind == .special, !watch.rules.isIgnored(path.bytes, isDirectory: false) {
-            watch.scan?.specials[path] = true
             if watch.leftSpecials.count < WatchState.leftSpecialsMax { watch.leftSpecials[path] = true }
-        } else if !watch.leftSpecials.isEmpty, look.stat?.kind != .directory {
-            watch.leftSpecials.removeAll { known, _ in known == path || known.isBelow(path) }
+            if watch.leftSpecials.contains(key: path) { watch.scan?.specials[path] = true }
+        } else if look.stat?.kind == .directory {
+            // (That says nothing of what is in it.)
+            watch.leftSpecials[path] = nil
+        } else {
+            // What is below a path comes right after it, and nearly every look finds nothing there.
+            while let known = watch.leftSpecials.first(from: path)?.key, known == path || known.isBelow(path) {
+                watch.leftSpecials.removeValue(forKey: known)
+            }
         }
     }
 

@@ -32,7 +32,10 @@ extension Node {
         record.stoppedCleanly = false
         openClaims()
         if record.isForked { setAlarm(.logForked, if: true, into: &effects) }
-        if let held = record.held { setAlarm(.fuseDeletes, .held(held.files), if: true, into: &effects) }
+        if let held = record.held {
+            deletes.recallHold()
+            setAlarm(.fuseDeletes, .held(held.files), if: true, into: &effects)
+        }
         timers.begin(at: now, lastAlive: record.aliveMilliseconds, limits)
         noteTimeAway()
         checkRoot(into: &effects)

@@ -312,7 +312,9 @@ extension Node {
         enqueue(.observe(looks, source: .scan))
         for path in chunk.unreadable { scan.unreadable[path] = .pathPermission }
         for path in chunk.unsupported { scan.unreadable[path] = .pathUnsupported }
-        for look in looks where look.stat?.kind == .special { scan.specials[look.path] = true }
+        for look in looks where look.stat?.kind == .special && watch.leftSpecials.contains(key: look.path) {
+            scan.specials[look.path] = true
+        }
         if looks.contains(where: { $0.stat == nil }) { scan.sawAbsence = true }
         if watch.toScan.contains(key: .root) {
             // Asked to begin again: what follows is seen by the new scan.

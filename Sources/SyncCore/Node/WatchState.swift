@@ -193,7 +193,7 @@ struct WatchState: Sendable {
         var job: JobID?
         var sawAbsence = false
         var unreadable = SortedMap<Path, MessageCode>()
-        /// Special files that it or a look since it began has met.
+        /// Of the special files that are listed, those that it or a look since it began has met.
         var specials = SortedMap<Path, Bool>()
         var isWhole: Bool { directory.isRoot }
     }
