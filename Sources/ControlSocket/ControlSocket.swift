@@ -33,7 +33,8 @@ public final class ControlSocket: Sendable {
 
     public func send(_ line: [UInt8]) throws(ControlError) {
         let result = sending.withLock { _ in sendAll(line) }
-        if result != 0 { throw ControlSocket.lost(result) }
+        // Who does not read on may have said why before: that, or the end of the connection, is received next.
+        if result != 0, result != EPIPE { throw ControlSocket.lost(result) }
     }
 
     /// What has come, or comes until the deadline (monotonic milliseconds); nothing after an interruption.

@@ -178,7 +178,9 @@ final class ControlClient {
             switch lines.next() {
             case .none: return
             case .tooLong:
-                reply(.refusal(.lineTooLong))
+                // A line that others may write is too long for a stranger only: what he lacks is the right.
+                let denied = ControlRefusal(id: nil, error: ControlError(.controlPermission))
+                reply(.refusal(right == .nothing ? denied : .lineTooLong))
                 return close()
             case .line(let line):
                 do throws(ControlRefusal) {

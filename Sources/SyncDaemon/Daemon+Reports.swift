@@ -96,9 +96,9 @@ extension Daemon {
         }
     }
 
-    /// For the end, when nobody else works with the store any more.
+    /// For the end, when nobody else works with the store any more. A save that was under way may have come to nothing.
     func saveAlertsAtOnce() {
-        guard alerts.isChanged else { return }
+        guard alerts.isChanged || isSavingAlerts else { return }
         do throws(StoreError) {
             try store.setValue(Opening.Fact.alerts, alerts.encoded())
         } catch {
@@ -120,7 +120,11 @@ extension Daemon {
 
     /// The list that was damaged has been built anew from both folders.
     private func endRebuilding() {
-        for item in alerts.open where item.key.code == .stateDamaged { clear(item.key) }
+        let over = alerts.open.filter { $0.key.code == .stateDamaged }
+        guard !over.isEmpty else { return }
+        for item in over { clear(item.key) }
+        // If that cannot be written down, the next start tells of it once more.
+        host.keep([(key: Opening.Fact.setAside, value: nil)]) { _ in }
     }
 
     private func isOfShell(_ key: AlertKey) -> Bool {

@@ -9,7 +9,11 @@ extension Daemon {
         host.ask(.history(path)) { [unowned self] answer in
             switch answer {
             case .history(let versions):
-                if versions.isEmpty { tellBelow(path, page, asker) } else { tell(of: versions, path, page, asker) }
+                host.row(at: path) { [unowned self] row in
+                    let isDirectory = row?.disk?.entry.content.isDirectory ?? false
+                    guard isDirectory || versions.isEmpty else { return tell(of: versions, path, page, asker) }
+                    tellBelow(path, versions, page, asker)
+                }
             case .refused(let code): asker.refuse(ControlError(code))
             case .done, .status, .contests, .records, .explanation, .scan, .claims, .claimRefused:
                 asker.refuse(ControlError(.nodeHalted))
@@ -25,9 +29,11 @@ extension Daemon {
         }
     }
 
-    /// A directory has no versions, but of the files in it some may be kept. They are not read for such a list.
-    private func tellBelow(_ directory: Path, _ page: Page, _ asker: Asker) {
-        host.versions(below: directory) { [unowned self] versions in
+    /// A directory has no versions but those of a file that had its name, and of the files in it some may be kept. They are not
+    /// read for such a list.
+    private func tellBelow(_ directory: Path, _ own: [KeptVersion], _ page: Page, _ asker: Asker) {
+        host.versions(below: directory) { [unowned self] below in
+            let versions = own.isEmpty ? below : (own + below).sorted { $0.id > $1.id }
             let (shown, next) = Daemon.cut(versions, page) { Daemon.text(of: $0.id) }
             host.rows(at: Set(shown.map(\.path)).sorted()) { [unowned self] rows in
                 let there = Set(rows.filter { $0.disk != nil }.map(\.path))

@@ -294,7 +294,7 @@ final class Daemon {
     // MARK: The end
 
     func requestStop() {
-        isStartingOver = false
+        (isStartingOver, hasDamagedState) = (false, false)
         guard !isStopping else { return }
         notifier?.send("STOPPING=1\nSTATUS=stopping")
         journal.say(.nodeStopped, "stopping")

@@ -67,11 +67,12 @@ final class Journal {
         problem(code, refusal.text)
     }
 
-    /// Something is wrong with the program's own means.
-    func problem(_ code: MessageCode, _ text: String) { line("\(code.rawValue): \(text)", priority: 3) }
+    /// Something is wrong with the program's own means. The problems of a configuration are told in a line each.
+    func problem(_ code: MessageCode, _ text: String) {
+        for part in text.split(separator: "\n") { line("\(code.rawValue): \(part)", priority: 3) }
+    }
 
     private func line(_ text: String, priority: Int) {
-        // The problems of a configuration are told in a line each.
         let start = "<\(priority)>"
         write((hasPriorities ? start + text.replacing("\n", with: "\n" + start) : "syncd: " + text) + "\n")
     }

@@ -21,7 +21,7 @@ struct Opening {
         let modelMemory: ModelMemory
         /// The machine went down since this node was last alive.
         let powerWasLost: Bool
-        /// The state was damaged and put aside under this name.
+        /// The state was damaged and put aside under this name, and is being built anew.
         let setAside: [UInt8]?
     }
 
@@ -42,23 +42,27 @@ struct Opening {
         for place in [configuration.node.state, files.key] where System.isOpenToOthers(place) {
             journal.tell(.stateExposed, place)
         }
-        let (store, setAside) = try reason == .stateIsDamaged ? openFreshStore() : openStore()
+        if reason != .stateIsDamaged {
+            do throws(Refusal) {
+                return try open(key, try openStore())
+            } catch {
+                guard error.code == .stateDamaged else { throw error }
+            }
+        }
+        return try open(key, try openFreshStore())
+    }
+
+    /// Closes the store if nothing comes of it.
+    private func open(_ key: IdentityKey, _ store: Store) throws(Refusal) -> Opened {
         do throws(Refusal) {
-            return try finish(key, store, setAside)
+            return try finish(key, store)
         } catch {
             store.close()
-            guard error.code == .stateDamaged, setAside == nil else { throw error }
-        }
-        let (fresh, damaged) = try openFreshStore()
-        do throws(Refusal) {
-            return try finish(key, fresh, damaged)
-        } catch {
-            fresh.close()
             throw error
         }
     }
 
-    private func finish(_ key: IdentityKey, _ store: Store, _ setAside: [UInt8]?) throws(Refusal) -> Opened {
+    private func finish(_ key: IdentityKey, _ store: Store) throws(Refusal) -> Opened {
         let stored = try stored { () throws(StoreError) in try store.node() }
         let peer = try self.stored { () throws(StoreError) in try KnownPeer(store) }
         let id = try nodeID(key, stored, store)
@@ -69,6 +73,7 @@ struct Opening {
         let hasJoined = try self.stored { () throws(StoreError) in try store.value(Fact.hasJoined) } != nil
         let formers = try self.stored { () throws(StoreError) in try store.value(Fact.formerPeers) } ?? []
         let models = try self.stored { () throws(StoreError) in try store.value(Fact.models) } ?? []
+        let setAside = try self.stored { () throws(StoreError) in try store.value(Fact.setAside) }
         let powerWasLost = try noteBoot(store, &record, isFirst: stored == nil)
         return Opened(
             keys: keys, store: store, folder: folder, record: record, peer: peer,
@@ -93,6 +98,8 @@ struct Opening {
         /// There if this node joined the other, and not the other this one.
         static let hasJoined = "peer.joined"
         static let alerts = "alerts"
+        /// The name of the damaged state that this one was made instead of, until it has been built anew.
+        static let setAside = "state.set-aside"
         /// What the model files were about (`ModelMemory`).
         static let models = "models"
     }
@@ -157,21 +164,28 @@ struct Opening {
 
     // MARK: Store
 
-    private func openStore() throws(Refusal) -> (Store, [UInt8]?) {
-        do throws(StoreError) {
-            return (try Store.open(directory: configuration.node.state), nil)
-        } catch {
-            guard case .damaged = error else { throw refusal(error) }
-        }
-        return try openFreshStore()
+    private func openStore() throws(Refusal) -> Store {
+        try stored { () throws(StoreError) in try Store.open(directory: configuration.node.state) }
     }
 
-    /// What the folder holds is the truth: a fresh state is built from it and from the peer, without a single delete.
-    private func openFreshStore() throws(Refusal) -> (Store, [UInt8]?) {
+    /// What the folder holds is the truth: a fresh state is built from it and from the peer, without a single delete. While the
+    /// folder is away nothing is touched: a fresh state would not know which folder to wait for.
+    private func openFreshStore() throws(Refusal) -> Store {
+        guard Opening.marker(at: configuration.folder.path) != nil else {
+            throw Refusal(
+                exit: .storage, code: .stateDamaged,
+                text: """
+                    "\(shownState)/state.db" is damaged, and \(shownFolder), from which it would be built anew, is not there or \
+                    not set up. Nothing was touched. Mount or restore the folder, then start syncd.
+                    """)
+        }
         let directory = configuration.node.state
         do throws(StoreError) {
             let name = try Store.setAside(directory: directory)
-            return (try Store.open(directory: directory), name)
+            let store = try Store.open(directory: directory)
+            // Should something else keep this process from its work, people are told by the next.
+            try store.setValue(Fact.setAside, name)
+            return store
         } catch {
             throw refusal(error)
         }

@@ -31,12 +31,12 @@ public enum SyncDaemon {
         var reason: Opening.Reason?
         do throws(Refusal) {
             let path = options.configurationPath ?? Configuration.defaultFile
-            let configuration = try read(path, checksPlaces: options.onlyChecks)
+            var configuration = try read(path, checksPlaces: options.onlyChecks)
             guard !options.onlyChecks else { return Refusal.Exit.stopped.rawValue }
             while true {
                 switch try serve(configuration, path, journal, because: reason) {
                 case .ended(let exit): return exit.rawValue
-                case .startsOver(let next): reason = next
+                case .startsOver(let next, let inUse): (reason, configuration) = (next, inUse)
                 }
             }
         } catch {
@@ -65,8 +65,8 @@ public enum SyncDaemon {
 
     private enum Outcome {
         case ended(Refusal.Exit)
-        /// Everything is to be opened anew.
-        case startsOver(Opening.Reason)
+        /// Everything is to be opened anew, with the settings that are in use by now.
+        case startsOver(Opening.Reason, Configuration)
     }
 
     private static func serve(
@@ -90,11 +90,13 @@ public enum SyncDaemon {
         loop.run()
         daemon.close()
         loop.end(telling: journal)
-        if daemon.isStartingOver, daemon.exit == .stopped { return .startsOver(.diskWasPulled) }
+        // What was asked for a time ends with the node that was to end it.
+        journal.level = daemon.usualLevel
+        if daemon.isStartingOver, daemon.exit == .stopped { return .startsOver(.diskWasPulled, daemon.configuration) }
         // Once: where it is damaged again, something else is wrong, and each time would leave another file.
-        if daemon.hasDamagedState, reason != .stateIsDamaged {
+        if daemon.hasDamagedState, daemon.exit == .storage, reason != .stateIsDamaged {
             journal.say(.stateDamaged, "state.db is set aside, and the node starts over with a fresh one")
-            return .startsOver(.stateIsDamaged)
+            return .startsOver(.stateIsDamaged, daemon.configuration)
         }
         return .ended(daemon.exit)
     }

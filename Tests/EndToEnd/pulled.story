@@ -16,6 +16,10 @@ mkdir "$alpha/d"
 for n in {1..12}; do echo "$n" >"$alpha/d/$n"; done
 settle
 device=$(stat -c %d "$beta")
+# A setting that was changed while it ran.
+sed -i.before 's/^;* *delete-fuse-files = .*/delete-fuse-files = 40/' "$world/beta/syncd.conf"
+tells beta 'delete-fuse-files: in use from now on' reload || fail "the setting is not taken: $(cat "$world/told")"
+ctl beta log-level 3 --for 600 >"$world/out" 2>&1 || fail "the level is not taken: $(cat "$world/out")"
 
 # Nobody can pull a disk here: it is put back as a copy, while the daemon still holds the one that is gone.
 sync -f "$beta"
@@ -34,9 +38,13 @@ settle
 warns_no_more_of beta root.missing && warns_no_more_of beta root.replaced || fail "the alert stays: $(cat "$world/told")"
 content beta || fail "beta is not content again: $(cat "$world/status")"
 no_conflicts
+tells beta 'nothing differs' reload || fail "it was set back when the folder came back: $(cat "$world/told")"
+lines=$(grep -c 'a frame of' "$world/beta/log")
 # It is watched as before.
 echo new >"$beta/new"
 soon "nobody watches the folder" test -s "$alpha/new"
+settle
+[ "$(grep -c 'a frame of' "$world/beta/log")" -eq "$lines" ] || fail "the level of before never ends: $(tail -n 3 "$world/beta/log")"
 down beta
 [ "$ended" -eq 0 ] || fail "beta ended with $ended: $(tail -n 3 "$world/beta/log")"
 

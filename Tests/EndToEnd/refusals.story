@@ -93,6 +93,12 @@ if [ "$(id -u)" -eq 0 ] && id nobody >/dev/null 2>&1; then
     chmod 666 "$world/alpha/control"
     expect 1 setpriv --reuid nobody --regid nogroup --clear-groups "$programs/syncctl" --socket "$world/alpha/control" pause
     says control.permission
+    # However long the question is.
+    for count in 300 5000; do
+        mapfile -t long < <(seq -f "$alpha/%0200.0f" "$count")
+        expect 1 setpriv --reuid nobody --regid nogroup --clear-groups "$programs/syncctl" --socket "$world/alpha/control" doc check "${long[@]}"
+        says control.permission
+    done
     # What this user may not read is no fault of what is written there.
     chmod 600 "$world/alpha/syncd.conf"
     expect 77 timeout 20 setpriv --reuid nobody --regid nogroup --clear-groups "$programs/syncd" --config "$world/alpha/syncd.conf"

@@ -28,3 +28,22 @@ sqlite3 "$world/alpha/state/state.db" "update node set record = x'00010203'" || 
 up alpha
 soon "nobody is told that the record was damaged" tells alpha state.damaged alerts
 [ "$(find "$world/alpha/state" -name "state.db.damaged-*" | wc -l)" -eq 2 ] || fail "it was not set aside: $(ls "$world/alpha/state")"
+# While the folder is away, as a disk that is not mounted yet, there is nothing to build it from: that is tried again later.
+down alpha
+sqlite3 "$world/alpha/state/state.db" "update node set record = x'00010203'" || fail "the record was not damaged again"
+mv "$alpha" "$world/away"
+launch alpha
+soon "alpha waits for its folder with a damaged state" is_down alpha
+down alpha
+[ "$ended" -eq 74 ] || fail "alpha ended with $ended: $(tail -n 3 "$world/alpha/log")"
+tail -n 1 "$world/alpha/log" | finds -F "is damaged, and the shared folder" || fail "why is not told: $(tail -n 3 "$world/alpha/log")"
+[ "$(find "$world/alpha/state" -name "state.db.damaged-*" | wc -l)" -eq 2 ] || fail "it was set aside: $(ls "$world/alpha/state")"
+mv "$world/away" "$alpha"
+# Nor does whatever else ends a start keep people from being told.
+sed -i.mended "s|^listen = .*|listen = 192.0.2.1:$port|" "$world/alpha/syncd.conf"
+launch alpha
+soon "alpha runs with the address of another machine" is_down alpha
+[ "$(find "$world/alpha/state" -name "state.db.damaged-*" | wc -l)" -eq 3 ] || fail "it was not set aside: $(ls "$world/alpha/state")"
+mv "$world/alpha/syncd.conf.mended" "$world/alpha/syncd.conf"
+up alpha
+soon "nobody is told of what an earlier start has found" tells alpha state.damaged alerts

@@ -40,6 +40,21 @@ done
 (cd "$beta" && ctl beta history .) >"$world/history"
 grep -q "^deleted .* d/e/g$" "$world/history" || fail "people are not told of the file: $(cat "$world/history")"
 grep -q "^there .* f$" "$world/history" || fail "people are not told of what is there: $(cat "$world/history")"
+# Also where a file had the name of the directory.
+for text in one two; do
+    echo "$text" >"$alpha/was"
+    settle
+done
+rm "$alpha/was"
+settle
+mkdir "$alpha/was"
+for text in three four; do
+    echo "$text" >"$alpha/was/in"
+    settle
+done
+ctl beta --json history "$beta/was" >"$world/history"
+grep -q '"path":"was/in","exists":true' "$world/history" && grep -q '"path":"was","exists":true' "$world/history" ||
+    fail "what is in the directory, or was the file, is not told: $(cat "$world/history")"
 ended=0
 ctl beta restore "$beta/d" >"$world/restored" 2>&1 || ended=$?
 [ "$ended" -eq 1 ] && grep -q "of a file below it there are some" "$world/restored" ||

@@ -45,6 +45,6 @@ struct JournalTests {
         let first = paper.text.split(separator: "\n").map { $0.prefix(3) }
         #expect(first == ["<\(MessageCode.diskFull.severity == .serious ? 3 : 4)>", "<6>", "<3>"])
         journal.problem(.configInvalid, "one\ntwo")
-        #expect(paper.text.hasSuffix("<3>config.invalid: one\n<3>two\n"))
+        #expect(paper.text.hasSuffix("<3>config.invalid: one\n<3>config.invalid: two\n"))
     }
 }
