@@ -180,7 +180,7 @@ public struct StatusDocument: Hashable, Sendable {
     public var locks: Int
     public var progress: Progress
     public var heldDeletes: HeldDeletes?
-    /// The first ones in path order.
+    /// So many as are listed of those that were met first, in path order.
     public var leftOut: [LeftOut]
 
     /// `pendingTotal` is the number of `pending` unless it is given.

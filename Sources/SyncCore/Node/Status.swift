@@ -43,7 +43,8 @@ public struct Status: Hashable, Sendable {
     public var pending: [Pending] = []
     /// How many there are in all: exact, but for changes beyond those that are listed.
     public var pendingTotal = 0
-    /// Paths here that cannot be synced and are in nobody's way: pipes, sockets, devices. The first ones, in path order.
+    /// Paths here that cannot be synced and are in nobody's way: pipes, sockets, devices. So many as are listed (`leftSpecialsMax`) of
+    /// those that were met first, in path order.
     public var leftOut: [Path] = []
     public var alerts: [Alert] = []
     /// Records in quarantine about which somebody is to decide, and how many groups they make.
