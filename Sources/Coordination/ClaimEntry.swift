@@ -22,17 +22,13 @@ struct ClaimEntry: Sendable {
 
     var isHeld: Bool { if case .held = phase { true } else { false } }
 
-    var patienceEnds: UInt64? { ClaimEntry.end(of: request.patienceMilliseconds, after: arrivedAt) }
+    var patienceEnds: UInt64? {
+        request.patienceMilliseconds.flatMap { Moment.end(of: $0, after: arrivedAt) }
+    }
 
     var holdEnds: UInt64? {
         guard case .held(let since) = phase, !isOverdue else { return nil }
-        return ClaimEntry.end(of: request.holdMilliseconds, after: since)
-    }
-
-    /// People may name any time. One beyond what can be counted never ends.
-    private static func end(of milliseconds: UInt64?, after start: UInt64) -> UInt64? {
-        guard let (end, isNever) = milliseconds.map(start.addingReportingOverflow) else { return nil }
-        return isNever ? nil : end
+        return request.holdMilliseconds.flatMap { Moment.end(of: $0, after: since) }
     }
 }
 

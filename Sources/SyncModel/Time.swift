@@ -10,6 +10,12 @@ public struct Moment: Hashable, Sendable {
         self.monotonicMilliseconds = monotonicMilliseconds
         self.wallMilliseconds = wallMilliseconds
     }
+
+    /// When a wait is over. People may name any time; one beyond what can be counted never ends.
+    public static func end(of milliseconds: UInt64, after start: UInt64) -> UInt64? {
+        let (end, isNever) = start.addingReportingOverflow(milliseconds)
+        return isNever ? nil : end
+    }
 }
 
 /// A file time to the nanosecond, as `statx` gives it.

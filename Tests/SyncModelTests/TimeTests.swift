@@ -33,6 +33,14 @@ struct TimeTests {
         #expect(Timestamp(seconds: last + 1, nanoseconds: 0).milliseconds == .max)
     }
 
+    @Test("a wait beyond what can be counted never ends") func waits() {
+        #expect(Moment.end(of: 0, after: 5) == 5)
+        #expect(Moment.end(of: 7, after: 5) == 12)
+        #expect(Moment.end(of: UInt64.max - 5, after: 5) == UInt64.max)
+        #expect(Moment.end(of: UInt64.max - 4, after: 5) == nil)
+        #expect(Moment.end(of: UInt64.max, after: UInt64.max) == nil)
+    }
+
     @Test("file times order by seconds, then nanoseconds") func order() {
         let times = [(-1, 0), (-1, 999_999_999), (0, 0), (0, 1), (1, 0)].map {
             Timestamp(seconds: $0.0, nanoseconds: $0.1)

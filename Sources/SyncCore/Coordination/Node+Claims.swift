@@ -25,15 +25,9 @@ extension Node {
         var waiting = claim
         waiting.sinceMilliseconds = now.wallMilliseconds
         let asks = claim.mode != .local && record.peer != nil && !isArbiter
+        let deadline = timeoutMilliseconds.flatMap { Moment.end(of: $0, after: now.monotonicMilliseconds) }
         claims.entries[claims.newKey()] = ClaimDesk.Entry(
-            claim: waiting, command: id, deadline: timeoutMilliseconds.flatMap(claimDeadline),
-            arbiter: asks ? .toAsk : .notNeeded)
-    }
-
-    /// Nil for a time that never comes: people may name any.
-    private func claimDeadline(after milliseconds: UInt64) -> UInt64? {
-        let (deadline, isNever) = now.monotonicMilliseconds.addingReportingOverflow(milliseconds)
-        return isNever ? nil : deadline
+            claim: waiting, command: id, deadline: deadline, arbiter: asks ? .toAsk : .notNeeded)
     }
 
     /// Granted or not: whoever asked is gone, or is done.

@@ -1,4 +1,5 @@
 import Disk
+import SyncModel
 import Synchronization
 
 /// Keeps other processes of this machine away that use this library, whether a daemon runs or not.
@@ -18,10 +19,7 @@ struct PathBroker: AccessBroker {
 
     func hold(_ wanted: HeldPaths, within patience: Duration?, isNested: Bool) async throws -> (any HeldAccess)? {
         let most = patience ?? (isNested ? PathBroker.nestedPatience : nil)
-        let ends = most.flatMap { patience -> UInt64? in
-            let (ends, isNever) = clock.milliseconds.addingReportingOverflow(patience.milliseconds)
-            return isNever ? nil : ends
-        }
+        let ends = most.flatMap { Moment.end(of: $0.milliseconds, after: clock.milliseconds) }
         var pause: UInt64 = 1
         while true {
             if let lock = try PathBroker.lock(wanted) { return HeldPath(lock: lock) }
