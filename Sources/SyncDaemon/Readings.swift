@@ -31,7 +31,7 @@ enum ConflictReading {
             id: id(of: conflict.copy), code: CodeText(isDowngrade ? .formatDowngradeHeld : .conflictFile),
             kind: isDowngrade ? .downgrade : .file, path: path.bytes, subject: path.bytes,
             sinceMilliseconds: conflict.milliseconds, reason: isDowngrade ? "olderFormat" : "editedOnBoth",
-            versions: versions, isOpen: conflict.isOpen)
+            versions: versions, isOpen: conflict.isOpen, isTaken: conflict.isTaken)
     }
 
     /// What the two versions of a conflict are called.

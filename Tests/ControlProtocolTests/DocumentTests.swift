@@ -118,6 +118,9 @@ struct DocumentTests {
     @Test("conflicts are as the contract has them") func conflicts() throws {
         try expect(Sample.conflict, Sample.conflictText)
         try expect(ConflictsDocument(conflicts: [Sample.conflict]), #"{"conflicts":[\#(Sample.conflictText)]}"#)
+        var taken = Sample.conflict
+        (taken.isOpen, taken.isTaken) = (false, true)
+        try expect(taken, Sample.conflictText.replacing(#""open":true"#, with: #""open":false,"taken":true"#))
     }
 
     @Test("history is as the contract has it, with a path that is not UTF-8") func history() throws {

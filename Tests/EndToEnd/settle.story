@@ -47,6 +47,8 @@ done
 kept_somewhere "$(echo "taken at beta" | sha256sum | cut -d ' ' -f 1)" "what had the name"
 kept_somewhere "$(echo "kept at alpha" | sha256sum | cut -d ' ' -f 1)" "what was discarded"
 tells alpha '"conflicts":[]' conflicts || fail "conflicts are still open: $(ctl alpha --json conflicts)"
+tells alpha '"open":false,"taken":true' conflicts show "$taken" || fail "nobody is told that it was taken: $(cat "$world/told")"
+tells alpha '"open":false,"versions"' conflicts show "$kept" || fail "what was discarded counts as taken: $(cat "$world/told")"
 [ "$(id kept --all)" = "$kept" ] || fail "the settled conflict is not listed: $(ctl alpha --json conflicts --all)"
 tells alpha '"node":"beta"' history "$alpha/taken" || fail "what had the name is not in the history"
 # What was taken stands there: there is nothing to bring back but what it has replaced, and that is a version of the path.

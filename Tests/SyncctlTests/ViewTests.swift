@@ -342,7 +342,7 @@ struct ViewTests {
         var settled = Sample.conflict
         settled.isOpen = false
         #expect(view.lines(settled).last == "syncctl conflicts restore c1.")
-        for index in settled.versions.indices { settled.versions[index].sha256 = "ab" }
+        settled.isTaken = true
         #expect(view.lines(settled).last == "syncctl history PATH.")
     }
 

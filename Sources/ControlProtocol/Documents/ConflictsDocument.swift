@@ -69,10 +69,12 @@ public struct ConflictDocument: Hashable, Sendable {
     public var reason: String
     public var versions: [Version]
     public var isOpen: Bool
+    /// Settled, and what was in the copy of a file stands there: there is nothing in it to bring back. Absent in JSON where it is not so.
+    public var isTaken: Bool
 
     public init(
         id: String, code: CodeText, kind: Kind, path: [UInt8], subject: [UInt8], sinceMilliseconds: Int64,
-        reason: String, versions: [Version], isOpen: Bool = true
+        reason: String, versions: [Version], isOpen: Bool = true, isTaken: Bool = false
     ) {
         self.id = id
         self.code = code
@@ -83,6 +85,7 @@ public struct ConflictDocument: Hashable, Sendable {
         self.reason = reason
         self.versions = versions
         self.isOpen = isOpen
+        self.isTaken = isTaken
     }
 }
 
@@ -97,13 +100,14 @@ extension ConflictDocument: ControlDocument {
             path: try fields.name("path"), subject: try fields.name("subject"),
             sinceMilliseconds: try fields.time("since"), reason: try fields.text("reason"),
             versions: try fields.list("versions", Version.init),
-            isOpen: fields.has("open") ? try fields.flag("open") : true)
+            isOpen: fields.has("open") ? try fields.flag("open") : true, isTaken: try fields.flag("taken"))
     }
 
     var members: JSONObject {
         JSONObject().with("id", .string(id)).with("code", .string(code.text)).with("kind", .string(kind.rawValue))
             .with("path", name: path).with("subject", name: subject).with("since", seconds: sinceMilliseconds)
-            .with("reason", .string(reason)).with("open", .bool(isOpen)).with("versions", list: versions, \.members)
+            .with("reason", .string(reason)).with("open", .bool(isOpen)).with("taken", isTaken ? .bool(true) : nil)
+            .with("versions", list: versions, \.members)
     }
 }
 

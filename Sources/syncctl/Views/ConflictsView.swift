@@ -28,7 +28,7 @@ struct ConflictsView {
         lines += style.table(["VERSION", "", "WRITTEN (UTC)", "BY", "SIZE", "WHERE"], conflict.versions.map(row))
         lines += texts(of: conflict)
         guard conflict.isOpen else {
-            guard !isTaken(conflict) else {
+            guard !conflict.isTaken else {
                 let history = again("history PATH")
                 return lines
                     + ["", "This conflict is settled: the copy was taken. What stood there before:", "\(history)."]
@@ -41,14 +41,6 @@ struct ConflictsView {
             again("conflicts discard \(style.foreign(conflict.id))")
                 + "  leaves it as it is. The others stay in history.",
         ]
-    }
-
-    /// What was set aside says the same as what stands there: there is nothing in it to bring back.
-    private func isTaken(_ conflict: ConflictDocument) -> Bool {
-        guard [.file, .downgrade].contains(conflict.kind), let current = conflict.versions.first(where: \.isCurrent),
-            let digest = current.sha256
-        else { return false }
-        return conflict.versions.contains { !$0.isCurrent && $0.sha256 == digest }
     }
 
     /// The version that stands there and the one that it is about beside each other, the others alone.
