@@ -7,9 +7,7 @@ struct OverdueState: Sendable {
     var heardAt: UInt64 = 0
     /// It is time to look whether anything is.
     var isDue = false
-    /// The files that have been told of; of more the list of what is pending tells.
-    var toldOf = SortedMap<Path, Bool>()
-    static let toldMax = 256
+    var told = ToldPaths()
 }
 
 extension Node {
@@ -56,10 +54,7 @@ extension Node {
     private func silence(since heardAt: UInt64) -> UInt64 { now.monotonicMilliseconds - heardAt }
 
     private mutating func tellOverdue(_ path: Path, after milliseconds: UInt64, into effects: inout Effects) {
-        guard milliseconds >= limits.overdueMilliseconds,
-            overdue.toldOf.contains(key: path) || overdue.toldOf.count < OverdueState.toldMax
-        else { return }
-        overdue.toldOf[path] = true
+        guard milliseconds >= limits.overdueMilliseconds, overdue.told.note(path) else { return }
         setAlarms(about: path.bytes, after: milliseconds, into: &effects)
     }
 
@@ -77,8 +72,7 @@ extension Node {
     }
 
     private mutating func endOverdue(_ path: Path, into effects: inout Effects) {
-        guard !overdue.toldOf.isEmpty, overdue.toldOf.removeValue(forKey: path) != nil else { return }
-        endAlarms(about: path.bytes, into: &effects)
+        if overdue.told.forget(path) { endAlarms(about: path.bytes, into: &effects) }
     }
 }
 

@@ -59,7 +59,7 @@ public struct Node: Sendable {
     var claims = ClaimDesk()
     var alarms = AlarmState()
     var overdue = OverdueState()
-    var forbidden = ForbiddenState()
+    var toldForbidden = ToldPaths()
     var timers = TimerState()
 
     public init() {
