@@ -74,6 +74,7 @@ final class Journal {
 
     private func line(_ text: String, priority: Int) {
         let start = "<\(priority)>"
+        // What is said of a document may quote a key of it, line ends and all: what follows gets no priority of its own choice.
         write((hasPriorities ? start + text.replacing("\n", with: "\n" + start) : "syncd: " + text) + "\n")
     }
 

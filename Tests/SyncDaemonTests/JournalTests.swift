@@ -46,5 +46,7 @@ struct JournalTests {
         #expect(first == ["<\(MessageCode.diskFull.severity == .serious ? 3 : 4)>", "<6>", "<3>"])
         journal.problem(.configInvalid, "one\ntwo")
         #expect(paper.text.hasSuffix("<3>config.invalid: one\n<3>config.invalid: two\n"))
+        journal.say(.nodeStarted, "a\n<3>b")
+        #expect(paper.text.hasSuffix("<6>node.started: a\n<6><3>b\n"))
     }
 }
