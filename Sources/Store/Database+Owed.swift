@@ -61,7 +61,9 @@ extension StoreQuery {
         case .rows, .below, .unsettled, .identities, .contents, .ignoreFiles, .conflictCopies, .guarded, .summary,
             .chunkList, .chunkSources:
             true
-        case .log, .latestLog, .logRecord, .intents, .versions, .versionsKept, .prunable, .changeSets: false
+        case .log, .latestLog, .logRecord, .intents, .versions, .versionsBelow, .versionsKept, .prunable,
+            .changeSets:
+            false
         }
     }
 }

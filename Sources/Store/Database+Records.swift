@@ -126,6 +126,13 @@ extension Database {
         return try keptVersions(.versionsOfPath, .bytes(PathKey.bytes(of: path)), .limit(limit))
     }
 
+    func keptVersions(below directory: Path) throws(StoreError) -> [KeptVersion] {
+        let range = PathKey.below(directory)
+        let found = try keptVersions(.versionsFrom, .bytes(range.from), .bytes(range.upTo))
+        // (Not all damage to an index is seen by SQLite.)
+        return found.filter { $0.path.isBelow(directory) }.sorted { $0.id > $1.id }
+    }
+
     func keptVersions(_ sql: SQL, _ values: Value...) throws(StoreError) -> [KeptVersion] {
         var found: [KeptVersion] = []
         try connection.each(sql, values) { statement throws(StoreError) in

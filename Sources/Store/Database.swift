@@ -151,6 +151,7 @@ final class Database {
         case .logRecord(let position): .logRecord(try record(at: position))
         case .intents: .intents(try intents())
         case .versions(let path, let limit): .versions(try keptVersions(of: path, limit: limit))
+        case .versionsBelow(let directory): .versions(try keptVersions(below: directory))
         case .versionsKept(let since, let limit):
             .versions(try keptVersions(.versionsKept, .integer(since), .limit(limit)))
         case .prunable(let limit): try prunable(limit: limit)

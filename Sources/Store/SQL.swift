@@ -16,7 +16,7 @@ enum SQL: Int, CaseIterable {
 
     case putLog, dropLog, logAfter, logLatest, logAt
     case putIntent, dropIntent, intents
-    case putVersion, dropVersion, version, versions, versionsOfPath, versionsKept
+    case putVersion, dropVersion, version, versions, versionsOfPath, versionsFrom, versionsKept
 
     case chunkPages, hasChunkList, putChunkPage, dropChunkPages
     case putChunkPlace, dropChunkPlace, chunkPlaces
@@ -43,7 +43,7 @@ enum SQL: Int, CaseIterable {
         case .putLog, .dropLog: "write the log"
         case .intents: "read intents"
         case .putIntent, .dropIntent: "write an intent"
-        case .version, .versions, .versionsOfPath, .versionsKept: "read kept versions"
+        case .version, .versions, .versionsOfPath, .versionsFrom, .versionsKept: "read kept versions"
         case .putVersion, .dropVersion: "write a kept version"
         case .chunkPages, .hasChunkList, .chunkPlaces, .unheldUpTo: "read chunk lists"
         case .putChunkPage, .dropChunkPages, .putChunkPlace, .dropChunkPlace, .putUnheld, .dropUnheld:
@@ -123,6 +123,7 @@ enum SQL: Int, CaseIterable {
         case .version: "SELECT id, version FROM version WHERE id = ?1"
         case .versions: "SELECT id, version FROM version ORDER BY id LIMIT ?1"
         case .versionsOfPath: "SELECT id, version FROM version WHERE path = ?1 ORDER BY id DESC LIMIT ?2"
+        case .versionsFrom: "SELECT id, version FROM version WHERE path >= ?1 AND path < ?2"
         case .versionsKept:
             "SELECT id, version FROM version INDEXED BY version_kept WHERE kept >= ?1 ORDER BY id DESC LIMIT ?2"
 

@@ -125,8 +125,8 @@ extension NodeHost {
     func versions(below directory: Path, then: @escaping ([KeptVersion]) -> Void) {
         question(
             { (store: Store) throws(StoreError) -> [KeptVersion] in
-                guard case .versions(let all) = try store.answer(.versions(nil, limit: .max)) else { return [] }
-                return all.reversed().filter { $0.path.isBelow(directory) && ($0.isPrunable || $0.isOfDamage) }
+                guard case .versions(let all) = try store.answer(.versionsBelow(directory)) else { return [] }
+                return all.filter { $0.isPrunable || $0.isOfDamage }
             }, then: then)
     }
 

@@ -171,6 +171,8 @@ public enum StoreQuery: Hashable, Sendable {
     case intents
     /// Kept versions of a path, newest first; of every path, oldest first, if nil.
     case versions(Path?, limit: Int)
+    /// Kept versions of what lies strictly below a directory, or did, newest first. Answered by `.versions`.
+    case versionsBelow(Path)
     /// Versions kept at this wall time or later, newest first. Answered by `.versions`.
     case versionsKept(sinceMilliseconds: Int64, limit: Int)
     /// The oldest versions that are prunable, and the size of all that are. Answered by `.prunable`.

@@ -101,6 +101,7 @@ package struct VirtualStore: Sendable {
         case .logRecord(let position): .logRecord(log[position])
         case .intents: .intents(Array(intents.values))
         case .versions(let path, let limit): .versions(keptVersions(of: path, limit: limit))
+        case .versionsBelow(let directory): .versions(versions.values.filter { $0.path.isBelow(directory) }.reversed())
         case .versionsKept(let since, let limit):
             .versions(versions.values.filter { $0.keptMilliseconds >= since }.suffix(limit).reversed())
         case .prunable(let limit): prunable(limit)

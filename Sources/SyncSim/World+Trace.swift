@@ -472,6 +472,7 @@ extension StoreQuery {
         case .logRecord(let position): "record \(position.summary)"
         case .intents: "intents"
         case .versions(let path, let limit): "versions \(path?.description ?? "all") \(limit)"
+        case .versionsBelow(let path): "versions below \(path)"
         case .versionsKept(let since, let limit): "versions since \(since) \(limit)"
         case .prunable(let limit): "prunable \(limit)"
         case .changeSets(let author, let after, _): "change sets \(author.map { "\($0)" } ?? "") after \(after.summary)"

@@ -59,7 +59,7 @@ extension Draws {
             .log(after: position(), limit: limit()), .log(after: .none, limit: .max), .latestLog(limit: limit()),
             .logRecord(position()),
             .intents,
-            .versions(path(), limit: limit()), .versions(nil, limit: limit()),
+            .versions(path(), limit: limit()), .versions(nil, limit: limit()), .versionsBelow(directory),
             .versionsKept(sinceMilliseconds: Int64(random.below(100)), limit: limit()), .prunable(limit: limit()),
         ]
     }

@@ -21,7 +21,8 @@ struct QueryPlanTests {
         let expected: [(SQL, String)] = [
             (.rowsOfInode, "base_inode (inode=?)"), (.rowsOfContent, "base_content (content=?)"),
             (.unsettledAfter, "base_unsettled (path>?)"), (.unsettledBefore, "base_unsettled (path<?)"),
-            (.versionsOfPath, "version_path (path=?)"), (.versionsKept, "version_kept (kept>?)"),
+            (.versionsOfPath, "version_path (path=?)"), (.versionsFrom, "version_path (path>?"),
+            (.versionsKept, "version_kept (kept>?)"),
             (.unheldUpTo, "chunk_unheld_since (since<?)"),
         ]
         for (sql, index) in expected {

@@ -486,6 +486,7 @@ struct Shelf {
         case .changeSets: .changeSets([])
         case .versions(let path, let limit):
             .versions(Array(kept { path == nil || $0.path == path }.prefix(limit)))
+        case .versionsBelow(let directory): .versions(kept { $0.path.isBelow(directory) })
         case .versionsKept(let since, let limit):
             .versions(Array(kept { $0.keptMilliseconds >= since }.prefix(limit)))
         case .prunable(let limit):

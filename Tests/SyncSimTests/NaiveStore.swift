@@ -133,6 +133,8 @@ struct NaiveStore {
         case .versions(.some(let path), let limit):
             return .versions(Array(versions.filter { $0.path == path }.sorted { $1.id < $0.id }.prefix(limit)))
         case .versions(nil, let limit): return .versions(Array(versions.sorted { $0.id < $1.id }.prefix(limit)))
+        case .versionsBelow(let directory):
+            return .versions(versions.filter { $0.path.isBelow(directory) }.sorted { $1.id < $0.id })
         case .versionsKept(let since, let limit):
             let young = versions.filter { $0.keptMilliseconds >= since }
             return .versions(Array(young.sorted { $1.id < $0.id }.prefix(limit)))

@@ -187,6 +187,7 @@ struct Maker {
             .log(after: position(), limit: random.range(0...3)), .latestLog(limit: random.range(0...3)),
             .logRecord(position()), .intents,
             .versions(path(), limit: random.range(0...3)), .versions(nil, limit: random.range(0...3)),
+            .versionsBelow(random.chance(percent: 30) ? .root : path()),
             .versionsKept(sinceMilliseconds: Int64(random.range(0...3)), limit: random.range(0...3)),
             .prunable(limit: random.range(0...3)),
         ]
