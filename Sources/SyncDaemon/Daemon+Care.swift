@@ -76,13 +76,7 @@ extension Daemon {
     }
 
     private func finding(rootIs state: RootState) -> DoctorDocument.Finding {
-        let code: MessageCode? =
-            switch state {
-            case .healthy: nil
-            case .missing, .unmarked: .rootMissing
-            case .replaced: .rootReplaced
-            }
-        guard let code else {
+        guard let code = state.code else {
             return .init(check: "folder", grade: .ok, text: "the folder is where it belongs", cure: nil)
         }
         return .init(

@@ -106,7 +106,6 @@ public struct Limits: Sendable, Equatable {
     public var guardedDeleteMilliseconds: UInt64 = 1_000
     /// So many change sets of records more than are needed are held in memory at least.
     public var setsForgottenMin = 256
-    public var pingMilliseconds: UInt64 = 1_500
     public var deadPeerMilliseconds: UInt64 = 4_500
     public var helloMilliseconds: UInt64 = 10_000
     public var clockSkewMilliseconds: UInt64 = 2_000

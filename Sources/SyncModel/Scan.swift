@@ -8,6 +8,15 @@ public enum RootState: UInt8, Hashable, Sendable {
     /// Another file system, another inode or another marker than the one this folder was set up with.
     case replaced = 2
     case unmarked = 3
+
+    /// What people are told of it.
+    public var code: MessageCode? {
+        switch self {
+        case .healthy: nil
+        case .missing, .unmarked: .rootMissing
+        case .replaced: .rootReplaced
+        }
+    }
 }
 
 public struct ScanRequest: Hashable, Sendable {

@@ -3,9 +3,6 @@
 public import SyncModel
 
 public struct RecordView: Hashable, Sendable {
-    /// Of every rule here and in `Repair`. A change set made under other rules is not mixed with these.
-    public static let rulesVersion = 1
-
     /// Whoever knows of a delete can take it back for this long, by what the clocks of both writes say. A rule and not a
     /// setting, so that it does not matter who has dropped what was deleted, and who has not yet.
     public static let retentionMilliseconds: UInt64 = 30 * 86_400_000

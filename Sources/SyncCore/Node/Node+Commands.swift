@@ -212,7 +212,7 @@ extension Node {
     /// Every unsettled row has a reason, stored or evident.
     private func reason(for row: Row) -> MessageCode {
         if record.isForked { return .logForked }
-        if let reason = reasonRootIsNotThere { return reason }
+        if let reason = watch.root.code { return reason }
         if row.condition == .missing, !waitsForAuthor(row), row.waiting?.reason != .schemaInvalid {
             return record.held == nil ? .waitingChildren : .fuseDeletes
         }
@@ -222,14 +222,6 @@ extension Node {
         if row.condition == .damaged { return .stateDamaged }
         if session.peerIsPaused { return .peerPaused }
         return .waitingContent
-    }
-
-    private var reasonRootIsNotThere: MessageCode? {
-        switch watch.root {
-        case .healthy: nil
-        case .replaced: .rootReplaced
-        case .missing, .unmarked: .rootMissing
-        }
     }
 
     /// What is evident and not stored with the row has an alert that knows since when.
@@ -245,7 +237,7 @@ extension Node {
         _ id: CommandID, _ version: VersionID, to path: Path?, _ answers: inout Answers, into effects: inout Effects
     ) {
         guard isWorking else {
-            effects.add(.answer(id, .refused(reasonRootIsNotThere ?? .nodeHalted)))
+            effects.add(.answer(id, .refused(watch.root.code ?? .nodeHalted)))
             return
         }
         guard let kept = answers.versions().first(where: { $0.id == version }) else {

@@ -354,8 +354,8 @@ extension Node {
         if root == watch.root { return }
         let wasHealthy = watch.root == .healthy
         watch.root = root
-        setAlarm(.rootMissing, if: root == .missing || root == .unmarked, into: &effects)
-        setAlarm(.rootReplaced, if: root == .replaced, into: &effects)
+        setAlarm(.rootMissing, if: root.code == .rootMissing, into: &effects)
+        setAlarm(.rootReplaced, if: root.code == .rootReplaced, into: &effects)
         if root == .healthy {
             // What was read while it was away was read in another folder.
             if phase == .running { loadRulesAnew() }

@@ -28,9 +28,6 @@ package enum Exhaustive {
         return failed == 0
     }
 
-    /// How many pairs there are.
-    package static var pairCount: Int { SmallCase.all.count }
-
     /// One of them as it runs, for whoever looks for the cause of a finding: the first way of running it that goes wrong.
     package static func story(ofCase number: Int) -> [String] {
         let cases = SmallCase.all
