@@ -53,6 +53,7 @@ extension Daemon {
             id: Daemon.text(of: version.id), timeMilliseconds: version.keptMilliseconds,
             node: name(of: version.author, at: version.id),
             size: Int(clamping: version.entry.content.size), sha256: sha256?.hex(digits: 64),
+            target: version.entry.content.target,
             reason: CodeText(version.reason))
     }
 

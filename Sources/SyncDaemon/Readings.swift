@@ -17,7 +17,8 @@ enum ConflictReading {
         let loser = ConflictDocument.Version(
             id: copyID, node: parts.node, timeMilliseconds: parts.milliseconds ?? conflict.milliseconds,
             sha256: digest?.hex(digits: 64),
-            path: conflict.isOpen ? conflict.copy.bytes : nil, size: size(conflict.lost))
+            path: conflict.isOpen ? conflict.copy.bytes : nil, size: size(conflict.lost),
+            target: conflict.lost.content.target)
         var versions = [loser]
         if let original = conflict.original, let won = original.disk {
             let origin = won.origins.content
@@ -25,7 +26,8 @@ enum ConflictReading {
                 ConflictDocument.Version(
                     id: currentID, node: origin.author == .own ? node : peer,
                     timeMilliseconds: Int64(clamping: origin.time.wallMilliseconds), sha256: current?.hex(digits: 64),
-                    isCurrent: true, path: original.path.bytes, size: size(won.entry)), at: 0)
+                    isCurrent: true, path: original.path.bytes, size: size(won.entry), target: won.entry.content.target),
+                at: 0)
         }
         return ConflictDocument(
             id: id(of: conflict.copy), code: CodeText(isDowngrade ? .formatDowngradeHeld : .conflictFile),

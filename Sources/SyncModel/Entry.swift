@@ -24,6 +24,12 @@ public enum Content: Hashable, Sendable {
         if case .file(_, let size) = self { return size }
         return 0
     }
+
+    /// Of a symbolic link.
+    public var target: [UInt8]? {
+        if case .symlink(let target) = self { return target }
+        return nil
+    }
 }
 
 /// The synced state of a path: content, permission bits, modification time.

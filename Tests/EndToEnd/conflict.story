@@ -87,3 +87,29 @@ settle
 ctl alpha conflicts take "$id" copy >"$world/out" 2>&1 || fail "the copy is not taken: $(cat "$world/out")"
 settle
 [ "$(cat "$beta/both")" = file ] || fail "the copy did not take the place"
+
+# Of two symbolic links it is told where each points to: there is nothing else to choose by.
+ln -s base "$alpha/link"
+settle
+down beta
+begin_log alpha
+ln -sfn "to alpha" "$alpha/link"
+soon "alpha does not date its link before beta does anything" logs alpha link
+ln -sfn "to beta" "$beta/link"
+up beta
+settle
+id=$(ctl alpha --json conflicts | grep -oE '"id":"c[0-9a-f]*","code":"conflict.file","kind":"file","path":"link"' | cut -d '"' -f 4)
+[ -n "$id" ] || fail "two links are no conflict"
+for node in alpha beta; do
+    ctl $node conflicts show "$id" >"$world/out" || fail "the conflict is not shown: $(cat "$world/out")"
+    grep -q '^current .* link -> to beta$' "$world/out" || fail "the target of the winner is not told: $(cat "$world/out")"
+    grep -q '^copy .* link.conflict-alpha-.* -> to alpha$' "$world/out" || fail "the target of the loser is not told: $(cat "$world/out")"
+done
+tells alpha '"target":"to alpha"' conflicts || fail "the list does not tell the target: $(cat "$world/told")"
+ctl alpha conflicts take "$id" copy >"$world/out" 2>&1 || fail "the copy is not taken: $(cat "$world/out")"
+settle
+[ "$(readlink "$beta/link")" = "to alpha" ] || fail "the copy did not take the place on beta"
+ctl alpha conflicts show "$id" >"$world/out" || fail "the settled conflict is not shown: $(cat "$world/out")"
+grep -q 'is settled: the copy was taken' "$world/out" || fail "it is not told that the link was taken: $(cat "$world/out")"
+ctl alpha history link >"$world/out" || fail "history: $(cat "$world/out")"
+grep -q -- '-> to beta$' "$world/out" || fail "history does not tell where the link pointed to: $(cat "$world/out")"

@@ -346,6 +346,32 @@ struct ViewTests {
         #expect(view.lines(settled).last == "syncctl history PATH.")
     }
 
+    @Test("of symbolic links it is told where they point to: nothing else tells one from the other") func links() {
+        let view = ConflictsView(style: .plain, nowMilliseconds: Sample.newYear, again: ViewTests.again)
+        var conflict = Sample.conflict
+        for (index, target) in ["new/place", "../a\u{1B}b"].enumerated() {
+            conflict.versions[index].size = nil
+            conflict.versions[index].target = Array(target.utf8)
+        }
+        let text = view.lines(conflict).joined(separator: "\n")
+        #expect(text.contains("  alpha        plan.odt -> new/place\n"), "\(text)")
+        #expect(text.contains(#"  beta         bad\x1b[31mname -> ../a\x1bb"#), "\(text)")
+        conflict.isOpen = false
+        #expect(view.lines(conflict).last == "syncctl conflicts restore c1.")
+        conflict.isTaken = true
+        #expect(view.lines(conflict).last == "syncctl history PATH.")
+
+        var history = Sample.history
+        history.versions[0].size = 0
+        history.versions[0].target = Array("old".utf8)
+        let lines = Command.historyLines(history, style: .plain, again: ViewTests.again)
+        #expect(lines.contains("7        2026-01-01 00:00:00  beta            version.kept  -> old"), "\(lines)")
+        var below = Sample.historyBelow
+        below.versions[1].target = Array("old".utf8)
+        let files = Command.historyLines(below, style: .plain, again: ViewTests.again)
+        #expect(files.contains { $0.hasSuffix("  d/e/file -> old") && !$0.contains(" B ") }, "\(files)")
+    }
+
     @Test("what two short versions say stands side by side, within the terminal and harmless") func sides() {
         let sides = SideBySide(style: Style(width: 40))
         expect(

@@ -40,12 +40,14 @@ public struct ConflictDocument: Hashable, Sendable {
         /// Where its bytes are, if it is a file of its own.
         public var path: [UInt8]?
         public var size: Int?
+        /// Where it points to, if it is a symbolic link.
+        public var target: [UInt8]?
         /// What it says, in `conflicts show`: of a short text.
         public var text: String?
 
         public init(
             id: String, node: [UInt8], timeMilliseconds: Int64, sha256: String? = nil, isCurrent: Bool = false,
-            record: String? = nil, path: [UInt8]? = nil, size: Int? = nil, text: String? = nil
+            record: String? = nil, path: [UInt8]? = nil, size: Int? = nil, target: [UInt8]? = nil, text: String? = nil
         ) {
             self.id = id
             self.node = node
@@ -55,6 +57,7 @@ public struct ConflictDocument: Hashable, Sendable {
             self.record = record
             self.path = path
             self.size = size
+            self.target = target
             self.text = text
         }
     }
@@ -117,13 +120,14 @@ extension ConflictDocument.Version {
             id: try fields.text("id"), node: try fields.name("node"), timeMilliseconds: try fields.time("time"),
             sha256: try fields.optionalText("sha256"), isCurrent: try fields.flag("current"),
             record: try fields.optionalText("record"), path: try fields.optionalName("path"),
-            size: try fields.optionalCount("size"), text: try fields.optionalText("text"))
+            size: try fields.optionalCount("size"), target: try fields.optionalName("target"),
+            text: try fields.optionalText("text"))
     }
 
     var members: JSONObject {
         JSONObject().with("id", .string(id)).with("node", name: node).with("time", seconds: timeMilliseconds)
             .with("sha256", sha256.map(JSON.string)).with("current", .bool(isCurrent))
             .with("record", record.map(JSON.string)).with("path", name: path).with("size", size.map(JSON.count))
-            .with("text", text.map(JSON.string))
+            .with("target", name: target).with("text", text.map(JSON.string))
     }
 }

@@ -11,6 +11,8 @@ public struct HistoryDocument: ControlDocument {
         public var node: [UInt8]
         public var size: Int
         public var sha256: String?
+        /// Where it points to, if it is a symbolic link.
+        public var target: [UInt8]?
         /// Why it is not at the path any more.
         public var reason: CodeText
         /// Of which file, where a directory was asked for.
@@ -19,14 +21,15 @@ public struct HistoryDocument: ControlDocument {
         public var isThere: Bool?
 
         public init(
-            id: String, timeMilliseconds: Int64, node: [UInt8], size: Int, sha256: String? = nil, reason: CodeText,
-            path: [UInt8]? = nil, isThere: Bool? = nil
+            id: String, timeMilliseconds: Int64, node: [UInt8], size: Int, sha256: String? = nil,
+            target: [UInt8]? = nil, reason: CodeText, path: [UInt8]? = nil, isThere: Bool? = nil
         ) {
             self.id = id
             self.timeMilliseconds = timeMilliseconds
             self.node = node
             self.size = size
             self.sha256 = sha256
+            self.target = target
             self.reason = reason
             self.path = path
             self.isThere = isThere
@@ -63,13 +66,14 @@ extension HistoryDocument.Version {
         self.init(
             id: try fields.text("id"), timeMilliseconds: try fields.time("time"), node: try fields.name("node"),
             size: try fields.count("size"), sha256: try fields.optionalText("sha256"),
-            reason: try fields.code("reason"), path: try fields.optionalName("path"),
+            target: try fields.optionalName("target"), reason: try fields.code("reason"),
+            path: try fields.optionalName("path"),
             isThere: fields.has("exists") ? try fields.flag("exists") : nil)
     }
 
     var members: JSONObject {
         JSONObject().with("id", .string(id)).with("time", seconds: timeMilliseconds).with("node", name: node)
-            .with("size", .count(size)).with("sha256", sha256.map(JSON.string)).with("reason", .string(reason.text))
-            .with("path", name: path).with("exists", isThere.map(JSON.bool))
+            .with("size", .count(size)).with("sha256", sha256.map(JSON.string)).with("target", name: target)
+            .with("reason", .string(reason.text)).with("path", name: path).with("exists", isThere.map(JSON.bool))
     }
 }

@@ -31,13 +31,22 @@ extension Command {
         let rows = history.versions.map { version in
             [
                 style.foreign(version.id), Words.time(version.timeMilliseconds), style.name(version.node),
-                Words.bytes(version.size), style.foreign(version.reason.text),
+                size(version), style.foreign(version.reason.text) + target(version, "  -> ", style),
             ]
         }
         let more = history.next == nil ? [] : ["There are more: leave out --limit."]
         return ["Earlier versions of \(style.bold(path)):"]
             + style.table(["VERSION", "REPLACED (UTC)", "BY", "SIZE", "WHY IT WAS REPLACED"], rows) + more
             + ["", "\(again("restore PATH --version VERSION")) brings one back.", "What is there now is kept in turn."]
+    }
+
+    /// A symbolic link has none to speak of.
+    private static func size(_ version: HistoryDocument.Version) -> String {
+        version.target == nil ? Words.bytes(version.size) : ""
+    }
+
+    private static func target(_ version: HistoryDocument.Version, _ arrow: String, _ style: Style) -> String {
+        version.target.map { arrow + style.name($0) } ?? ""
     }
 
     /// One line for each file, in the order of their paths.
@@ -49,8 +58,8 @@ extension Command {
             versions.first.map { newest in
                 [
                     newest.isThere == true ? "there" : "deleted", Words.grouped(versions.count),
-                    Words.time(newest.timeMilliseconds), style.name(newest.node), Words.bytes(newest.size),
-                    style.name(path),
+                    Words.time(newest.timeMilliseconds), style.name(newest.node), size(newest),
+                    style.name(path) + target(newest, " -> ", style),
                 ]
             }
         }

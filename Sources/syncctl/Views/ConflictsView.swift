@@ -67,9 +67,10 @@ struct ConflictsView {
 
     private func row(_ version: ConflictDocument.Version) -> [String] {
         let place = version.path.map(style.name) ?? version.record.map(style.foreign) ?? "kept"
+        let target = version.target.map { " -> \(style.name($0))" } ?? ""
         return [
             style.foreign(version.id), version.isCurrent ? "current" : "", Words.time(version.timeMilliseconds),
-            style.name(version.node), version.size.map(Words.bytes) ?? "", place,
+            style.name(version.node), version.size.map(Words.bytes) ?? "", place + target,
         ]
     }
 }
