@@ -24,7 +24,9 @@ enum Program {
         case .help(let commands):
             output.say(Array(commands.map { Help.command($0, output.style) }.joined(separator: [""])))
         case .version: output.say("syncctl \(VersionDocument.thisProgram)")
-        case .command(let command): return try command.run(Session(invocation: invocation, output: output))
+        case .command(let command):
+            let session = Session(invocation: invocation, output: output)
+            do throws(Failure) { return try command.run(session) } catch { throw session.hinting(error) }
         }
         return .done
     }

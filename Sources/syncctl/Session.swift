@@ -193,6 +193,22 @@ struct Session: Sendable {
         return PathArgument(typed: typed, directory: directory)
     }
 
+    /// A name that was not found may have been typed as it is shown. That is not guessed: a file can be called just like that.
+    func hinting(_ failure: Failure) -> Failure {
+        guard case .refused(let error) = failure, error.code.known == .requestNotFound, let hint = hintOnName else {
+            return failure
+        }
+        let cure = [error.cure, hint].filter { !$0.isEmpty }.joined(separator: " ")
+        return .refused(ControlError(.requestNotFound, text: error.text, cure: cure))
+    }
+
+    /// How to type an operand that looks like a name as it is shown.
+    var hintOnName: String? {
+        invocation.operands.compactMap { NameText.name(shownAs: $0) }.first.map { name in
+            "If this is a name as it is shown, write it for the shell as \(style.argument(name))."
+        }
+    }
+
     /// What to type for another command to the same daemon.
     func again(_ command: String) -> String {
         for option in ["--config", "--socket"] {

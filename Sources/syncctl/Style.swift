@@ -32,7 +32,10 @@ struct Style: Hashable, Sendable {
             }
         }
         if isPlain, !bytes.isEmpty { return name(bytes) }
-        return "'" + name(bytes).replacing("'", with: #"'\''"#) + "'"
+        // Only in quotes of this kind a shell reads what is escaped, a backslash of the name as well.
+        let shown = name(bytes)
+        if shown.contains("\\") { return "$'" + shown.replacing("'", with: #"\'"#) + "'" }
+        return "'" + shown.replacing("'", with: #"'\''"#) + "'"
     }
 
     /// A line of text that came from elsewhere, with names that are escaped already.

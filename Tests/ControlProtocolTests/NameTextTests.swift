@@ -26,6 +26,15 @@ struct NameTextTests {
         #expect(NameText.harmless("ü", asciiOnly: true) == #"\xc3\xbc"#)
     }
 
+    @Test("the name that is shown as a text is told from texts that no name is shown as") func shown() {
+        func name(_ text: String) -> [UInt8]? { NameText.name(shownAs: Array(text.utf8)) }
+        #expect(name(#"inv\xff\xfe"#) == Array("inv".utf8) + [0xFF, 0xFE])
+        #expect(name(#"a\x5cx41 'b'"#) == Array(#"a\x41 'b'"#.utf8))
+        for text in ["", "plain", #"a\"#, #"a\x"#, #"a\x4"#, #"a\xFF"#, #"a\n"#, #"\xff\t"#, #"a\x00b"#, #"\\xff"#] {
+            #expect(name(text) == nil, "\(text)")
+        }
+    }
+
     @Test("names that are not UTF-8 travel beside their text, byte for byte", arguments: 0..<200)
     func exact(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))

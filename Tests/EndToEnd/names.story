@@ -32,3 +32,13 @@ waits_too_deep() { waits_for alpha path.unsupported && grep -q '"state":"waiting
 soon "no reason is told of what is too deep" waits_too_deep
 rm -r "$alpha/x"
 settle
+
+# A name as it is shown is not guessed at, for a file can be called just like that; but how to type it is said.
+ctl alpha explain 'not\xff\xfeutf8' >"$world/out" 2>&1 && fail "what is shown was taken for a name: $(cat "$world/out")"
+grep -qF "\$'not\\xff\\xfeutf8'." "$world/out" || fail "how to type the name is not said: $(cat "$world/out")"
+ctl alpha explain $'not\xff\xfeutf8' >"$world/out" || fail "the name is not known: $(cat "$world/out")"
+head -n 1 "$world/out" | grep -qxF 'not\xff\xfeutf8' || fail "another name is told of: $(cat "$world/out")"
+echo literally >"$alpha/"'not\xff\xfeutf8'
+settle
+ctl alpha explain 'not\xff\xfeutf8' >"$world/out" || fail "what is called just like that is not known: $(cat "$world/out")"
+head -n 1 "$world/out" | grep -qxF 'not\x5cxff\x5cxfeutf8' || fail "another file is meant: $(cat "$world/out")"

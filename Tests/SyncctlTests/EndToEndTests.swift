@@ -66,6 +66,24 @@ import Testing
         #expect(try json(asJSON) == ErrorDocument(error).json)
     }
 
+    @Test("who types a name as it is shown hears how to type it, and nothing is guessed") func shownNames() throws {
+        let error = ControlError(.requestNotFound, text: "Nothing is there.", cure: "Look again.")
+        let hint = #"If this is a name as it is shown, write it for the shell as $'inv\xff'."#
+        for line in [#"explain inv\xff"#, #"restore inv\xff"#, #"rescan inv\xff"#] {
+            let outcome = try play(line, daemon: Play.refusing(error))
+            #expect(outcome.code == 1 && outcome.requests.count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains("Look again."), "\(outcome.errors)")
+            #expect(outcome.errors.contains(#"$'inv\xff'."#), "\(outcome.errors)")
+            let asJSON = try play("--json \(line)", daemon: Play.refusing(error))
+            #expect(try json(asJSON)["error"]?["cure"]?.text == "Look again. \(hint)")
+        }
+        #expect(try !play("explain invalid", daemon: Play.refusing(error)).errors.contains("$'"))
+        let none = HistoryDocument(path: Array(#"inv\xff"#.utf8), versions: [])
+        #expect(try play(#"history inv\xff"#, daemon: Play.answering(none.json)).output.hasSuffix("\(hint)\n"))
+        let asJSON = try play(#"--json history inv\xff"#, daemon: Play.answering(none.json))
+        #expect(try json(asJSON) == none.json)
+    }
+
     @Test("a time-out exits with 2 and the reason", arguments: ["wait --timeout 5", "lock a --timeout 5 -- true"])
     func timedOut(line: String) throws {
         let error = ControlError(.waitTimedOut, text: "2 files are still to be sent.")

@@ -31,6 +31,7 @@ struct StyleTests {
         #expect(Style.plain.argument(Array("/srv/a-b_c.1".utf8)) == "/srv/a-b_c.1")
         #expect(Style.plain.argument(Array("a b;$(rm)'x".utf8)) == #"'a b;$(rm)'\''x'"#)
         #expect(Style.plain.argument([]) == "''")
+        #expect(Style.plain.argument(Array("it's\n\\".utf8) + [0xFF]) == #"$'it\'s\x0a\x5c\xff'"#)
     }
 
     @Test("numbers, sizes and times are as people say them") func words() {

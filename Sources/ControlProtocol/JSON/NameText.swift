@@ -21,6 +21,31 @@ public enum NameText {
         escaping(Array(text.utf8)) { isHarmless($0) && !(asciiOnly && !$0.isASCII) }
     }
 
+    /// The name that is shown like this. Nil where nothing is escaped, or a backslash begins something else: no name is shown like that.
+    public static func name(shownAs text: [UInt8]) -> [UInt8]? {
+        var name: [UInt8] = []
+        var rest = text[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\") else {
+                name.append(byte)
+                continue
+            }
+            guard rest.popFirst() == UInt8(ascii: "x"), let high = rest.popFirst().flatMap(digit),
+                let low = rest.popFirst().flatMap(digit)
+            else { return nil }
+            name.append(high << 4 | low)
+        }
+        return name.count < text.count && !name.contains(0) ? name : nil
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+
     /// False for what moves a cursor, turns text around, is invisible or ends a line.
     static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return scalar.value >= 0x20 && scalar.value != 0x7F }

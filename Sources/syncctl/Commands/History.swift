@@ -9,8 +9,11 @@ extension Command {
     ) { (session) throws(Failure) in
         let path = try session.path(session.invocation.operands[0])
         let list = try session.askForAll("versions") { .history(path: path, page: $0) }
-        try session.show(list, as: HistoryDocument.self) {
+        let history = try session.show(list, as: HistoryDocument.self) {
             historyLines($0, style: session.style, again: session.again)
+        }
+        if history.versions.isEmpty, !session.wantsJSON, let hint = session.hintOnName {
+            session.output.say(session.style.foreign(hint))
         }
         return .done
     }
