@@ -2,9 +2,9 @@
 import Glibc
 
 extension Configuration {
-    /// With `checkingPlaces` it is also an error if a directory it names cannot be used by this process: for
-    /// `syncd --check-config` and `syncctl doctor`. A daemon that starts does not ask: a folder that is not mounted yet
-    /// is something it waits for.
+    /// With `checkingPlaces` it is also an error if a directory it names, or the program of the hook, cannot be used by this process: for
+    /// `syncd --check-config`. A daemon that starts does not ask: a folder that is not mounted yet is something it waits for, and a hook
+    /// is no reason not to sync.
     public static func read(
         path: String, checkingPlaces: Bool = false
     ) throws(ConfigurationError) -> Configuration {

@@ -39,7 +39,16 @@ extension Daemon {
             "\($0.rawValue): \(Daemon.liveKeys.contains($0) ? "in use from now on" : "needs a restart of syncd")"
         }
         for note in notes { journal.say(.configReloaded, note) }
-        return notes
+        guard keys.contains(.hook), let problem = tellOfHook() else { return notes }
+        return notes + ["\(ConfigurationKey.hook.rawValue): it cannot be run: \(problem)"]
+    }
+
+    /// A hook that cannot be run keeps nothing from syncing, but the first alert is a bad time to hear of it.
+    @discardableResult
+    func tellOfHook() -> String? {
+        guard let problem = configuration.alerts.hookProblem else { return nil }
+        journal.problem(.hookFailed, "the alert hook cannot be run: \(problem)")
+        return problem
     }
 
     /// What takes effect without a restart.
@@ -62,6 +71,12 @@ extension Daemon {
                         check: "peer", grade: status.isConnected ? .ok : .warning,
                         text: status.isConnected ? "the other node is connected" : absence,
                         cure: status.isConnected ? nil : absent.kind.cure))
+            }
+            if let problem = configuration.alerts.hookProblem {
+                findings.append(
+                    .init(
+                        check: "hook", grade: .warning, text: "the alert hook cannot be run: \(problem)",
+                        cure: MessageCode.hookFailed.kind.cure))
             }
             for item in alerts.open where item.key.code.severity != .info {
                 let document = alertDocument(item)

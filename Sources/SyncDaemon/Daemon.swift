@@ -177,6 +177,7 @@ final class Daemon {
         try listenToSignals()
         loadAlerts()
         tellOfModels()
+        tellOfHook()
         rememberModels(opened.modelMemory)
         if let name = opened.setAside { raise(AlertKey(code: .stateDamaged, subject: name)) }
         host.quarantined { [unowned self] in quarantine.formUnion($0) }

@@ -43,6 +43,8 @@ final class HookRunner {
     private static func complaint(_ end: System.CommandEnd) -> String? {
         switch end {
         case .exited(0), .abandoned: nil
+        case .exited(126): "ended with 126, as a shell does for a program that may not be run"
+        case .exited(127): "ended with 127, as a shell does for a program that is not there"
         case .exited(let status): "ended with \(status)"
         case .signalled(let signal): "was ended by signal \(signal)"
         case .tooSlow: "took more than \(millisecondsMax / 1_000) s and was ended"

@@ -261,6 +261,21 @@ struct ConfigurationFileTests {
         if isThere { #expect(try Configuration.read(path: file, checkingPlaces: true) == made) }
     }
 
+    @Test(
+        "a hook whose program cannot be run is told; what only a shell can tell is left to the shell",
+        arguments: [
+            ("/nowhere/hook", "There is no program \"/nowhere/hook\"."),
+            ("/nowhere/h\u{1B}k --to root", #"There is no program"#), ("/etc/passwd/hook a", "There is no program"),
+            ("/tmp", "\"/tmp\" is no program."), ("/etc/passwd\troot", "This user may not run \"/etc/passwd\"."),
+            ("/bin/sh -c 'exit 0'", nil), ("nowhere", nil), ("exec /nowhere/hook", nil), ("/nowhere/$HOME", nil),
+            ("'/nowhere/hook'", nil), ("/nowhere/hook;true", nil),
+        ] as [(String, String?)])
+    func hook(command: String, problem: String?) {
+        let found = Configuration.Alerts(hook: Array(command.utf8)).hookProblem
+        guard let problem else { return #expect(found == nil) }
+        #expect(found?.contains(problem) == true, "\(found ?? "nothing")")
+    }
+
     private struct WriteFailed: Error {}
 
     private func write(_ bytes: [UInt8], to file: String) throws {

@@ -34,3 +34,14 @@ echo back >"$beta/h"
 settle
 [ "$(cat "$beta/g") $(cat "$alpha/h")" = "meanwhile back" ] || fail "files wait for the hook"
 if grep -q 'the alert hook took more than' "$world/alpha/log"; then fail "the hook was ended before the files had come: nothing is shown by this"; fi
+
+# A hook that is not there is used all the same, for it may come yet; but it is said at once, and the daemon starts with it.
+sed -i "s|^hook =.*|hook = $world/no-hook|" "$world/alpha/syncd.conf"
+ctl alpha reload >"$world/out" || fail "reload: $(cat "$world/out")"
+grep -qF "alerts.hook: it cannot be run: There is no program \"$world/no-hook\"" "$world/out" ||
+    fail "reload does not tell of the missing hook: $(cat "$world/out")"
+tells alpha '"check":"hook"' doctor || fail "doctor does not tell of the missing hook: $(cat "$world/told")"
+down alpha
+up alpha
+[ "$(grep -c 'hook.failed: the alert hook cannot be run: There is no program' "$world/alpha/log")" -eq 2 ] ||
+    fail "the journal does not tell of the missing hook once at each time: $(cat "$world/alpha/log")"

@@ -19,6 +19,14 @@ says config.invalid
 sed 's/^transport = .*/transport = directory/' "$world/alpha/syncd.conf" >"$world/bad.conf"
 expect 78 timeout 20 "$programs/syncd" --config "$world/bad.conf" --check-config
 says "bad.conf:$(grep -n '^transport' "$world/bad.conf" | cut -d: -f1): link.transport = \"directory\": This is not built yet."
+# So is a hook whose program is not there; an argument, or what only a shell can find, says nothing against one.
+sed "s|^hook =.*|hook = $world/no-hook --to root|" "$world/alpha/syncd.conf" >"$world/bad.conf"
+expect 78 timeout 20 "$programs/syncd" --config "$world/bad.conf" --check-config
+says "bad.conf:$(grep -n '^hook' "$world/bad.conf" | cut -d: -f1): alerts.hook = \"$world/no-hook --to root\": There is no program"
+for hook in "/bin/sh $world/no-hook" 'no-hook' "[ -e $world/no-hook ] && $world/no-hook"; do
+    sed "s#^hook =.*#hook = ${hook//&/\\&}#" "$world/alpha/syncd.conf" >"$world/bad.conf"
+    expect 0 timeout 20 "$programs/syncd" --config "$world/bad.conf" --check-config
+done
 printf '[node]\nname = x\nnonsense = 1\n' >"$world/bad.conf"
 # A place that cannot be used is told of with its key, and counts as what it is.
 sed "s|^control = .*|control = $world/bad.conf|" "$world/alpha/syncd.conf" >"$world/place.conf"
