@@ -106,6 +106,18 @@ struct Session: Sendable {
         if let failure { throw failure }
     }
 
+    /// For what only looks on: a daemon that stops meanwhile does not run any more. (Of an order nobody knows then whether it was
+    /// carried out: that is a failure.)
+    func whileItRuns(_ body: () throws(Failure) -> ExitCode) throws(Failure) -> ExitCode {
+        do throws(Failure) {
+            return try body()
+        } catch {
+            guard case .refused(let reason) = error, reason.code.known == .controlLost else { throw error }
+            output.complain(error)
+            return .notRunning
+        }
+    }
+
     /// A whole list, however many lines it took to send it. With `--limit` the first so many, and `next` if there are more.
     func askForAll(_ key: String, _ request: (Page) -> ControlRequest) throws(Failure) -> JSON {
         let limit = try number("--limit")

@@ -124,12 +124,15 @@ import Testing
         }
     }
 
-    @Test("status of a daemon that stops while it is asked is 3: with 1 the folder would need somebody") func stopping()
-        throws
-    {
+    @Test("whoever looks on while the daemon stops ends with 3; of status 1 would say that the folder needs somebody")
+    func stopping() throws {
         let lost = try play("status --json", daemon: { _ in [.hangUp] })
         #expect(try lost.code == 3 && json(lost)["error"]?["code"] == "control.lost")
         #expect(try play("status", daemon: { _ in [.hangUp] }).errors.contains("(control.lost)"))
+        for line in ["wait", "wait --timeout 5", "log", "log -f", "events -f", "status --watch"] {
+            let lost = try play("--json \(line)", daemon: { _ in [.hangUp] })
+            #expect(try lost.code == 3 && json(lost)["error"]?["code"] == "control.lost", "\(line)")
+        }
         let other = try play("status --json", daemon: { _ in [.raw(Array("hello\n".utf8))] })
         #expect(try other.code == 1 && json(other)["error"]?["code"] == "control.unreadable")
     }
@@ -384,7 +387,7 @@ import Testing
     @Test("following events asks for them without end") func events() throws {
         let event = EventLine.stateChanged(at: Sample.newYear, .inSync)
         let outcome = try play("events -f", daemon: stream([event.json], then: [.hangUp]))
-        #expect(outcome.requests == [.events(follow: true)] && outcome.code == 1)
+        #expect(outcome.requests == [.events(follow: true)] && outcome.code == 3)
         #expect(outcome.output == "2026-01-01 00:00:00  state.changed state=in-sync\n")
     }
 

@@ -6,14 +6,16 @@ extension Command {
         "events", "[--follow]", summary: "what happens, as it happens",
         options: [Option("--follow", short: "-f", "go on with what happens from now on, until Ctrl-C")]
     ) { (session) throws(Failure) in
-        try session.stream(.events(follow: session.has("--follow")), as: EventLine.self) { json, event in
-            if session.wantsJSON {
-                session.output.say(json)
-            } else {
-                session.output.say(eventText(event, session.style))
+        try session.whileItRuns { () throws(Failure) -> ExitCode in
+            try session.stream(.events(follow: session.has("--follow")), as: EventLine.self) { json, event in
+                if session.wantsJSON {
+                    session.output.say(json)
+                } else {
+                    session.output.say(eventText(event, session.style))
+                }
             }
+            return .done
         }
-        return .done
     }
 
     static func eventText(_ event: EventLine, _ style: Style) -> String {

@@ -13,10 +13,13 @@ extension Command {
         let follow = session.has("--follow")
         let count = try session.number("--count") ?? (follow ? 10 : nil)
         let request = ControlRequest.log(count: count, follow: follow, node: try session.text("--node"))
-        try session.stream(request, as: LogLine.self) { json, line in
-            if session.wantsJSON { session.output.say(json) } else { session.output.say(logText(line, session.style)) }
+        return try session.whileItRuns { () throws(Failure) -> ExitCode in
+            try session.stream(request, as: LogLine.self) { json, line in
+                let text = logText(line, session.style)
+                if session.wantsJSON { session.output.say(json) } else { session.output.say(text) }
+            }
+            return .done
         }
-        return .done
     }
 
     static func logText(_ line: LogLine, _ style: Style) -> String {

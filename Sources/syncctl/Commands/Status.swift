@@ -11,15 +11,11 @@ extension Command {
             """,
         options: [Option("--watch", "show it again after every change, until Ctrl-C")]
     ) { (session) throws(Failure) in
-        do throws(Failure) {
+        // With 1 the folder would need somebody.
+        try session.whileItRuns { () throws(Failure) -> ExitCode in
             if session.has("--watch") { return try watch(session) }
             let status = try session.show(.status(watch: false), as: StatusDocument.self) { view($0, session).lines }
             return ExitCode(rawValue: status.exitCode)
-        } catch {
-            // A daemon that stops while it is asked does not run any more; 1 would say that the folder needs somebody.
-            guard case .refused(let reason) = error, reason.code.known == .controlLost else { throw error }
-            session.output.complain(error)
-            return .notRunning
         }
     }
 

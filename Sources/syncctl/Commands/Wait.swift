@@ -13,14 +13,16 @@ extension Command {
     ) { (session) throws(Failure) in
         let condition: WaitCondition = try session.choice("--for") ?? .inSync
         let timeout = try session.milliseconds("--timeout")
-        do throws(Failure) {
-            try session.show(
-                .wait(for: condition, timeoutMilliseconds: timeout), as: StatusDocument.self,
-                patience: timeout.map { Int64($0) + Session.patienceMilliseconds }
-            ) { _ in [text(condition)] }
-            return .done
-        } catch {
-            throw timedOut(error, hadTimeout: timeout != nil)
+        return try session.whileItRuns { () throws(Failure) -> ExitCode in
+            do throws(Failure) {
+                try session.show(
+                    .wait(for: condition, timeoutMilliseconds: timeout), as: StatusDocument.self,
+                    patience: timeout.map { Int64($0) + Session.patienceMilliseconds }
+                ) { _ in [text(condition)] }
+                return .done
+            } catch {
+                throw timedOut(error, hadTimeout: timeout != nil)
+            }
         }
     }
 
