@@ -72,7 +72,7 @@ struct MessagesTests {
         .diskError: ("Scenarios/alert-details.txt", "disk.error: At \"seen\": it could not be read or written."),
         .diskFull: ("EndToEnd/full.story", " are free where the folder lies"),
         .formatCorrupt: ("Scenarios/alert-details.txt", "format.corrupt broken.n: At byte 5: "),
-        .ignoreInvalid: ("Scenarios/alert-details.txt", "ignore.invalid: Line 2 can never match."),
+        .ignoreInvalid: ("Scenarios/alert-details.txt", "ignore.invalid .syncignore: Line 2 can never match."),
         .nodeHalted: ("SyncCoreTests/MessageTests.swift", "right says that it stands still: disk.full."),
         .validationRequiredMissing: ("EndToEnd/record-saves.story", "It is about Task/T2.list, change set"),
         .watchLimit: ("EndToEnd/unwatched.story", "fs.inotify.max_user_watches is [0-9]"),

@@ -81,9 +81,12 @@ extension Node {
                 return
             }
         }
-        if areAll { watch.rules = IgnoreRules() }
+        if areAll {
+            watch.rules = IgnoreRules()
+            forgetProblems(butOf: files, into: &effects)
+        }
         for (path, bytes) in zip(files, contents) {
-            setRules(of: path.parent ?? .root, bytes, into: &effects)
+            setRules(by: path, bytes, into: &effects)
             // It may have gone since, and before there was a row of it.
             if bytes != nil { look(at: path) }
         }
@@ -98,7 +101,8 @@ extension Node {
         rescanAll()
     }
 
-    private mutating func setRules(of directory: Path, _ contents: [UInt8]?, into effects: inout Effects) {
+    private mutating func setRules(by file: Path, _ contents: [UInt8]?, into effects: inout Effects) {
+        let directory = file.parent ?? .root
         var problems: [IgnoreProblem] = []
         if let contents {
             problems = watch.rules.setFile(directory: directory.bytes, contents: contents)
@@ -106,7 +110,17 @@ extension Node {
             watch.rules.removeFile(directory: directory.bytes)
         }
         let facts = AlertFacts(detail: problems.prefix(Node.problemsToldMax).map(\.sentence).joined(separator: " "))
-        setAlarm(.ignoreInvalid, subject: directory.bytes, facts, if: !problems.isEmpty, into: &effects)
+        setAlarm(.ignoreInvalid, subject: file.bytes, facts, if: !problems.isEmpty, into: &effects)
+    }
+
+    /// A file that went while another was being read has not been read since: all that there are were.
+    private mutating func forgetProblems(butOf files: [Path], into effects: inout Effects) {
+        let told = alarms.raised.map(\.key).filter { $0.code == .ignoreInvalid }
+        if told.isEmpty { return }
+        let there = SortedMap(files.map { ($0, true) })
+        for key in told where Path(key.subject).map({ there.contains(key: $0) }) != true {
+            setAlarm(key, if: false, into: &effects)
+        }
     }
 
     private static let problemsToldMax = 10
