@@ -262,6 +262,52 @@ struct DocumentTests {
         }
     }
 
+    /// Each node has made Ann, and the file of the first shows what both say.
+    private func twice() throws -> Office {
+        var office = Office(try Model.sketch("F identity=n; n string; t string; x string; h one H", "H"))
+        try office.save(.first, ["h/1": "{}"])
+        try office.heal()
+        try office.save(.first, ["f/1": #"{"n":"ann","t":"one","h":null}"#])
+        try office.save(.second, ["f/2": #"{"n":"ann","t":"two","h":"1","x":"alone"}"#])
+        try office.heal()
+        return office
+    }
+
+    @Test("who gives a thing another key gives it to all its names, and its file stays as he saved it")
+    func otherKey() throws {
+        var office = try twice()
+        let saved = try #require(office.text(.first, "f/1")).replacing("ann", with: "bob")
+        try office.save(.first, ["f/1": saved])
+        try office.heal()
+        for party in [Party.first, .second] {
+            #expect(office.text(party, "f/1") == saved && office.text(party, "f/2") == nil)
+        }
+        // (Nobody has chosen yet.)
+        #expect(office.pair.view.rivals.map(\.key) == [.named("F/2")])
+    }
+
+    @Test("who makes a file of a second name anew takes nothing from the first; nor does who takes the key away")
+    func parted() throws {
+        var office = try twice()
+        let shown = try #require(office.text(.first, "f/1"))
+        try office.save(.first, ["f/2": #"{"n":"cleo"}"#])
+        try office.heal()
+        for party in [Party.first, .second] {
+            #expect(office.text(party, "f/1") == shown && office.text(party, "f/2") == #"{"n":"cleo"}"#)
+        }
+        office = try twice()
+        try office.save(.second, ["f/2": #"{"n":"ann","t":"three"}"#])
+        try office.heal()
+        let merged = shown.replacing(#""t":"two""#, with: #""t":"three""#)
+        #expect(office.text(.first, "f/1") == merged && office.text(.second, "f/1") == merged)
+        #expect(office.text(.first, "f/2") == nil && office.text(.second, "f/2") == nil)
+        office = try twice()
+        let keyless = shown.replacing(#""n":"ann""#, with: #""n":null"#)
+        try office.save(.second, ["f/1": keyless])
+        try office.heal()
+        #expect(office.text(.first, "f/1") == keyless && office.text(.second, "f/1") == keyless)
+    }
+
     @Test("a delete takes along what cascades, and every second name") func deletes() throws {
         let model = try Model.sketch(
             "A singleton; b one B onDelete=cascade",

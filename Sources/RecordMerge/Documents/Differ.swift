@@ -31,14 +31,19 @@ public struct Differ {
 
     /// In an order in which later ones may build on earlier ones: inserts and restores, values, links, deletes.
     public func operations(for saves: [Save]) -> [Operation] {
-        let before = standing(Differ.contents(saves.compactMap(\.before)), in: saves)
-        let after = Differ.contents(saves.compactMap(\.after))
+        var before = standing(Differ.contents(saves.compactMap(\.before)), in: saves)
+        var after = Differ.contents(saves.compactMap(\.after))
+        let deletes = deletes(of: before.map(\.key).filter { after[$0] == nil }, keeping: after)
+        let gone = SortedMap(deletes.map { ($0.record, true) })
+        for parting in partings(from: before, to: after) where !gone.contains(key: parting.record) {
+            sayShown(parting, over: &before, in: &after)
+        }
         let inserts = after.filter { before[$0.key] == nil }.map { Operation($0.key, .insert) }
         let values = after.flatMap { changedValues(of: $0.key, from: before[$0.key], to: $0.value) }
+        let keys = values.filter { before[$0.record] != nil }.flatMap { keysOfSecondNames(with: $0, keeping: after) }
         let links = after.flatMap { changedLinks(of: $0.key, from: before[$0.key], to: $0.value) }
-        let deletes = deletes(of: before.map(\.key).filter { after[$0] == nil }, keeping: after)
         let names = names(in: saves)
-        return inserts + restores(from: before, to: after) + Differ.inTurn(values, names)
+        return inserts + restores(from: before, to: after) + Differ.inTurn(values, names) + keys
             + Differ.inTurn(Differ.settled(links, without: deletes), names) + deletes
     }
 
@@ -100,6 +105,70 @@ public struct Differ {
     }
 
     // MARK: - Second names
+
+    /// Who gives a thing another natural key gives it to all its names that he has in that record. Else one that keeps
+    /// the old key would be a record of its own again, and take along what the file shows by it.
+    private func keysOfSecondNames(
+        with write: Operation, keeping after: SortedMap<RecordID, RecordDocument.Content>
+    ) -> [Operation] {
+        guard case .set(let name, let value?) = write.action, value.kind != .null,
+            model.entity(write.record.entity)?.identity.contains(name) == true
+        else { return [] }
+        return view.aliases.filter { $0.value == write.record && after[$0.key] == nil && !isUnseen($0.key) }
+            .map { Operation($0.key, write.action) }
+    }
+
+    /// A record, and what the save says of it under another name.
+    private struct Parting {
+        let record: RecordID
+        var said = RecordDocument.Content(place: .root)
+    }
+
+    /// Records that lose what was told to one of their names: somebody makes a file of that name anew, or takes the key
+    /// away by which they are one.
+    private func partings(
+        from before: SortedMap<RecordID, RecordDocument.Content>, to after: SortedMap<RecordID, RecordDocument.Content>
+    ) -> [Parting] {
+        view.aliases.compactMap { name, id in
+            let isSaved = after[id] == nil ? after[name] != nil : before[id] != nil
+            guard isSaved, !isUnseen(name), !isUnseen(id), let entity = model.entity(id.entity),
+                let values = after[id]?.values ?? view.live[id]?.values
+            else { return nil }
+            let key = IdentityKey(entity, value: { values[$0] })
+            guard let own = after[name] else { return key == nil ? Parting(record: id) : nil }
+            let isSame = key != nil && key == IdentityKey(entity, value: { own.values[$0] })
+            if isSame, before[name] != nil { return nil }
+            return isSame ? Parting(record: id, said: own) : Parting(record: id)
+        }
+    }
+
+    /// What it shows by that name it says itself from now on: the author of the save sees it in its file, and has taken
+    /// nothing away.
+    private func sayShown(
+        _ parting: Parting, over before: inout SortedMap<RecordID, RecordDocument.Content>,
+        in after: inout SortedMap<RecordID, RecordDocument.Content>
+    ) {
+        let (id, said) = (parting.record, parting.said)
+        guard let entity = model.entity(id.entity), let shown = after[id] ?? content(of: id, entity) else { return }
+        var known = before[id] ?? shown
+        known.values.removeAll { name, _ in
+            let isSaid = name == .location || entity.identity.contains(name) || said.values[name] != nil
+            return !isSaid && shown.values[name] != nil
+        }
+        for (side, keys) in known.links where said.links[side] == nil {
+            known.links[side] = keys.filter { shown.links[side]?.contains($0) != true }
+        }
+        before[id] = known
+        after[id] = shown
+    }
+
+    private func content(of id: RecordID, _ entity: Entity) -> RecordDocument.Content? {
+        view.live[id].map { record in
+            var content = RecordDocument.Content(place: .root, values: record.values)
+            for side in entity.sides { content.links[side.name] = record.references(side.name).map(\.key) }
+            return content
+        }
+    }
 
     private struct SavedName {
         let thing: IdentityKey

@@ -320,9 +320,9 @@ extension Node {
             // (Who has been told is not waited for once more.)
             if faulty.contains(where: { records.alarmed[$0] == nil }), mustWait(for: number) { return }
             for path in faulty {
-                let violation = group.violation(at: path, among: faults, by: set.position)
+                let facts = group.facts(at: path, among: faults, by: set.position)
                 let key = AlertKey(code: .validationRequiredMissing, subject: path.bytes)
-                hold(path, key, rows, AlertFacts(violation: violation), in: &batch, into: &effects)
+                hold(path, key, rows, facts, in: &batch, into: &effects)
             }
             // The others need not wait with them.
             records.dueAt = now.monotonicMilliseconds

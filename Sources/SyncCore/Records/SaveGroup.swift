@@ -211,7 +211,20 @@ struct SaveGroup {
 
     /// The files in which those stand that the faults are about, and what hangs together with these in the save.
     func paths(of faults: [SaveFault]) -> [Path] {
-        var ids = SortedMap(faults.map { ($0.record, true) })
+        var paths = paths(holding: faults.map(\.record))
+        if paths.isEmpty { paths = deletes(felling: faults) }
+        if paths.isEmpty { paths = self.paths(holding: faults.compactMap(\.taker)) }
+        // (Who had found room elsewhere has lost that.)
+        if paths.isEmpty { paths = self.paths(holding: faults.flatMap { partners(of: $0.record) }) }
+        return paths.isEmpty ? findings.map(\.path) : Array(paths.keys)
+    }
+
+    private func partners(of record: RecordID) -> [RecordID] {
+        book.view.live[record].map { $0.links.flatMap(\.value) } ?? []
+    }
+
+    private func paths(holding records: [RecordID]) -> SortedMap<Path, Bool> {
+        var ids = SortedMap(records.map { ($0, true) })
         var paths = SortedMap<Path, Bool>()
         var isGrowing = true
         while isGrowing {
@@ -228,8 +241,7 @@ struct SaveGroup {
                 for id in here.flatMap(\.ids) { ids[id] = true }
             }
         }
-        if paths.isEmpty { paths = deletes(felling: faults) }
-        return paths.isEmpty ? findings.map(\.path) : Array(paths.keys)
+        return paths
     }
 
     /// Who falls need not stand in the save: then it waits with the deletes that take him along, or whom he needs.
@@ -244,14 +256,15 @@ struct SaveGroup {
     }
 
     /// What is wrong with the file, if it waits for one of the faults.
-    func violation(at path: Path, among faults: [SaveFault], by set: LogPosition) -> Violation? {
+    func facts(at path: Path, among faults: [SaveFault], by set: LogPosition) -> AlertFacts {
         let own = faults.first { fault in
             guard let save = saves[path] else { return false }
             return [save.before, save.after].compactMap(\.self).contains { $0.ids.contains(fault.record) }
         }
-        return (own ?? faults.first).map { fault in
-            Violation(record: fault.record, property: book.model.property(of: fault), author: .own, set: set)
-        }
+        guard let fault = own ?? faults.first else { return AlertFacts() }
+        let violation = Violation(
+            record: fault.record, property: book.model.property(of: fault), author: .own, set: set)
+        return AlertFacts(violation: violation, detail: Path.escape(Array("\(fault).".utf8)))
     }
 
     private func links(of document: RecordDocument) -> [RecordID] {
@@ -286,6 +299,15 @@ extension SaveFault {
         switch reason {
         case .leaves(.gone(_, let needed)): [needed]
         case .leaves, .denied, .taken: []
+        }
+    }
+
+    /// Who has the place, or the key, of a record that falls: that need not stand in the save itself.
+    fileprivate var taker: RecordID? {
+        switch reason {
+        case .leaves(.lostSlot(_, _, let winner)): winner
+        case .taken(let other): other
+        case .leaves, .denied: nil
         }
     }
 }

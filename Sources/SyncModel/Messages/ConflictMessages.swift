@@ -123,9 +123,13 @@ extension MessageRegistry {
         MessageKind(
             .validationRequiredMissing, .warning, healsItself: true, retry: .onChange,
             meaning: """
-                A record saved on this node lacks a value its model requires, or has one of another type than the model \
-                says. This save waits here and was not sent; your file is as you saved it, and other records go on.
+                What was saved on this node breaks a rule of its model: a value or a record is missing that is needed, \
+                a value is of another type, or a place or a natural key is taken. This save waits here and was not \
+                sent; your file is as you saved it, and other records go on.
                 """,
-            cure: "Put a right value where the text names one, and save again."),
+            cure: """
+                Mend what the text names, here or in the record that it is about, and save again; or take back what \
+                was saved.
+                """),
     ]
 }
