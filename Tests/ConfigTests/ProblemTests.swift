@@ -265,7 +265,7 @@ struct ConfigurationFileTests {
         "a hook whose program cannot be run is told; what only a shell can tell is left to the shell",
         arguments: [
             ("/nowhere/hook", "There is no program \"/nowhere/hook\"."),
-            ("/nowhere/h\u{1B}k --to root", #"There is no program"#), ("/etc/passwd/hook a", "There is no program"),
+            ("/nowhere/hook --to root", "There is no program"), ("/etc/passwd/hook a", "There is no program"),
             ("/tmp", "\"/tmp\" is no program."), ("/etc/passwd\troot", "This user may not run \"/etc/passwd\"."),
             ("/bin/sh -c 'exit 0'", nil), ("nowhere", nil), ("exec /nowhere/hook", nil), ("/nowhere/$HOME", nil),
             ("'/nowhere/hook'", nil), ("/nowhere/hook;true", nil),
