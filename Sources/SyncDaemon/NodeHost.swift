@@ -104,7 +104,12 @@ final class NodeHost {
     /// To be called before the start.
     func watchParsing(in file: [UInt8]) { crew.parsing = ParsingWatch(file: file) }
 
-    func post(_ event: Event) { driver.post(event) }
+    /// The peer is held back with the frame that is too much: what is still to come of one read may be, unpacked, more than there is
+    /// memory.
+    func post(_ event: Event) {
+        driver.post(event)
+        followGate()
+    }
 
     /// What the node knows now; no question to it.
     func reasonNotInSync(_ row: Row) -> MessageCode? { driver.node.reasonNotInSync(row) }
@@ -172,9 +177,13 @@ final class NodeHost {
         defer {
             crew.sendOff()
             storeLine.sendOff(isAwaited: !outputs.isEmpty)
-            if gate.follow(driver.unread) { onFlood(gate.isClosed) }
+            followGate()
         }
         return driver.turn()
+    }
+
+    private func followGate() {
+        if gate.follow(driver.unread) { onFlood(gate.isClosed) }
     }
 
     var isAlive: Bool { driver.isAlive }

@@ -135,6 +135,21 @@ private final class Held: Sendable {
         try bench.end()
     }
 
+    @Test("R-09: a peer is held back with the frame that is too much, and not only at the end of the turn")
+    func flooded() throws {
+        let bench = try Bench()
+        var words: [Bool] = []
+        bench.host.onFlood = { words.append($0) }
+        bench.host.post(.connected(LinkID(raw: 1)))
+        let frame = [UInt8](repeating: 0, count: FloodGate.bytesMax / 4)
+        for _ in 0..<4 { bench.host.post(.received(LinkID(raw: 1), frame)) }
+        #expect(words == [])
+        bench.host.post(.received(LinkID(raw: 1), frame))
+        #expect(words == [true])
+        #expect(bench.run { words == [true, false] })
+        try bench.end()
+    }
+
     @Test("a sync that fails ends the node, and nothing of what waited for it leaves") func failed() throws {
         let bench = try Bench()
         try bench.writeAndMeet()
