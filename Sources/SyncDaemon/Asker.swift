@@ -4,6 +4,8 @@ import ControlProtocol
 struct Asker {
     let call: ControlCall
     let client: ControlClient
+    /// Of this request with the client: as long as there is an asker of it, somebody means to answer.
+    let stay: ControlClient.Stay
 
     func finish(_ document: some ControlDocument) { client.reply(.result(call.id, document.json)) }
     func item(_ document: some ControlDocument) {

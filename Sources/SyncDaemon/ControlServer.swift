@@ -19,7 +19,7 @@ final class ControlServer {
     private var clients: [ClientID: ControlClient] = [:]
     private var lastClient = ClientID(0)
     private let rights: (PeerCredentials) -> Right
-    private let answer: (ControlCall, ControlClient) -> Void
+    private let answer: (Asker) -> Void
 
     /// More at once are turned away, so that a script in a loop cannot take all descriptors.
     private static let clientsMax = 256
@@ -28,7 +28,7 @@ final class ControlServer {
 
     init(
         loop: Loop, path: [UInt8], rights: @escaping (PeerCredentials) -> Right,
-        answer: @escaping (ControlCall, ControlClient) -> Void
+        answer: @escaping (Asker) -> Void
     ) throws(LoopError) {
         self.loop = loop
         self.rights = rights
@@ -52,7 +52,7 @@ final class ControlServer {
         let client = ControlClient(id: id, stream: stream, right: right, user: credentials.user)
         clients[id] = client
         client.begin(
-            answer: { [unowned self] in answer($0, client) },
+            answer: { [unowned self] in answer($0) },
             end: { [unowned self] in clients[id] = nil })
     }
 
@@ -68,7 +68,7 @@ extension ControlServer {
     /// At the place the configuration names.
     static func open(
         _ loop: Loop, _ configuration: Configuration, rights: @escaping (PeerCredentials) -> Right,
-        answer: @escaping (ControlCall, ControlClient) -> Void
+        answer: @escaping (Asker) -> Void
     ) throws(Refusal) -> ControlServer {
         let path = configuration.node.control
         // The service manager makes its directory; whoever starts the daemon by hand does not know that it is wanted.
@@ -116,13 +116,43 @@ final class ControlClient {
     private var lines: LineBuffer
     private(set) var isOpen = true
     /// Called once, when the connection is over: what it waits for is forgotten.
-    private var endings: [(id: UInt64, body: () -> Void)] = []
+    private var endings: [UInt64: () -> Void] = [:]
     private var lastEnding: UInt64 = 0
 
     /// A client that reads slower than this behind what is sent to it is let go.
     private static let pendingBytesMax = 16 << 20
     /// Longer than any request without a list in it: nobody without a right makes us hold, or parse, more.
     private static let lineOfStrangerBytesMax = 16 << 10
+    /// Whoever may only look has so many requests under way at most, and more than one only of so many bytes together.
+    static let requestsOfReaderMax = 256
+    private static let bytesOfReaderMax = LineBuffer.lineBytesMax
+
+    /// Requests that somebody means to answer, and the bytes of their lines.
+    fileprivate var underWay = (requests: 0, bytes: 0)
+
+    /// One of them, until nobody does any more.
+    final class Stay {
+        private weak var client: ControlClient?
+        private let bytes: Int
+
+        fileprivate init(with client: ControlClient, bytes: Int) {
+            self.client = client
+            self.bytes = bytes
+            client.underWay.requests += 1
+            client.underWay.bytes += bytes
+        }
+
+        deinit {
+            client?.underWay.requests -= 1
+            client?.underWay.bytes -= bytes
+        }
+    }
+
+    /// What waits is held in memory. Whoever may change things is trusted with more than that.
+    private var isCrowded: Bool {
+        guard right < .change, underWay.requests > 1 else { return false }
+        return underWay.requests > ControlClient.requestsOfReaderMax || underWay.bytes > ControlClient.bytesOfReaderMax
+    }
 
     /// Whoever has more to say waits.
     var isBehind: Bool { stream.pendingBytes > ControlClient.pendingBytesMax / 16 }
@@ -135,7 +165,7 @@ final class ControlClient {
         lines = right == .nothing ? LineBuffer(lineBytesMax: Self.lineOfStrangerBytesMax) : LineBuffer()
     }
 
-    func begin(answer: @escaping (ControlCall) -> Void, end: @escaping () -> Void) {
+    func begin(answer: @escaping (Asker) -> Void, end: @escaping () -> Void) {
         whenOver(end)
         stream.onRead = { [unowned self] bytes in
             lines.append(bytes)
@@ -152,11 +182,11 @@ final class ControlClient {
     @discardableResult
     func whenOver(_ body: @escaping () -> Void) -> UInt64 {
         lastEnding += 1
-        if isOpen { endings.append((lastEnding, body)) } else { body() }
+        if isOpen { endings[lastEnding] = body } else { body() }
         return lastEnding
     }
 
-    func forgetEnding(_ id: UInt64) { endings.removeAll { $0.id == id } }
+    func forgetEnding(_ id: UInt64) { endings[id] = nil }
 
     func reply(_ reply: ControlReply) {
         guard isOpen else { return }
@@ -168,12 +198,16 @@ final class ControlClient {
         guard isOpen else { return }
         isOpen = false
         stream.close()
-        let endings = endings
-        self.endings = []
-        for ending in endings { ending.body() }
+        let endings = endings.sorted { $0.key < $1.key }
+        self.endings = [:]
+        for (_, body) in endings { body() }
     }
 
-    private func takeLines(_ answer: (ControlCall) -> Void) {
+    private static let crowded = ControlError(
+        .requestRefused, text: "too many requests of this connection wait for their answers",
+        cure: "Wait for some of the answers, or close the connection and ask again.")
+
+    private func takeLines(_ answer: (Asker) -> Void) {
         while isOpen {
             switch lines.next() {
             case .none: return
@@ -184,7 +218,9 @@ final class ControlClient {
                 return close()
             case .line(let line):
                 do throws(ControlRefusal) {
-                    answer(try ControlCall(line: line))
+                    let call = try ControlCall(line: line)
+                    let asker = Asker(call: call, client: self, stay: Stay(with: self, bytes: line.count))
+                    if isCrowded { asker.refuse(ControlClient.crowded) } else { answer(asker) }
                 } catch {
                     reply(.refusal(error))
                 }

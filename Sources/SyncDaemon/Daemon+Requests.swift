@@ -8,12 +8,12 @@ import Transport
 
 /// What people and programs ask over the control socket, each by its own verb.
 extension Daemon {
-    func answer(_ call: ControlCall, to client: ControlClient) {
-        let asker = Asker(call: call, client: client)
-        guard client.right >= (call.request.changesSomething ? .change : .read) else {
+    func answer(_ asker: Asker) {
+        let request = asker.call.request
+        guard asker.client.right >= (request.changesSomething ? .change : .read) else {
             return asker.refuse(ControlError(.controlPermission))
         }
-        switch call.request {
+        switch request {
         case .status(let watches): host.catchUp { [unowned self] in status(watches: watches, asker) }
         case .wait(let condition, let timeout):
             host.catchUp { [unowned self] in wait(for: condition, timeout, asker) }

@@ -347,7 +347,7 @@ final class Daemon {
     private func openSocket() throws(Refusal) {
         server = try ControlServer.open(
             loop, configuration, rights: { [doorman] in doorman.right(of: $0) },
-            answer: { [unowned self] in answer($0, to: $1) })
+            answer: { [unowned self] in answer($0) })
     }
 
     private func listenToSignals() throws(Refusal) {

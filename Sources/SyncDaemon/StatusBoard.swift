@@ -9,7 +9,7 @@ final class StatusBoard {
 
     private let ask: (@escaping (Answer) -> Void) -> Void
     private let timer: Timer
-    private var listeners: [(id: UInt64, listener: Listener)] = []
+    private var listeners: [UInt64: Listener] = [:]
     private var lastListener: UInt64 = 0
     private var isAsking = false
 
@@ -24,17 +24,17 @@ final class StatusBoard {
     @discardableResult
     func add(_ listener: @escaping Listener) -> UInt64 {
         lastListener += 1
-        listeners.append((lastListener, listener))
+        listeners[lastListener] = listener
         look()
         return lastListener
     }
 
     func remove(_ id: UInt64) {
-        listeners.removeAll { $0.id == id }
+        listeners[id] = nil
     }
 
     func close() {
-        listeners = []
+        listeners = [:]
         timer.close()
     }
 
@@ -53,7 +53,9 @@ final class StatusBoard {
     }
 
     private func tell(_ status: Status, upTo asked: UInt64) {
-        for (id, listener) in listeners where id <= asked {
+        for id in listeners.keys.sorted() where id <= asked {
+            // One of those before may have ended what it waits for.
+            guard let listener = listeners[id] else { continue }
             if !listener(status) { remove(id) }
         }
     }

@@ -52,7 +52,7 @@ final class WaitingRoom {
     func wait(until looks: @escaping () -> Bool) throws(Refusal) -> Bool {
         let doorman = Doorman()
         let server = try ControlServer.open(
-            loop, configuration, rights: { doorman.right(of: $0) }, answer: { [unowned self] in answer($0, to: $1) })
+            loop, configuration, rights: { doorman.right(of: $0) }, answer: { [unowned self] in answer($0) })
         var signals: [SignalWatch] = []
         var hook: HookRunner?
         do throws(LoopError) {
@@ -113,10 +113,9 @@ final class WaitingRoom {
 
     // MARK: Answers
 
-    private func answer(_ call: ControlCall, to client: ControlClient) {
-        let asker = Asker(call: call, client: client)
-        guard client.right >= .read else { return asker.refuse(ControlError(.controlPermission)) }
-        switch call.request {
+    private func answer(_ asker: Asker) {
+        guard asker.client.right >= .read else { return asker.refuse(ControlError(.controlPermission)) }
+        switch asker.call.request {
         case .status(let watches): watches ? asker.item(status) : asker.finish(status)
         case .alerts: asker.finish(AlertsDocument(alerts: alerts.open.map(document)))
         case .alertShow(let id):

@@ -13,7 +13,7 @@ import Testing
         var right = ControlServer.Right.nothing
         let server = try ControlServer(
             loop: loop, path: path, rights: { _ in right },
-            answer: { call, client in Asker(call: call, client: client).refuse(ControlError(.controlPermission)) })
+            answer: { $0.refuse(ControlError(.controlPermission)) })
         var streams: [EventLoop.Stream] = []
         var (said, ended) = ([UInt8](), 0)
         func connect() {
@@ -38,6 +38,44 @@ import Testing
         streams[2].write(ControlCall(id: .number(2), request: .version).bytes)
         #expect(loop.run { ended == 3 })
         for stream in streams { stream.close() }
+        server.close()
+        try loop.close()
+    }
+
+    @Test("who may only look has so many requests under way and no more, and each that is answered makes room")
+    func crowded() throws {
+        let path = Array("/tmp/syncd-test-\(getpid())-crowd".utf8)
+        let loop = try Loop()
+        var held: [Asker] = []
+        let server = try ControlServer(
+            loop: loop, path: path, rights: { _ in .read }, answer: { held.append($0) })
+        var stream: EventLoop.Stream?
+        var said: [UInt8] = []
+        _ = Dialer(loop: loop, endpoint: .unix(path: path), timeoutMilliseconds: 5_000) { result in
+            guard case .success(let made) = result else { return }
+            stream = made
+            made.onRead = { said += $0 }
+            made.startReading()
+        }
+        try #require(loop.run { stream != nil })
+        func ask(_ number: Int) {
+            let request = ControlRequest.wait(for: .connected, timeoutMilliseconds: nil)
+            stream?.write(ControlCall(id: .number(Int64(number)), request: request).bytes)
+        }
+        let most = ControlClient.requestsOfReaderMax
+        for number in 1...(most + 1) { ask(number) }
+        try #require(loop.run { held.count == most && !said.isEmpty })
+        #expect(String(decoding: said, as: UTF8.self).contains("request.refused"))
+        held.removeFirst().finish(DoneDocument())
+        ask(most + 2)
+        #expect(loop.run { held.count == most })
+        #expect(held.last?.call.id == .number(Int64(most + 2)))
+        // The end of the connection ends what waits, however much it is.
+        var ended = 0
+        for asker in held { asker.client.whenOver { ended += 1 } }
+        stream?.close()
+        #expect(loop.run { ended == most })
+        held = []
         server.close()
         try loop.close()
     }
