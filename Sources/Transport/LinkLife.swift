@@ -76,15 +76,20 @@ final class LinkLife {
         guard onEvent != nil else { return }
         precondition(frame.count < Record.linkLimit, "no frame is longer than \(Record.linkLimit - 1) bytes")
         outbox.add(packer.record(for: frame), frameBytes: frame.count)
-        guard outbox.waitingBytes <= settings.outboundBytesMax else {
-            return loop.doLater { [self] in finish(.overflow) }
-        }
-        pumpLater()
+        pumpUnlessTooMuch()
     }
 
     func say(_ kind: Record.LinkKind, _ payload: [UInt8]) {
         guard onEvent != nil else { return }
         outbox.add(Record.link(kind, payload))
+        pumpUnlessTooMuch()
+    }
+
+    /// Also of answers: a peer may have us give them, and read none.
+    private func pumpUnlessTooMuch() {
+        guard outbox.waitingBytes <= settings.outboundBytesMax else {
+            return loop.doLater { [self] in finish(.overflow) }
+        }
         pumpLater()
     }
 

@@ -99,15 +99,21 @@ extension PeerLink {
         fingerprint != nil && (fingerprint == pin || fingerprint == nextPin)
     }
 
-    /// The peer offers a key. Only what both of its keys have signed for this very session is looked at.
+    /// The peer offers a key. Only what both of its keys have signed for this very session is looked at, and one at a time: all that
+    /// wait to be written down would be in memory, and whatever else is to be stored would wait for them.
     func weigh(newKey payload: [UInt8], inLife number: UInt64) {
+        guard lifeOfNewKey != number else {
+            return endLater(.violation("it offered a key before it was answered about the last one"))
+        }
         guard let renewal = life?.renewal(bySender: false), let fingerprint = renewal.check(payload),
             ![identity, former, next].contains(where: { $0?.fingerprint == fingerprint })
         else { return endLater(.violation("it offered a key without proving that it is its own")) }
         guard fingerprint != nextPin else { return answer(fingerprint, isTaken: true, inLife: number) }
         guard let onNewKey else { return answer(fingerprint, isTaken: false, inLife: number) }
+        lifeOfNewKey = number
         onNewKey(fingerprint) { [weak self] isStored in
             guard let self, !isShutDown else { return }
+            if lifeOfNewKey == number { lifeOfNewKey = nil }
             if isStored { nextPin = fingerprint }
             answer(fingerprint, isTaken: isStored, inLife: number)
         }

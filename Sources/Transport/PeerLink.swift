@@ -24,6 +24,8 @@ public final class PeerLink {
     var nextPin: [UInt8]?
     /// The peer has a new key, with this fingerprint. It is told so only after `settle(true)`: once that is written down.
     public var onNewKey: ((_ fingerprint: [UInt8], _ settle: @escaping (_ isStored: Bool) -> Void) -> Void)?
+    /// In which it is offered, while it is being written down.
+    var lifeOfNewKey: UInt64?
     /// What the peer says to the new key of this node: it has written it down, or could not.
     public var onNewKeyAnswered: ((_ fingerprint: [UInt8], _ isTaken: Bool) -> Void)?
     var handshakes: [Handshake] = []

@@ -148,6 +148,61 @@ import Testing
         }
     }
 
+    @Test("a key that is offered before the last one is answered ends the connection") func hasty() throws {
+        try withLoop { loop in
+            let node = try TestNode("node")
+            let key = try IdentityKey.generate()
+            try node.start(loop, pin: key.fingerprint)
+            var settles: [(Bool) -> Void] = []
+            node.link?.onNewKey = { _, settle in settles.append(settle) }
+            let raw = RawClient(loop, node.endpoint)
+            let peer = try RawPeer(loop, raw, key: key, pin: node.key.fingerprint)
+            loop.run { peer.isEstablished && node.life != nil }
+            let renewal = try peer.renewal(by: key, to: node)
+            let offers = try (0..<3).map { _ in
+                Record.link(.newKey, try renewal.offer(try IdentityKey.generate(), by: key))
+            }
+            // Who waits for the answer may offer another.
+            peer.say(offers[0])
+            loop.run { settles.count == 1 }
+            settles[0](false)
+            peer.say(offers[1])
+            loop.run { settles.count == 2 }
+            #expect(node.life != nil)
+            peer.say(offers[2])
+            loop.run { node.life == nil }
+            #expect(node.ends == [.violation("it offered a key before it was answered about the last one")])
+            #expect(settles.count == 2)
+            settles = []
+            raw.close()
+            node.stop()
+            loop.run(forMilliseconds: 5)
+        }
+    }
+
+    @Test("answers that nobody reads end the life instead of the memory") func unread() throws {
+        try withLoop { loop in
+            let node = try TestNode("node")
+            let (key, new) = try (IdentityKey.generate(), IdentityKey.generate())
+            // So slowly that the answers wait here and not with the kernel.
+            try node.start(loop, pin: key.fingerprint) {
+                $0.rateLimitBytesPerSecond = 1
+                $0.outboundBytesMax = 1 << 10
+            }
+            node.link?.onNewKey = { _, settle in settle(true) }
+            let raw = RawClient(loop, node.endpoint)
+            let peer = try RawPeer(loop, raw, key: key, pin: node.key.fingerprint)
+            loop.run { peer.isEstablished && node.life != nil }
+            let offer = Record.link(.newKey, try peer.renewal(by: key, to: node).offer(new, by: key))
+            for _ in 0..<1_000 { peer.say(offer) }
+            loop.run { node.life == nil }
+            #expect(node.ends == [.overflow])
+            raw.close()
+            node.stop()
+            loop.run(forMilliseconds: 5)
+        }
+    }
+
     enum Forgery: CaseIterable, Sendable {
         case empty, short, unsignedByNew, unsignedByPresent, ofAnotherKey, forAnotherNode, ofTheReceiver, ofTheSender
 
