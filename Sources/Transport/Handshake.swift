@@ -74,6 +74,7 @@ final class Handshake {
         case .network(let error): over(.lost(error))
         case .security(let error): over(.failed(Self.rejection(for: error)))
         case .flood: over(.failed(.noTLS("it sent more than a handshake has")))
+        case .unread: over(.failed(.noTLS("it reads nothing of what it is answered")))
         }
     }
 

@@ -267,6 +267,7 @@ final class LinkLife {
         case .network(let error): finish(.failed(error))
         case .security(let error): finish(.violation("\(error)"))
         case .flood: finish(.violation("too many bytes before its key was proved"))
+        case .unread: finish(.violation("it reads nothing of what it is answered"))
         }
     }
 

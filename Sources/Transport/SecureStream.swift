@@ -21,6 +21,8 @@ final class SecureStream {
         case security(CryptoError)
         /// More bytes than any handshake has.
         case flood
+        /// What TLS answers to it is not read: each wish for another key is answered by the library, whether or not there is room.
+        case unread
     }
 
     /// Of the key that this side has shown.
@@ -35,6 +37,8 @@ final class SecureStream {
 
     /// A handshake of two Ed25519 certificates takes about 2 KiB.
     private static let unprovenBytesMax = 64 << 10
+    /// Several times what the link lets wait.
+    private static let unreadBytesMax = 1 << 20
 
     /// Takes the stream over, also when it throws.
     init(
@@ -95,6 +99,7 @@ final class SecureStream {
         deliverPlain()
         guard isOpen else { return }
         if let failure { return end(.security(failure)) }
+        if stream.pendingBytes > Self.unreadBytesMax { return end(.unread) }
         if session.isPeerClosed { end(.orderly) }
     }
 
@@ -134,7 +139,7 @@ final class SecureStream {
         guard isOpen else { return }
         let told = onEnd
         switch ending {
-        case .cut, .network: abandon()
+        case .cut, .network, .unread: abandon()
         case .orderly, .security, .flood: close()
         }
         told?(ending)
