@@ -116,9 +116,14 @@ extension Folder {
     // MARK: Stable storage
 
     func syncFile(_ place: Place) throws(Failure) {
+        guard case .stage(let name) = place else {
+            return try syncingAllForWant { () throws(Failure) in
+                let slot = try self.slot(place)
+                try sync(slot, try slot.status(), pinned: nil)
+            }
+        }
         let slot = try slot(place)
         let status = try slot.status()
-        guard case .stage(let name) = place else { return try sync(slot, status, pinned: nil) }
         if pins.isPoisoned(name) { throw Failure(.inputOutput) }
         do throws(Failure) {
             try sync(slot, status, pinned: pins.file(name, status))
@@ -131,9 +136,12 @@ extension Folder {
 
     /// As `syncFile`, after everything on the file system has been synced.
     func confirmFileSync(_ place: Place) throws(Failure) {
-        let status = try slot(place).status()
-        if status.kind == .special { throw Failure(.unsupported) }
-        guard case .stage(let name) = place else { return }
+        guard case .stage(let name) = place else {
+            return try syncingAllForWant { () throws(Failure) in
+                if try slot(place).status().kind == .special { throw Failure(.unsupported) }
+            }
+        }
+        if try slot(place).status().kind == .special { throw Failure(.unsupported) }
         if pins.isPoisoned(name) { throw Failure(.inputOutput) }
         pins.release(name)
     }
@@ -151,7 +159,20 @@ extension Folder {
     }
 
     func syncParent(_ place: Place) throws(Failure) {
-        try sync(in: try slot(place).parent.descriptor, .current, opened: [.list])
+        try syncingAllForWant { () throws(Failure) in
+            try sync(in: try slot(place).parent.descriptor, .current, opened: [.list])
+        }
+    }
+
+    /// Where no descriptor is left to open something by, everything is synced by one that is open: who is told that what stands in the
+    /// folder cannot be synced has to stop.
+    func syncingAllForWant(_ sync: () throws(Failure) -> Void) throws(Failure) {
+        do throws(Failure) {
+            try sync()
+        } catch {
+            guard error.errno == EMFILE || error.errno == ENFILE else { throw error }
+            try Folder.finally { () throws(Failure) in try root.syncFileSystem() }
+        }
     }
 
     /// Opens in one of these ways and syncs. What may not be opened, and directories on a file system that syncs none,

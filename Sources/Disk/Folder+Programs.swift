@@ -78,7 +78,8 @@ extension Folder {
     /// The common sync has done it, if what was to be synced is there.
     private func confirmSync(_ operation: DiskOperation) throws(Failure) {
         if case .syncFile(let place) = operation { try confirmFileSync(place) }
-        if case .syncParent(let place) = operation { _ = try slot(place) }
+        guard case .syncParent(let place) = operation else { return }
+        try syncingAllForWant { () throws(Failure) in _ = try slot(place) }
     }
 
     private func perform(_ operation: DiskOperation, _ result: inout DiskResult) throws(Failure) {

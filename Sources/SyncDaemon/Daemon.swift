@@ -169,6 +169,15 @@ final class Daemon {
         host.onFolderFailure = { [unowned self] in
             journal.problem(.diskError, "the folder's own stage: \($0). The node stops.")
         }
+        host.onUnsynced = { [unowned self] in
+            journal.problem(
+                .diskError,
+                """
+                the disk of the folder did not write down what was changed there. The node stops, because nobody can tell what a power \
+                cut would leave; files are safe, and the next start goes on from what is on the disk. journalctl -k may say what is wrong \
+                with it.
+                """)
+        }
         host.onWatchLimit = { [unowned self] in noteWatchLimit($0) }
         host.onReturn = { [unowned self] in startOver() }
         host.setReserve(configuration.safety.reserve)

@@ -34,6 +34,8 @@ final class NodeHost {
     var onFinish: (FinishReason) -> Void = { _ in }
     var onStoreFailure: (StoreError) -> Void = { _ in }
     var onFolderFailure: (FolderError) -> Void = { _ in }
+    /// What was done in the folder may not be on its disk, and the node stops.
+    var onUnsynced: () -> Void = {}
     /// The kernel watches no more directories for us, or does again.
     var onWatchLimit: (Bool) -> Void = { _ in }
     /// The folder is back, but has to be opened anew.
@@ -233,7 +235,9 @@ final class NodeHost {
         case .report(let report): onReport(report)
         case .answer(let command, let answer): commands.settle(command, answer)
         case .program(let word): onProgram(word)
-        case .finish(let reason): finish(reason)
+        case .finish(let reason):
+            if reason == .diskFailed { onUnsynced() }
+            finish(reason)
         }
     }
 
