@@ -228,6 +228,18 @@ struct ItemTests {
         withExtendedLifetime(readers) {}
     }
 
+    @Test("the file with the locks is touched by each of them, so that nobody who cleans /tmp takes it away")
+    func touchedLocks() throws {
+        let file = "/tmp/.synckit-locks"
+        _ = try lock([scratch.bytes([1])], isRead: true)
+        let old = timespec(tv_sec: 1_000_000_000, tv_nsec: 0)
+        // If another user has made it, it is not ours to make older.
+        guard unsafe utimensat(AT_FDCWD, file, [old, old], 0) == 0 else { return }
+        _ = try lock([scratch.bytes([1])], isRead: true)
+        var status = stat()
+        #expect(unsafe stat(file, &status) == 0 && status.st_mtim.tv_sec > old.tv_sec)
+    }
+
     @Test("a lock on a directory is one on all that is below it; what lies side by side in it is not in the way")
     func directoryLocks() throws {
         let above = scratch.bytes([1])

@@ -42,6 +42,7 @@ public final class PathLock: Sendable {
     ) throws(Disk.Item.Failure) -> PathLock? {
         do throws(Failure) {
             let lock = PathLock(try open())
+            lock.file.touch()
             for range in ranges(of: items, except: had) {
                 guard try lock.file.lock(range, isRead: isRead) else { return nil }
             }
@@ -115,6 +116,10 @@ public final class PathLock: Sendable {
 }
 
 extension Descriptor {
+    /// Programs that clean /tmp take away what nobody has touched for days, locked or not. Who came next would lock another file, and
+    /// keep nobody away. That it cannot be touched is no reason for anything.
+    fileprivate borrowing func touch() { _ = futimens(raw, nil) }
+
     /// Whatever is locked by this open file. That it cannot be is no reason for anything: the locks end with the file.
     fileprivate borrowing func releaseLocks() {
         var lock = flock()
