@@ -183,6 +183,26 @@ struct DocumentTests {
         #expect(office.text(.first, "f/1") == #"{"notes": ["b", "c", "x", "a", "y"]}"#)
     }
 
+    /// What both had | what one saved | what the other saved | what both have then.
+    @Test(
+        "who moves one in an ordered side writes to no other, and so what the other node does with those counts",
+        arguments: [
+            "a b c d e|e a b c d|b c d e|e b c d", "a b c d e|b c d e a|a c d e|c d e a",
+            "a b c d e|e a b c d|a c d b e|e a c d b", "a b c|c a b|a b|c a b", "a b c d|d a b x c|a c d|d a x c",
+        ])
+    func movedInOrder(row: String) throws {
+        let rows = row.split(separator: "|").map { $0.split(separator: " ").map { "\"\($0)\"" } }
+        let texts = rows.map { #"{"notes": [\#($0.joined(separator: ", "))]}"# }
+        var office = Office(try Model.sketch("F; notes many N ordered", "N"))
+        let notes = ["n/a", "n/b", "n/c", "n/d", "n/e", "n/x"].map { ($0, "{}") }
+        try office.save(.first, Dictionary([("f/1", texts[0])] + notes) { $1 })
+        try office.heal()
+        try office.save(.first, ["f/1": texts[1]])
+        try office.save(.second, ["f/1": texts[2]])
+        try office.heal()
+        for party in [Party.first, .second] { #expect(office.text(party, "f/1") == texts[3]) }
+    }
+
     @Test("the place in an ordered side is kept where the other side is written down too, in one save and in two")
     func orderedByBoth() throws {
         let model = try Model.sketch(

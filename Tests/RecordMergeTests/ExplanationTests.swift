@@ -61,6 +61,21 @@ struct ExplanationTests {
         #expect(try explained("A/1", pair).contains("first 1.1: link A/1.b 9: holds its place"))
     }
 
+    @Test("who takes out of a list what the other moves meanwhile is told that it stays") func moved() throws {
+        let f = RecordID.named("F/1")
+        var pair = Pair(try Model.sketch("F; notes many N ordered", "N"))
+        pair.act(
+            .first, .insert(f), .insert(.named("N/a")), .insert(.named("N/b")), .add(f, "notes", "a", order: "m"),
+            .add(f, "notes", "b", order: "n"))
+        pair.heal()
+        pair.act(.first, .add(f, "notes", "a", order: "p"))
+        pair.act(.second, .remove(f, "notes", "a"), .remove(f, "notes", "b"))
+        let told = try explained("F/1", pair)
+        #expect(told.contains("first 2.0: add F/1.notes a: holds its place"))
+        #expect(told.contains("second 1.0: remove F/1.notes a: gave way to a write that it did not know of"))
+        #expect(told.contains("second 1.1: remove F/1.notes b: shown"))
+    }
+
     @Test("every record of every random history can be explained, and as the view has it") func all() throws {
         for seed in 0..<UInt64(Effort.times(50)) {
             var maker = HistoryMaker(seed: seed)

@@ -1,18 +1,48 @@
-/// Places in an ordered list, as byte strings: between any two there is room for another, so that who puts one thing in
-/// moves nothing else. None ends with a zero, which is what leaves the room.
+/// Places in an ordered list, as byte strings: between any two there is room for another, so that who puts one thing
+/// in, or moves one, writes to nothing else. None ends with a zero, which is what leaves the room.
 enum Order {
-    /// New places for those that have none, or that would not stand after the one before; nil for those that stay.
+    /// New places for those that have none, or do not stay where they are; nil for those that stay. As many stay as
+    /// can: who is given a place here may stay in the list though the other node takes him out.
     static func places(_ known: [[UInt8]?]) -> [[UInt8]?] {
         if known.allSatisfy({ $0 == nil }) { return known.indices.map(numbered) }
+        var places: [[UInt8]?] = Array(repeating: nil, count: known.count)
         var last: [UInt8] = []
-        return known.indices.map { index in
-            if let place = known[index], last.lexicographicallyPrecedes(place) {
-                last = place
-                return nil
+        var begin = 0
+        for end in staying(known) + [known.count] {
+            let next = end < known.count ? known[end] : nil
+            for index in begin..<end {
+                last = between(last, next)
+                places[index] = last
             }
-            let later = known[(index + 1)...].compactMap(\.self)
-            last = between(last, later.first { last.lexicographicallyPrecedes($0) })
-            return last
+            last = next ?? last
+            begin = end + 1
+        }
+        return places
+    }
+
+    /// Those of the longest row that rises, whatever stands in between; of several such rows the one that begins first,
+    /// and so on. What leaves no room cannot stay.
+    private static func staying(_ known: [[UInt8]?]) -> [Int] {
+        // How long the longest row is that begins with each.
+        var lengths = Array(repeating: 0, count: known.count)
+        // By length, less one: the greatest that begins such a row. So they fall.
+        var starts: [[UInt8]] = []
+        for index in known.indices.reversed() {
+            guard let place = known[index], let end = place.last, end != 0 else { continue }
+            var (low, high) = (0, starts.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if place.lexicographicallyPrecedes(starts[middle]) { low = middle + 1 } else { high = middle }
+            }
+            lengths[index] = low + 1
+            if low < starts.count { starts[low] = place } else { starts.append(place) }
+        }
+        // The next that begins a row of the length wanted is greater than the last taken: else it began a longer one.
+        var wanted = starts.count
+        return known.indices.filter { index in
+            guard wanted > 0, lengths[index] == wanted else { return false }
+            wanted -= 1
+            return true
         }
     }
 

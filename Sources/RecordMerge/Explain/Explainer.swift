@@ -110,7 +110,7 @@ extension Explainer {
         case .set(let name, _): fateOfValue(write, name, of: record)
         case .link(_, let target, _): fateOfLink(write, of: record, wantsNobody: target == nil)
         case .add: fateOfLink(write, of: record, wantsNobody: false)
-        case .remove: isHead(write, of: record) ? .shown : .overtaken
+        case .remove: fateOfRemoval(write, of: record)
         }
     }
 
@@ -133,6 +133,13 @@ extension Explainer {
         guard let edge else { return wantsNobody ? .without : .overtaken }
         if repair.isAccepted[edge] { return .held }
         return isPending(edge) ? .pending : .notHeld
+    }
+
+    /// What another write adds, or moves, stays in.
+    private func fateOfRemoval(_ write: Write, of record: Int) -> Explanation.Fate {
+        let edges = graph.states[graph.names[record]].edges.map(\.value)
+        guard let heads = edges.first(where: { $0.contains { $0.write == write } }) else { return .overtaken }
+        return heads.contains { $0.order != nil } ? .gaveWay : .shown
     }
 
     private func isPending(_ edge: Int) -> Bool {
