@@ -9,10 +9,11 @@ extension Node {
     mutating func refreshRecords(showing seen: LogPosition?, into effects: inout Effects) {
         var isChanged = false
         for number in records.books.indices {
-            for (path, isNew) in records.books[number].refresh() {
+            let change = records.books[number].refresh()
+            for (path, isNew) in change.files {
                 isChanged = true
                 records.toMatch[path] = true
-                if let seen { records.noteUnshown(path, after: seen, isWhole: isNew) }
+                if let seen { records.noteUnshown(path, after: seen, isWhole: isNew, names: change.names) }
             }
         }
         for path in records.held.takeUnreadNews() {

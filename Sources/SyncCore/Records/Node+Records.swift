@@ -443,7 +443,7 @@ extension Node {
         for (path, finding) in group.findings {
             records.found[path] = nil
             let isShort = seen < records.readable
-            records.unshown[path] = isShort ? RecordState.Unshown(after: seen) : nil
+            records.unshown[path] = isShort ? RecordState.Unshown(after: seen, names: [:]) : nil
             if isShort || rows[path]?.needsApply == true { records.toMatch[path] = true }
             reviseFound(finding, rows[path], at: path, in: &batch, into: &effects)
         }
@@ -454,12 +454,12 @@ extension Node {
             refreshRecords(showing: shown, into: &effects)
         }
         for (path, finding) in group.findings {
-            // Whoever has saved it knows what he has saved.
-            if records.unshown.update(path, { $0.isWhole = false }) != nil { continue }
+            guard let number = book(of: path) else { continue }
+            let names = records.books[number].secondNames(in: finding)
+            if records.unshown.update(path, { $0.noteSaved(names) }) != nil { continue }
             // (That of a second name is to go at once, and has never been anything that the view has.)
-            guard let number = book(of: path), recordEntry(at: path, number).content != finding.entry.content
-            else { continue }
-            records.noteUnshown(path, after: shown)
+            guard recordEntry(at: path, number).content != finding.entry.content else { continue }
+            records.noteUnshown(path, after: shown, names: names)
             records.toMatch[path] = true
         }
     }

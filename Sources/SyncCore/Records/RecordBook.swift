@@ -328,9 +328,9 @@ struct RecordBook: Sendable {
         }
     }
 
-    /// The paths at which something else is to stand since the last time.
-    mutating func refresh() -> [(path: Path, isNew: Bool)] {
-        guard !news.isEmpty else { return [] }
+    /// The paths at which something else is to stand since the last time, and who has become a second name.
+    mutating func refresh() -> (files: [(path: Path, isNew: Bool)], names: SortedMap<RecordID, Bool>) {
+        guard !news.isEmpty else { return ([], [:]) }
         defer { hashed = [:] }
         var change = space.add(news.filter { !$0.isUnread })
         // What they mean follows from what their authors had seen, and that is there by now.
@@ -343,14 +343,23 @@ struct RecordBook: Sendable {
         repairs.quarantined += change.quarantined.count
         repairs.repaired += change.repaired.count
         reshelved += change.quarantine + change.records.filter { view.quarantine.contains(key: $0) }
+        let names = SortedMap(change.aliases.filter { view.aliases.contains(key: $0) }.map { ($0, true) })
         let renderer = space.renderer
-        return change.files.compactMap { path in
+        var changed: [(path: Path, isNew: Bool)] = []
+        for path in change.files {
             let old = files[path]
             files[path] = file(at: path, renderer)
-            guard old?.entry != files[path]?.entry else { return nil }
+            guard old?.entry != files[path]?.entry else { continue }
             if let old { noteOlder(old, at: path) }
-            return (path, old == nil)
+            changed.append((path, old == nil))
         }
+        return (changed, names)
+    }
+
+    /// Those that a saved file has as records of their own.
+    func secondNames(in finding: RecordState.Finding) -> SortedMap<RecordID, Bool> {
+        guard !view.aliases.isEmpty, let document = try? finding.saved?.document.get() else { return [:] }
+        return SortedMap(document.ids.filter { view.aliases.contains(key: $0) }.map { ($0, true) })
     }
 
     /// A clone is written into what its original was saved as.

@@ -165,8 +165,10 @@ struct RecordState: Sendable {
     }
 
     /// What the file is to be has changed; what it was before it may not have shown either.
-    mutating func noteUnshown(_ path: Path, after position: LogPosition, isWhole: Bool = false) {
-        unshown[path] = Unshown(after: position, isWhole: isWhole).and(unshown[path])
+    mutating func noteUnshown(
+        _ path: Path, after position: LogPosition, isWhole: Bool = false, names: SortedMap<RecordID, Bool>? = nil
+    ) {
+        unshown[path] = Unshown(after: position, isWhole: isWhole, names: names).and(unshown[path])
     }
 
     /// The folder shows there what came of all sets.
@@ -287,11 +289,28 @@ struct RecordState: Sendable {
         var after: LogPosition
         /// All of it: nothing was to be there, and by whoever's sets its records came, or came back, nobody has seen them yet.
         var isWhole = false
+        /// That these records are second names: it may have each as a record of its own. Nil if nobody knows which.
+        var names: SortedMap<RecordID, Bool>?
+
+        func mayHave(_ name: RecordID) -> Bool { names?.contains(key: name) ?? true }
 
         /// What it shows by neither.
         func and(_ other: Unshown?) -> Unshown {
             guard let other else { return self }
-            return Unshown(after: min(after, other.after), isWhole: isWhole || other.isWhole)
+            return Unshown(
+                after: min(after, other.after), isWhole: isWhole || other.isWhole, names: allNames(with: other.names))
+        }
+
+        /// Whoever has saved it knows what he has saved, these second names among it.
+        mutating func noteSaved(_ saved: SortedMap<RecordID, Bool>) {
+            isWhole = false
+            names = allNames(with: saved)
+        }
+
+        private func allNames(with others: SortedMap<RecordID, Bool>?) -> SortedMap<RecordID, Bool>? {
+            guard var all = names, let others else { return nil }
+            for (name, _) in others { all[name] = true }
+            return all
         }
     }
 

@@ -100,9 +100,10 @@ struct SaveGroup {
         let risen = risen(by: peer)
         let differ = Differ(model: book.model, view: book.view) { record in
             if book.view.aliases.contains(key: record) {
-                // Its own file is still to leave the folder.
-                let path = book.space.path(ofSecondName: record)
-                return path.map { path in unshown.contains { $0.contains(key: path) } } ?? false
+                guard let path = book.space.path(ofSecondName: record) else { return false }
+                // It is still to leave its own file, or has just left it; but what he has there himself his save says.
+                let isApart = unshown.contains { unshown in unshown[path].map { $0.mayHave(record) } ?? false }
+                return isApart && (!has(path) || book.isWritten(record, by: peer, after: seen))
             }
             if risen.contains(key: record) || book.isWritten(record, by: peer, after: seen) { return true }
             guard let path = book.path(of: record) else { return false }
