@@ -1,4 +1,5 @@
 import ControlProtocol
+import RecordMerge
 import SyncCore
 import SyncModel
 
@@ -99,12 +100,44 @@ extension Daemon {
     private func restore(_ version: KeptVersion, to target: Path, _ asker: Asker) {
         guard !target.isRoot, !target.isReserved else { return asker.refuse(ControlError(.requestOutside)) }
         let cure = "Name another place with --to; directories that are not there are made."
-        whenFree(target, cure, asker) { [unowned self] in
-            host.ask(.restore(version.id, to: target)) { [unowned self] answer in
-                guard case .refused(let code) = answer else { return asker.finish(DoneDocument()) }
-                refuse(code, restoring: version, asker)
+        whenNotLost(target, asker) { [unowned self] in
+            whenFree(target, cure, asker) { [unowned self] in
+                host.ask(.restore(version.id, to: target)) { [unowned self] answer in
+                    guard case .refused(let code) = answer else { return asker.finish(DoneDocument()) }
+                    refuse(code, restoring: version, asker)
+                }
             }
         }
+    }
+
+    /// The file of a record that another has taken the place of would leave the folder at once.
+    private func whenNotLost(_ target: Path, _ asker: Asker, then: @escaping () -> Void) {
+        contests(all: false) { [unowned self] contests in
+            for contest in contests {
+                guard case .lostSlot(_, let holder, let winner)? = contest.reason,
+                    let lost = contest.versions.first(where: { $0.path == target && !$0.isCurrent })?.record,
+                    isFile(lost)
+                else { continue }
+                let id = Daemon.contestID(of: contest.group)
+                return asker.refuse(
+                    ControlError(
+                        .requestRefused,
+                        text: """
+                            \"\(target)\" is the file of \(lost), which is in quarantine because \(winner) has its place at \
+                            \(holder); it would go back there at once, so nothing was changed
+                            """,
+                        cure: """
+                            Give it the place with syncctl conflicts take \(id) \(contest.group), or bring the version back \
+                            under another name with --to.
+                            """))
+            }
+            then()
+        }
+    }
+
+    /// A file of its own, and no document of many.
+    private func isFile(_ record: RecordID) -> Bool {
+        models.models.lazy.compactMap { $0.model.entity(record.entity) }.first.map { $0.at == nil } ?? false
     }
 
     /// What the code says of a path that waits for its directory would be untrue of a version that is asked for once.

@@ -40,6 +40,20 @@ for node in alpha beta; do
     tells $node '"code":"conflict.slot"' alerts || fail "$node has no alert: $(cat "$world/told")"
 done
 
+# Who lost has no file to bring back, and a program that saves it again chooses nobody.
+ended=0
+ctl alpha --json restore "$alpha/schedules/B2.json" >"$world/refused" 2>&1 || ended=$?
+[ "$ended" -eq 1 ] && grep -q 'in quarantine because ChildSchedule/B3 has its place.*conflicts take r' "$world/refused" ||
+    fail "restore of who lost ($ended): $(cat "$world/refused")"
+gone() { [ ! -e "$1" ]; }
+child "$alpha" B2 10:30
+soon "who lost stays in the folder, saved again" gone "$alpha/schedules/B2.json"
+settle
+for node in alpha beta; do
+    tells $node '"conflicts":1,"quarantined":1' status || fail "$node counts, after it was saved again: $(cat "$world/told")"
+    tells $node '"code":"conflict.slot"' alerts || fail "$node has no alert any more: $(cat "$world/told")"
+done
+
 # chosen RECORD OTHER: it has the place on both nodes, nobody has to decide anything any more, and the other is kept.
 chosen() {
     local node

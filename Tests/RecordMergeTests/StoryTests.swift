@@ -71,6 +71,14 @@ struct StoryTests {
         pair.act(.first, .link(a3, "b", "B1"))
         pair.heal()
         #expect(pair.view.quarantine[a2]?.isDecided == true)
+        // Nobody has chosen by a save that wants the place for the loser and leaves it to whoever has it.
+        pair.act(.second, .link(a2, "b", "B1"), .link(a3, "b", "B1"))
+        pair.heal()
+        #expect(pair.view.lines.contains("out A/A2 {b=[B/B1] title=\"10\"} lostSlot A.b B/B1 A/A3"))
+        #expect(pair.view.quarantine[a2]?.isDecided == false)
+        pair.act(.first, .link(a3, "b", "B1"))
+        pair.heal()
+        #expect(pair.view.quarantine[a2]?.isDecided == true)
     }
 
     @Test("I16, I17: repair tries nothing again and gives nothing up: what cannot be live is out, all else goes on")

@@ -151,7 +151,14 @@ struct ViewMaker {
             edge.relation == relation && edge.target != nil && (isOwner ? edge.target : edge.owner) == holder
         }
         return !wanted.isEmpty && !taken.isEmpty
-            && taken.allSatisfy { taker in wanted.allSatisfy { fold.history.saw(taker.write, $0.write) } }
+            && taken.allSatisfy { taker in wanted.allSatisfy { isChosen(taker, over: $0, at: holder) } }
+    }
+
+    /// A save that gives the place to somebody new has chosen him. One that wants it for the loser, and says of whoever had it that he has it
+    /// still, has not: it was made without knowing of him (`Upkeep`).
+    private func isChosen(_ taker: Graph.Edge, over wanted: Graph.Edge, at holder: Int) -> Bool {
+        let isNew = taker.other(than: holder).flatMap { fold.birth(of: $0) }?.change == taker.write.change
+        return fold.history.saw(taker.write, wanted.write) && (isNew || taker.write.change != wanted.write.change)
     }
 
     private func isToGo(_ number: Int, _ reason: Repair.Reason) -> Bool {
