@@ -79,8 +79,8 @@ extension Daemon {
     func settle(_ choice: ContestChoice, _ id: String, version: String? = nil, _ asker: Asker) {
         findContest(id, asker) { [unowned self] contest in
             switch version {
-            case nil: tell(.settleContest(choice, contest.group), asker)
-            case ConflictReading.currentID?: tell(.settleContest(.discard, contest.group), asker)
+            case nil: settle(choice, contest.group, of: contest, asker)
+            case ConflictReading.currentID?: settle(.discard, contest.group, of: contest, asker)
             case let version?:
                 guard let chosen = contest.versions.first(where: { !$0.isCurrent && "\($0.record)" == version }) else {
                     let names = contest.versions.map { $0.isCurrent ? ConflictReading.currentID : "\($0.record)" }
@@ -88,8 +88,35 @@ extension Daemon {
                     return asker.refuse(ControlError(.requestNotFound, text: text))
                 }
                 // Of a group only the one whose trouble it is can be put in the place; of two names either.
-                tell(.settleContest(choice, contest.code == .conflictIdentity ? chosen.record : contest.group), asker)
+                let record = contest.code == .conflictIdentity ? chosen.record : contest.group
+                settle(choice, record, of: contest, asker)
             }
+        }
+    }
+
+    private func settle(_ choice: ContestChoice, _ record: RecordID, of contest: Contest, _ asker: Asker) {
+        host.ask(.settleContest(choice, record)) { [unowned self] answer in
+            switch answer {
+            case .refused(.requestRefused): refuse(contest, asker)
+            case .refused(let code): asker.refuse(Daemon.error(refusing: code))
+            case .done, .status, .history, .contests, .records, .explanation, .scan, .claims, .claimRefused:
+                asker.finish(DoneDocument())
+            }
+        }
+    }
+
+    /// The choice means nothing for the records as they are.
+    private func refuse(_ contest: Contest, _ asker: Asker) {
+        host.ask(.deadRecords) { answer in
+            guard case .records(let dead) = answer, dead.contains(contest.group) else {
+                let (text, cure) = contest.obstacle
+                return asker.refuse(ControlError(.requestRefused, text: "\(text); nothing was changed", cure: cure))
+            }
+            let id = Daemon.contestID(of: contest.group)
+            asker.refuse(
+                ControlError(
+                    .requestRefused, text: "\(contest.group) was discarded already; nothing was changed",
+                    cure: "syncctl conflicts restore \(id) brings it back, and then it can be taken."))
         }
     }
 
@@ -130,6 +157,35 @@ extension Contest {
     fileprivate var kind: ConflictDocument.Kind {
         if code == .conflictIdentity { return .identity }
         return code == .conflictDeletedWhileEdited ? .deletedEdit : .slot
+    }
+
+    /// Why nothing can be chosen, and what helps instead.
+    fileprivate var obstacle: (text: String, cure: String) {
+        let cure = "Or let \(group) go with syncctl conflicts discard \(Daemon.contestID(of: group))."
+        return switch reason {
+        case .lostSlot(_, let holder, _)?:
+            (
+                "\(holder) holds several, and all its places are taken",
+                "Take one of them out of the list of \(holder), and \(group) comes back by itself. \(cure)"
+            )
+        case .missing?:
+            (
+                "no record names \(group) any more, so there is no place to put it in",
+                "Name it in the file of the record that is to have it, and it comes back by itself. \(cure)"
+            )
+        case .gone(_, let partner)?:
+            (
+                "\(group) needs \(partner), and that cannot be brought back by choosing \(group)",
+                "syncctl explain \(partner) tells what became of it; \(group) comes back with it by itself. \(cure)"
+            )
+        case .invalidValue(let name)?:
+            (
+                "\(group) has no \(name), or not of the type that its model says",
+                "Save its file again with a right value there, and it comes back by itself. \(cure)"
+            )
+        case .deletedWhileEdited?, nil:
+            ("this conflict is settled already", "syncctl conflicts --all lists what was settled, and how.")
+        }
     }
 
     /// The reason as one word.

@@ -68,8 +68,12 @@ for node in alpha beta; do
         fail "$node does not list what was discarded: $(cat "$world/all")"
     ctl $node conflicts show "$id" >"$world/shown" || fail "$node does not show it"
     grep -q "conflicts restore $id" "$world/shown" || fail "$node does not say how it comes back: $(cat "$world/shown")"
-    ctl $node conflicts discard "$id" >"$world/said" 2>&1 && fail "$node discards it again"
-    ctl $node conflicts take "$id" Schedule/B2 >"$world/said" 2>&1 && fail "$node takes what is not there"
+    for choice in "discard $id" "take $id Schedule/B2"; do
+        # shellcheck disable=SC2086
+        ctl $node conflicts $choice >"$world/said" 2>&1 && fail "$node does it again: $choice"
+        grep -q "Schedule/B2 was discarded already" "$world/said" && grep -q "conflicts restore $id" "$world/said" ||
+            fail "$node does not say why not: $(cat "$world/said")"
+    done
 done
 
 ctl beta conflicts restore "$id" >"$world/said" 2>&1 || fail "restore: $(cat "$world/said")"
