@@ -104,7 +104,7 @@ extension Daemon {
             whenFree(target, cure, asker) { [unowned self] in
                 host.ask(.restore(version.id, to: target)) { [unowned self] answer in
                     guard case .refused(let code) = answer else { return asker.finish(DoneDocument()) }
-                    refuse(code, restoring: version, asker)
+                    refuse(code, restoring: version, to: target, asker)
                 }
             }
         }
@@ -140,12 +140,20 @@ extension Daemon {
         models.models.lazy.compactMap { $0.model.entity(record.entity) }.first.map { $0.at == nil } ?? false
     }
 
-    /// What the code says of a path that waits for its directory would be untrue of a version that is asked for once.
-    private func refuse(_ code: MessageCode, restoring version: KeptVersion, _ asker: Asker) {
+    /// What the code says of a path that waits for its directory, or for a program, would be untrue of a version that is asked for once.
+    private func refuse(_ code: MessageCode, restoring version: KeptVersion, to target: Path, _ asker: Asker) {
         let what = "version \(Daemon.text(of: version.id)) of \"\(version.path)\""
         let cure = "syncctl history PATH lists the versions here; the other node keeps others: run it there, too."
         guard code != .requestNotFound else {
             let text = "\(what) is not kept on this node any more; nothing was changed"
+            return asker.refuse(ControlError(code, text: text, cure: cure))
+        }
+        if code == .pathBusy {
+            let text = """
+                a program has "\(target)" open for writing, or what stands there has just changed; nothing was changed \
+                by the command
+                """
+            let cure = "Ask again when the file has been saved and closed, or name another place with --to."
             return asker.refuse(ControlError(code, text: text, cure: cure))
         }
         guard code == .waitingParent else { return asker.refuse(Daemon.error(refusing: code)) }

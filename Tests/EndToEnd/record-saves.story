@@ -32,6 +32,18 @@ settle
 warns_no_more_of alpha format.corrupt || fail "the alert stays"
 grep -q 'home!' "$beta/tasks/lists/L1.json" || fail "what was mended did not arrive"
 
+# Or an earlier version is brought back, as the alert says, and the broken one is a version from then on.
+printf '{"name": "home.", "colour": "blue"}\n' >"$beta/tasks/lists/L1.json"
+settle
+printf '{"name": "home.",' >"$alpha/tasks/lists/L1.json"
+soon "nobody is told of the next broken file" warns_of alpha format.corrupt
+ctl alpha restore "$alpha/tasks/lists/L1.json" >"$world/restored" 2>&1 || fail "nothing is brought back: $(cat "$world/restored")"
+settle
+warns_no_more_of alpha format.corrupt || fail "the alert stays after what was brought back"
+grep -q 'home!' "$beta/tasks/lists/L1.json" || fail "what was brought back did not arrive: $(cat "$beta/tasks/lists/L1.json")"
+ctl alpha restore "$alpha/tasks/lists/L1.json" --to "$alpha/broken" >"$world/restored" 2>&1 || fail "$(cat "$world/restored")"
+[ "$(cat "$alpha/broken")" = '{"name": "home.",' ] || fail "the broken one is not kept: $(cat "$alpha/broken")"
+
 # Half: it points to a list that nobody has. Mended, it goes on.
 sed 's/"T2", "list": "L1"/"T2", "list": "L9"/' "$alpha/tasks/all.json" >"$world/half"
 cat "$world/half" >"$alpha/tasks/all.json"

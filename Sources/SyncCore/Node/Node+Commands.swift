@@ -259,7 +259,7 @@ extension Node {
         _ id: CommandID, _ kept: KeptVersion, _ target: Path, _ answers: inout Answers, into effects: inout Effects
     ) {
         let isDue = takeOrder(of: id, at: target)
-        let row = answers.rows().first
+        let old = standing(at: target, answers.rows().first)
         let parents = answers.rowsByPath()
         guard !isHeldBack(target) else {
             endGivingBack(kept, into: &effects)
@@ -267,7 +267,7 @@ extension Node {
             return
         }
         let isBelowFile = target.parents.contains { parents[$0]?.disk?.entry.content.isDirectory == false }
-        guard !apply.touches(target), !target.isReserved, !target.isRoot, row?.disk?.entry.content.isDirectory != true,
+        guard !apply.touches(target), !target.isReserved, !target.isRoot, old?.entry.content.isDirectory != true,
             !isBelowFile
         else {
             endGivingBack(kept, into: &effects)
@@ -286,7 +286,7 @@ extension Node {
         }
         let (there, here) = (kept.place, Place.tree(target))
         let program: DiskProgram
-        if let stat = row?.disk?.stat {
+        if let stat = old?.stat {
             program = DiskProgram(
                 [
                     .expect(here, stat), .expectUnheld(here), .exchange(there, here), .expectContent(there, stat),
@@ -296,11 +296,19 @@ extension Node {
             program = DiskProgram([.move(there, to: here), .syncParent(here), .syncParent(there)])
         }
         apply.restoring[target] = true
-        let aside = row?.disk.map { replaced(kept, by: $0, of: target) }
-        let intent = announce(target, from: aside ?? kept, replacing: row?.disk?.stat)
+        let aside = old.map { replaced(kept, by: $0, of: target) }
+        let intent = announce(target, from: aside ?? kept, replacing: old?.stat)
         run(
             programs(toMakeParentsOf: target, parents) + [program],
-            for: .restoring(id, kept, target, row?.disk, intent.stage), after: intent, into: &effects)
+            for: .restoring(id, kept, target, old, intent.stage), after: intent, into: &effects)
+    }
+
+    /// What has to make room. A save that waits for its author is in no row: that speaks of what was told of before, and after a delete that
+    /// waits nothing stands there.
+    private func standing(at path: Path, _ row: Row?) -> Row.DiskState? {
+        guard records.alarmed.contains(key: path), let save = records.found[path] else { return row?.disk }
+        let origin = Origin(author: .own, position: record.ownHead.position, time: clock.last)
+        return save.stat.map { Row.DiskState(entry: save.entry, stat: $0, origins: Origins(all: origin)) }
     }
 
     /// As a person makes them, one by one; another program may be faster. They are like the directory that they are made in.

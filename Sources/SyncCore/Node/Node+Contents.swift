@@ -100,6 +100,8 @@ extension Node {
             row.disk?.stat = stat
             row.disk?.isRacy = isRacy
             endHoldingBack(&row)
+            // (Of what waited there nothing is left, where somebody has put back the file with its time.)
+            takeBackFinding(at: row.path)
             if row.condition == .missing { revived(&row) }
             return
         }
