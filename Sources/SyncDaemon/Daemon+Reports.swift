@@ -114,9 +114,32 @@ extension Daemon {
     /// Once the node knows its folder: what the last process had open and this one does not raise is over.
     func settleAlerts(_ status: Status) {
         if status.initialImportDone { endRebuilding() }
-        let raised = Set(status.alerts.map(\.key))
-        for item in alerts.open where !raised.contains(item.key) && !isOfShell(item.key) { clear(item.key) }
+        settle(alerts.open.map(\.key).filter { !isOfShell($0) }, status)
     }
+
+    /// But for what a path still waits for, by the same code: this process tells of it anew only when it has waited for the rest of a save, or
+    /// heard of the other node. To people it is the same alert.
+    private func settle(_ keys: [AlertKey], _ status: Status) {
+        let raised = Set(status.alerts.map(\.key))
+        let pending = Set(status.pending.map { AlertKey(code: $0.reason, subject: $0.path.bytes) })
+        var waiting: [AlertKey] = []
+        for key in keys where !raised.contains(key) {
+            if pending.contains(AlertKey(code: key.code, subject: key.subject)) {
+                waiting.append(key)
+            } else {
+                clear(key)
+            }
+        }
+        guard !waiting.isEmpty else { return }
+        settleTimer.start(afterMilliseconds: Daemon.settlePauseMilliseconds) { [unowned self] in
+            board.add { [unowned self] status in
+                settle(waiting, status)
+                return false
+            }
+        }
+    }
+
+    private static let settlePauseMilliseconds: UInt64 = 5_000
 
     /// The list that was damaged has been built anew from both folders.
     private func endRebuilding() {

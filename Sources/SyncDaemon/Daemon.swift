@@ -29,6 +29,7 @@ final class Daemon {
     private let stopTimer: Timer
     private let watchdog: Timer
     private let managerTimer: Timer
+    let settleTimer: Timer
     let levelTimer: Timer
 
     var record: NodeRecord
@@ -144,6 +145,7 @@ final class Daemon {
         importTimer = Timer(loop: loop)
         watchdog = Timer(loop: loop)
         managerTimer = Timer(loop: loop)
+        settleTimer = Timer(loop: loop)
         levelTimer = Timer(loop: loop)
         inviteTimer = Timer(loop: loop)
         usualLevel = journal.level
@@ -204,6 +206,7 @@ final class Daemon {
 
     private func startNode() {
         importTimer.stop()
+        settleTimer.stop()
         imports = ImportWatch(head: record.importedHead.position)
         var start = record
         start.peer = peer.nodeID

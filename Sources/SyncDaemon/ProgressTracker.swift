@@ -18,6 +18,9 @@ struct ProgressTracker {
         case .scanning: "scanning"
         case .paused: "paused"
         case .halted: "halted"
+        // (What waits for a person there holds nothing up here.)
+        case .waiting where status.peerHeldDeletes == 0:
+            status.toApply > 0 || status.toSend > 0 ? "waiting" : "idle"
         case .inSync, .waiting, .syncing:
             if status.toApply > 0 && status.isConnected {
                 "applying"

@@ -66,7 +66,7 @@ enum AlertReading {
         document.fault = item.facts.violation.map { violation in
             AlertDocument.Fault(
                 entity: "\(violation.record.entity)", property: violation.property.map { "\($0)" },
-                record: "\(violation.record)", changeSet: set(of: violation))
+                record: "\(violation.record)", changeSet: violation.set.setName)
         }
         if let conflict = conflictID(of: item) {
             document.conflict = conflict
@@ -123,13 +123,9 @@ enum AlertReading {
     private static func details(of facts: AlertFacts) -> [String] {
         let fault = facts.violation.map { violation in
             let what = "\(violation.record)\(violation.property.map { ".\($0)" } ?? "")"
-            return "It is about \(Path.escape(Array(what.utf8))), change set \(set(of: violation))."
+            return "It is about \(Path.escape(Array(what.utf8))), change set \(violation.set.setName)."
         }
         return [fault, facts.detail.isEmpty ? nil : facts.detail].compactMap(\.self)
-    }
-
-    private static func set(of violation: Violation) -> String {
-        "\(violation.set.epoch.number)/\(violation.set.seq)"
     }
 
     private static func name(of author: Author, _ node: [UInt8], _ peer: [UInt8]) -> String {
@@ -275,8 +271,7 @@ struct PathReading {
         }
         if let format = row.format { facts.append("its header here: \(PathReading.describe(format.reading))") }
         if let format { facts += support(of: format) }
-        let read = row.disk.map { PathReading.describe($0.entry.content) }
-        facts.append("in the folder here: \(isSavedSince(row.disk) ? unread : read ?? unread)")
+        facts.append("in the folder here: \(standing(row.disk))")
         if let lost = loss(of: row) { facts.append(lost) }
         return facts
             + copies.map { copy in
@@ -316,6 +311,13 @@ struct PathReading {
             lost <= Int64(clamping: disk.origins.content.time.wallMilliseconds)
         else { return "" }
         return ", which lost the name to the later save"
+    }
+
+    /// As it is known, unless something else is there by now, or nothing: a save that waits, or a delete, is in no row.
+    private func standing(_ disk: Row.DiskState?) -> String {
+        if case .absent? = found { return "nothing" }
+        guard let disk, !isSavedSince(disk) else { return unread }
+        return PathReading.describe(disk.entry.content)
     }
 
     /// True if the file that lies there is another than the one that is known.

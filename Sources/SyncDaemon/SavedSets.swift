@@ -51,10 +51,15 @@ struct SavedSets: Sendable {
         let line = LogLine.ChangeSet(
             epoch: stored.position.epoch.raw, seq: stored.position.seq,
             records: prologue.records.prefix(LogLine.ChangeSet.recordsMax).map { Path.escape(Array("\($0)".utf8)) },
-            recordCount: prologue.records.count)
+            recordCount: prologue.records.count, id: stored.position.setName)
         for (path, content) in zip(prologue.paths, outline.contents) {
             let save = Save(stored.author, path, content, prologue.time)
             if wanted.contains(save) { found[save] = Found(operations: outline.operationCount, line: line) }
         }
     }
+}
+
+extension LogPosition {
+    /// What people are told of a change set at this place, by the log and by alerts: a number for its epoch, and its own.
+    var setName: String { "\(epoch.number)/\(seq)" }
 }

@@ -75,11 +75,12 @@ enum Sample {
     static let log = LogLine(
         node: Array("alpha".utf8), epoch: .max, seq: 3, timeMilliseconds: newYear + 7, kind: "move",
         path: Array("b".utf8), ops: 2, from: Array("a".utf8),
-        changeSet: .init(epoch: 5, seq: 6, records: ["Note/A1"], recordCount: 2))
+        changeSet: .init(epoch: 5, seq: 6, records: ["Note/A1"], recordCount: 2, id: "5/6"))
 
     static let logText = """
         {"node":"alpha","epoch":18446744073709551615,"seq":3,"time":"2026-01-01T00:00:00.007Z","kind":"move",\
-        "path":"b","ops":2,"from":"a","changeSet":{"epoch":5,"seq":6,"records":["Note/A1"],"recordCount":2}}
+        "path":"b","ops":2,"from":"a","changeSet":{"epoch":5,"seq":6,"records":["Note/A1"],"recordCount":2,\
+        "id":"5/6"}}
         """
 
     static let event = EventLine.importFinished(

@@ -73,6 +73,8 @@ soon "the delete holds up an edit" cmp -s "$alpha/tasks/lists/L1.json" "$beta/ta
 ctl alpha --json alerts | grep -o '"subject":"[^"]*"' >"$world/subjects"
 [ "$(cat "$world/subjects")" = '"subject":"tasks/lists/L9.json"' ] || fail "the alerts are about $(cat "$world/subjects")"
 grep -q L9 "$beta/tasks/all.json" && [ -e "$beta/tasks/lists/L9.json" ] || fail "the delete was sent"
+ctl alpha explain "$alpha/tasks/lists/L9.json" | finds 'in the folder here: nothing' || fail "explain tells of a file that is not there"
+soon "a delete that waits counts as work" tells alpha '"phase":"waiting"' status
 mv "$world/L9.json" "$alpha/tasks/lists/L9.json"
 settle
 warns_no_more_of alpha validation.required-missing || fail "the alert stays"
@@ -80,11 +82,15 @@ warns_no_more_of alpha validation.required-missing || fail "the alert stays"
 # A new file with a value of another type waits too, stays as it was saved over a restart, and goes on when it is mended.
 printf '{"name": 5}\n' >"$alpha/tasks/lists/L5.json"
 soon "nobody is told of a wrong type" warns_of alpha validation.required-missing
+alert() { ctl alpha --json alerts | grep -o '"id":"[^"]*","code":"validation.required-missing"[^}]*"firstSeen":"[^"]*"'; }
+before=$(alert)
+sleep 1
 down alpha
 up alpha
 soon "the reason is gone after a restart" waits_for alpha validation.required-missing
 sleep 6
 [ "$(cat "$alpha/tasks/lists/L5.json")" = '{"name": 5}' ] || fail "the save that waits is gone after a restart"
+[ "$(alert)" = "$before" ] || fail "the alert is another one after a restart: $(alert), and not $before"
 waits_for alpha validation.required-missing || fail "it does not wait any more: $(cat "$world/told")"
 [ ! -e "$beta/tasks/lists/L5.json" ] || fail "the save that waits was sent"
 printf '{"name": "five"}\n' >"$alpha/tasks/lists/L5.json"

@@ -114,7 +114,7 @@ done
 for node in alpha beta; do
     ctl $node --json log --node alpha >"$world/lines" || fail "$node tells no log: $(cat "$world/lines")"
     grep '"kind":"delete","path":"schedules/times/B1.json"' "$world/lines" >"$world/line"
-    grep -qE '"ops":5,"changeSet":\{"epoch":[0-9]+,"seq":2,"records":\["(Schedule/B[12]|Note/A1)"(,"[^"]*"){2}\],"recordCount":3\}' "$world/line" ||
+    grep -qE '"ops":5,"changeSet":\{"epoch":[0-9]+,"seq":2,"records":\["(Schedule/B[12]|Note/A1)"(,"[^"]*"){2}\],"recordCount":3,"id":"[0-9]+/2"\}' "$world/line" ||
         fail "$node tells of the save of B2: $(cat "$world/lines")"
 done
 ctl alpha log --node alpha | finds 'times/B2.json (5 operations on 3 records, set 2)' || fail "the log says: $(ctl alpha log --node alpha)"

@@ -210,6 +210,12 @@ struct ReadingTests {
             peerFormats: [], alerts: [], node: [], peer: []
         ).document(code: nil)
         #expect(saved?.facts.contains("in the folder here: a file of 5 bytes that was not taken in yet") == true)
+        // Nor is a file that was deleted there, while the delete waits.
+        let deleted = PathReading(
+            path: path, row: original, original: original, found: .absent, rule: nil, format: nil,
+            peerFormats: [], alerts: [], node: [], peer: []
+        ).document(code: .validationRequiredMissing)
+        #expect(deleted?.facts.contains("in the folder here: nothing") == true)
         let finding = FormatFinding(found: 2, supported: 1...1, node: .own)
         let alert = alert(AlertKey(code: .formatNewer, subject: path.bytes, format: finding), AlertFacts())
         let held = read(path, original, original, [(.formatNewer, alert)])
@@ -264,6 +270,9 @@ struct ReadingTests {
         status.toSend = 2
         let middle = tracker.take(status, bytesPerSecond: 7)
         #expect(middle.done == 1 && middle.total == 4 && middle.phase == "applying" && middle.bytesPerSecond == 7)
+        // What waits for its author is not on its way anywhere.
+        status.state = .waiting
+        #expect(tracker.take(status, bytesPerSecond: 0).phase == "waiting")
         (status.toApply, status.toSend, status.state) = (0, 0, .inSync)
         let end = tracker.take(status, bytesPerSecond: 0)
         #expect(end.done == 0 && end.total == 0 && end.phase == "idle")

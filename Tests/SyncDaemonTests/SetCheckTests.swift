@@ -87,5 +87,7 @@ import Testing
         let found = try #require(sets.found[save])
         #expect(found.operations == 200 && found.line.recordCount == 100 && found.line.seq == 9)
         #expect(found.line.records == keys.prefix(32).map { "\($0)" })
+        // As an alert about it calls it.
+        #expect(found.line.id == "\(position.epoch.number)/9")
     }
 }

@@ -49,8 +49,8 @@ public struct AlertDocument: Hashable, Sendable {
     public var text: String
     public var cure: String
 
-    /// Which rule of a model is broken, and by which change set: its epoch and its number. A save that waits has that which it
-    /// would get.
+    /// Which rule of a model is broken, and by which change set, as the log calls it (`LogLine.ChangeSet.id`). A save that waits has that
+    /// which it would get.
     public struct Fault: Hashable, Sendable {
         public var entity: String
         public var property: String?

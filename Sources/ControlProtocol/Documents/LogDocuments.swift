@@ -24,14 +24,17 @@ public struct LogLine: ControlDocument {
         public var records: [String]
         /// How many it writes to.
         public var recordCount: Int
+        /// What an alert calls it (`AlertDocument.Fault.changeSet`). Earlier programs tell none.
+        public var id: String?
 
         public static let recordsMax = 32
 
-        public init(epoch: UInt64, seq: UInt64, records: [String], recordCount: Int) {
+        public init(epoch: UInt64, seq: UInt64, records: [String], recordCount: Int, id: String? = nil) {
             self.epoch = epoch
             self.seq = seq
             self.records = records
             self.recordCount = recordCount
+            self.id = id
         }
     }
 
@@ -72,12 +75,13 @@ extension LogLine.ChangeSet {
     init(_ fields: Fields) throws(DocumentError) {
         self.init(
             epoch: try fields.unsigned("epoch"), seq: try fields.unsigned("seq"), records: try fields.texts("records"),
-            recordCount: try fields.count("recordCount"))
+            recordCount: try fields.count("recordCount"), id: try fields.optionalText("id"))
     }
 
     var members: JSONObject {
         JSONObject().with("epoch", .unsigned(epoch)).with("seq", .unsigned(seq))
             .with("records", .array(records.map { .string($0) })).with("recordCount", .count(recordCount))
+            .with("id", id.map(JSON.string))
     }
 }
 
