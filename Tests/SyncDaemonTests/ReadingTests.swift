@@ -144,6 +144,11 @@ struct ReadingTests {
         let record = Daemon.contestID(ofRecordNamed: Array("Note/1".utf8))
         #expect(slot.conflict == record && slot.cure.contains("conflicts take \(record) VERSION"))
         #expect(slot.cure.hasSuffix("conflicts discard \(record)."))
+        // A record that lies in no folder can be brought back or let go, and not deleted.
+        let edited = alert(AlertKey(code: .conflictDeletedWhileEdited, subject: Array("Note/1".utf8)), AlertFacts())
+        #expect(edited.text.contains("in quarantine on both nodes") && edited.conflict == record)
+        #expect(edited.cure.contains("conflicts take \(record) VERSION"))
+        #expect(edited.cure.hasSuffix("conflicts discard \(record)."))
         #expect(alert(AlertKey(code: .diskError), AlertFacts()).conflict == nil)
         #expect(try AlertDocument(json: file.json).conflict == id && file.json["conflict"]?.text == id)
     }

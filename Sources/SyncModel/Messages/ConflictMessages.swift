@@ -4,10 +4,13 @@ extension MessageRegistry {
         MessageKind(
             .conflictDeletedWhileEdited, .warning, healsItself: false,
             meaning: """
-                One node deleted this while the other edited it. The edit was kept and is on both nodes; nothing was \
-                lost.
+                One node deleted this record while the other edited it, and its model leaves to a person which of the \
+                two counts. It is in quarantine on both nodes, complete and with the edit; nothing was lost, and other \
+                records go on.
                 """,
-            cure: "Delete it again if it should go; syncctl history shows its earlier versions."),
+            cure: """
+                Bring it back with syncctl conflicts take ID VERSION, or let it go with syncctl conflicts discard ID.
+                """),
         MessageKind(
             .conflictFile, .warning, healsItself: false,
             meaning: """
