@@ -148,8 +148,7 @@ extension Daemon {
     /// As the log tells of it, and what has become of it.
     private func words(for step: Explanation.Step, _ own: Party) -> String {
         let name = Path.escape(step.stamp.author == own ? record.name : record.peerName)
-        let operation = Path.escape(Array("\(step.operation)".utf8))
-        return "\(name) set \(step.stamp.position.seq): \(operation): \(step.fate.rawValue)"
+        return "\(name) set \(step.stamp.position.seq): \(step.operation): \(step.fate.rawValue)"
     }
 }
 

@@ -73,6 +73,7 @@ extension Daemon {
             }
             return Daemon.check(path, outcome, by: rule)
         }
+        if let what = Daemon.nameOfNoFile(outcome) { return .init(path: path.bytes, outcome: .unguarded, detail: what) }
         let name = String(decoding: model.name, as: UTF8.self)
         switch outcome {
         case .failed(.notFound), .failed(.notDirectory):
@@ -80,7 +81,7 @@ extension Daemon {
         case .failed(.permission): return .init(path: path.bytes, outcome: .accessDenied, model: name)
         case .failed(.mismatch): return .init(path: path.bytes, outcome: .changedDuringRead, model: name)
         case .failed(let error):
-            return .init(path: path.bytes, outcome: .corrupt, model: name, detail: "it cannot be read: \(error)")
+            return .init(path: path.bytes, outcome: .corrupt, model: name, detail: Daemon.unreadable(error))
         case .parsed(.document(let file)): return file
         case .parsed, .poisoned:
             return .init(path: path.bytes, outcome: .corrupt, model: name, detail: Daemon.poisonText)
@@ -107,9 +108,34 @@ extension Daemon {
 
     private static let poisonText = "parsing it ends the program"
 
+    /// What stands there, if that is no file, whatever its name says. It is synced all the same.
+    private static func nameOfNoFile(_ outcome: ParseOutcome<Check>) -> String? {
+        switch outcome {
+        case .failed(.isDirectory): "a directory stands there, and no file"
+        case .failed(.unsupported): "a link stands there, or something else that is no file"
+        case .failed, .parsed, .poisoned: nil
+        }
+    }
+
+    private static func unreadable(_ error: DiskError) -> String {
+        let why =
+            switch error {
+            case .inputOutput: "the disk does not give it"
+            case .permission: "this user may not do that"
+            case .noSpace: "there is no space left"
+            case .readOnly: "the file system can only be read"
+            case .nameTooLong: "the name is too long for the file system"
+            case .crossDevice: "another disk is mounted there"
+            case .unsupported, .isDirectory: "it is no file"
+            case .notFound, .notDirectory, .exists, .notEmpty, .busy, .mismatch: "it is not as it was a moment ago"
+            }
+        return "it cannot be read: \(why)"
+    }
+
     private static func check(
         _ path: Path, _ outcome: ParseOutcome<Check>, by rule: FormatRule
     ) -> DocumentChecks.File {
+        if let what = nameOfNoFile(outcome) { return .init(path: path.bytes, outcome: .unguarded, detail: what) }
         var file = DocumentChecks.File(path: path.bytes, outcome: .success, model: Path.escape(rule.model))
         file.supported = .array([JSON.count(Int(rule.supports.lowerBound)), JSON.count(Int(rule.supports.upperBound))])
         if case .parsed(.header(.version(let number))) = outcome { file.found = .count(Int(number)) }
@@ -134,7 +160,7 @@ extension Daemon {
         case .failed(.notFound), .failed(.notDirectory): .noSuchFile
         case .failed(.permission): .accessDenied
         case .failed(.mismatch): .changedDuringRead
-        case .failed(let error): .corrupt(reason: "it cannot be read: \(error)", offset: 0)
+        case .failed(let error): .corrupt(reason: unreadable(error), offset: 0)
         case .parsed, .poisoned: .corrupt(reason: poisonText, offset: 0)
         }
     }

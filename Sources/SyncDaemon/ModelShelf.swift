@@ -11,6 +11,7 @@ struct ModelShelf {
     /// For the time when one of them has a fault.
     private(set) var memory = ModelMemory()
     private let last: ModelMemory
+    private var used = ModelScope()
     /// Rules of a later program, by file: what they name is guarded, and cannot be read.
     private(set) var later: [(file: [UInt8], faults: [String])] = []
 
@@ -21,6 +22,10 @@ struct ModelShelf {
         let faults: [String]
         /// What it is about, as far as it can be read, and what it was about when it was last used.
         let scope: ModelScope
+        /// Another model is about some of that, and in use.
+        var hasRival = false
+        /// What those in use are about.
+        fileprivate(set) var used = ModelScope()
     }
 
     /// `last` is the memory of the process before. A directory that is not there holds no models.
@@ -30,6 +35,7 @@ struct ModelShelf {
         where name.suffix(ModelShelf.ending.count).elementsEqual(ModelShelf.ending) && name.first != UInt8(ascii: ".") {
             read(directory + [UInt8(ascii: "/")] + name)
         }
+        for index in refusals.indices { refusals[index].used = used }
     }
 
     /// Nobody knows how the files that those are about are to be merged.
@@ -46,11 +52,11 @@ struct ModelShelf {
         do throws(ModelRefusal) {
             let model = try Model(parsing: bytes, file: Path.escape(file))
             if let rival = models.first(where: { $0.model.meets(model) }) {
-                return refuse(
-                    file, bytes, "the model \"\(Path.escape(rival.model.name))\" is about the same files")
+                let reason = "the model \"\(Path.escape(rival.model.name))\" is about the same files"
+                return refuse(file, bytes, faults: ["\(Path.escape(file)): \(reason)"], hasRival: true)
             }
             models.append(InstalledModel(model, digest: Program.digest(of: bytes)))
-            memory.note(file, ModelScope(reading: bytes))
+            use(ModelScope(reading: bytes), of: file)
         } catch {
             refuse(file, bytes, error)
         }
@@ -78,7 +84,7 @@ struct ModelShelf {
                     file, bytes, "the format \"\(Path.escape(double.name))\" of this model has a rule already")
             }
             formats.add(rules.rules)
-            memory.note(file, ModelScope(reading: bytes))
+            use(ModelScope(reading: bytes), of: file)
             if !unknown.isEmpty { later.append((file, unknown.map(\.description))) }
         } catch {
             refuse(file, bytes, error)
@@ -93,13 +99,18 @@ struct ModelShelf {
         refuse(file, bytes, faults: refusal.faults.map(\.description))
     }
 
-    private mutating func refuse(_ file: [UInt8], _ bytes: [UInt8], faults: [String]) {
+    private mutating func use(_ scope: ModelScope, of file: [UInt8]) {
+        used.add(scope)
+        memory.note(file, scope)
+    }
+
+    private mutating func refuse(_ file: [UInt8], _ bytes: [UInt8], faults: [String], hasRival: Bool = false) {
         var scope = ModelScope(reading: bytes)
         if let known = last[file] {
             scope.add(known)
             memory.note(file, known)
         }
-        refusals.append(Refusal(file: file, faults: faults, scope: scope))
+        refusals.append(Refusal(file: file, faults: faults, scope: scope, hasRival: hasRival))
     }
 
     private static let ending = Array(".json".utf8)
@@ -117,10 +128,19 @@ extension ModelShelf.Refusal {
                 all are synced like any others, whole and not record by record.
                 """
         }
-        let files = scope.parts.prefix(Self.partsToldMax).map { "\"\($0)\"" }.joined(separator: ", ")
+        // (What another is about as well is not held.)
+        let held = scope.parts.filter { !used.parts.contains($0) }
+        guard !held.isEmpty else {
+            return """
+                The files it is about are those of another model as well, which is in use: they go on with that one, and no \
+                file waits.
+                """
+        }
+        let files = held.prefix(Self.partsToldMax).map { "\"\($0)\"" }.joined(separator: ", ")
+        let but = hasRival || held.count < scope.parts.count ? ", but for those that a model in use is about" : ""
         return """
-            The files it is about stay as they are on this node, and what is saved in them is not sent: \
-            \(files)\(scope.parts.count > Self.partsToldMax ? " and more" : ""). All others are synced.
+            The files it is about stay as they are on this node, and what is saved in them is not sent\(but): \
+            \(files)\(held.count > Self.partsToldMax ? " and more" : ""). All others are synced.
             """
     }
 

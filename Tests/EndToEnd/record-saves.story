@@ -58,6 +58,10 @@ grep -q 'validation.required-missing "tasks/all.json": .*It is about Task/T2.lis
 echo plain >"$alpha/plain"
 tells alpha '{"path":"plain","outcome":"unguarded"},{"path":"none","outcome":"noSuchFile"}' doc check plain none ||
     fail "doc check of files that no model names: $(cat "$world/told")"
+mkdir "$alpha/tasks/lists/D.json"
+tells alpha '"outcome":"unguarded","detail":"a directory stands there, and no file"' doc check tasks/lists/D.json ||
+    fail "doc check of a directory: $(cat "$world/told")"
+rmdir "$alpha/tasks/lists/D.json"
 printf '{"name": "new"}\n' >"$alpha/tasks/lists/L9.json"
 settle
 grep -q L9 "$beta/tasks/all.json" || fail "the whole save did not arrive"

@@ -99,6 +99,12 @@ import Testing
         try put("b.json", model(#""id": "stem""#, files: "o/*"))
         let shelf = next()
         #expect(shelf.models.count == 1 && held(shelf, "d/o/1", "d/n/1.json") == ["d/o/1"])
+        let text = try #require(shelf.refusals.first?.text)
+        #expect(text.contains(#"not sent, but for those that a model in use is about: "d/o/*". All others"#))
+        // What both are about goes on with the first, and nobody is told that it waits.
+        try put("b.json", model(#""id": "stem""#))
+        let same = try #require(next().refusals.first?.text)
+        #expect(same.contains("go on with that one, and no file waits.") && !same.contains("is not sent"))
     }
 
     @Test("what is remembered is what was written, and half of it is nothing more") func memory() throws {

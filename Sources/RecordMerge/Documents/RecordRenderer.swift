@@ -106,7 +106,7 @@ public struct RecordRenderer {
 
     /// A document is in the version of its base, whoever has written which into others.
     func isVersion(_ name: PropertyName, at place: JSONDocument.Place) -> Bool {
-        place == .root && model.versionAt.tokens.count == 1 && model.versionAt.tokens.first == name.bytes
+        place == .root && model.isVersion(name)
     }
 
     private func writeLinks(

@@ -22,6 +22,11 @@ public struct Model: Hashable, Sendable {
         entities.first { $0.name == name }
     }
 
+    /// By this member of it a whole document says its format version.
+    func isVersion(_ name: PropertyName) -> Bool {
+        versionAt.tokens.count == 1 && versionAt.tokens.first == name.bytes
+    }
+
     /// The entities whose records stand in a file; several may share one document.
     public func entities(claiming path: Path) -> [Entity] {
         guard let path = path.rebased(from: root, to: .root) else { return [] }
