@@ -52,7 +52,7 @@ extension Daemon {
         guard let pin, let id = peer.nodeID else { return nil }
         return .init(
             name: status.peerName, id: id, isConnected: status.isConnected, isPaused: status.peerIsPaused,
-            heldDeletes: status.peerHeldDeletes,
+            heldDeletes: status.peerHeldDeletes, waits: status.peerWaits,
             address: connection.address ?? configuration.link.peer,
             program: status.peerProgram.isEmpty ? nil : String(decoding: status.peerProgram, as: UTF8.self),
             toSend: Int(clamping: status.toSend), toApply: status.toApply,

@@ -124,7 +124,11 @@ extension Daemon {
         let pending = Set(status.pending.map { AlertKey(code: $0.reason, subject: $0.path.bytes) })
         var waiting: [AlertKey] = []
         for key in keys where !raised.contains(key) {
-            if pending.contains(AlertKey(code: key.code, subject: key.subject)) {
+            // (A save that waits for its author is one that is gathered first.)
+            let isWaiting = [key.code, .waitingSave].contains {
+                pending.contains(AlertKey(code: $0, subject: key.subject))
+            }
+            if isWaiting {
                 waiting.append(key)
             } else {
                 clear(key)

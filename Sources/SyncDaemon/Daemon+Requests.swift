@@ -155,6 +155,15 @@ extension Daemon {
         if let first = status.pending.first {
             return "\(status.pendingTotal) paths wait, the first is \"\(first.path)\": \(first.reason.rawValue)"
         }
+        if status.state == .waiting, status.alerts.contains(where: { $0.key.code == .schemaNewer }) {
+            return "the two nodes have different models (schema.newer): syncctl alerts tells which"
+        }
+        if status.peerWaits {
+            return """
+                this node is through, the other is not: it goes through its folder, or something waits there; syncctl status there \
+                tells what
+                """
+        }
         return "the node is \(status.state): \(status.toSend) changes to send, \(status.toApply) to apply"
     }
 

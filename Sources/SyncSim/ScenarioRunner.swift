@@ -332,6 +332,7 @@ extension ScenarioRunner {
         lines += status.leftOut.map { "left out \($0)" }
         if let held = status.heldDeletes { lines.append("held: \(held.files) deletes") }
         if status.peerHeldDeletes > 0 { lines.append("held there: \(status.peerHeldDeletes) deletes") }
+        if status.peerWaits { lines.append("not through there") }
         return lines
     }
 

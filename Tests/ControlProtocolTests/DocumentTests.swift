@@ -35,6 +35,10 @@ struct DocumentTests {
         status.peer?.heldDeletes = 80
         #expect(status.json["peer"]?["heldDeletes"] == .count(80))
         #expect(try StatusDocument(json: status.json) == status)
+        #expect(status.json["peer"]?["waits"] == nil)
+        status.peer?.waits = true
+        #expect(status.json["peer"]?["waits"] == .bool(true))
+        #expect(try StatusDocument(json: status.json) == status)
     }
 
     @Test("what cannot be synced is told of, and only where there is some; it is no reason to be anything but content")

@@ -9,6 +9,9 @@ up alpha
 up beta
 pair
 soon "alpha does not say that beta lacks the model" warns_of alpha schema.newer
+code=0
+ctl alpha wait --for in-sync --timeout 1 >"$world/waited" 2>&1 || code=$?
+[ "$code" -eq 2 ] && grep -qF schema.newer "$world/waited" || fail "wait ends with $code: $(cat "$world/waited")"
 mkdir "$alpha/lists"
 echo '{"name": "from alpha"}' >"$alpha/lists/L1.json"
 soon "a save of alpha does not reach beta as a file" cmp -s "$alpha/lists/L1.json" "$beta/lists/L1.json"

@@ -85,7 +85,9 @@ warns_no_more_of alpha validation.required-missing || fail "the alert stays"
 
 # A new file with a value of another type waits too, stays as it was saved over a restart, and goes on when it is mended.
 printf '{"name": 5}\n' >"$alpha/tasks/lists/L5.json"
+soon "the save that is waited for is not listed" waits_for alpha waiting.save
 soon "nobody is told of a wrong type" warns_of alpha validation.required-missing
+soon "beta claims that both show the same" tells beta '"waits":true' status
 alert() { ctl alpha --json alerts | grep -o '"id":"[^"]*","code":"validation.required-missing"[^}]*"firstSeen":"[^"]*"'; }
 before=$(alert)
 sleep 1
@@ -97,6 +99,11 @@ sleep 6
 [ "$(alert)" = "$before" ] || fail "the alert is another one after a restart: $(alert), and not $before"
 waits_for alpha validation.required-missing || fail "it does not wait any more: $(cat "$world/told")"
 [ ! -e "$beta/tasks/lists/L5.json" ] || fail "the save that waits was sent"
+soon "beta claims over a new link that both show the same" tells beta '"waits":true' status
+grep -qF '"state":"waiting"' "$world/told" || fail "beta is at work on something: $(cat "$world/told")"
+code=0
+ctl beta wait --for in-sync --timeout 1 >"$world/waited" 2>&1 || code=$?
+[ "$code" -eq 2 ] && grep -q 'the other is not' "$world/waited" || fail "wait on beta ends with $code: $(cat "$world/waited")"
 printf '{"name": "five"}\n' >"$alpha/tasks/lists/L5.json"
 settle
 warns_no_more_of alpha validation.required-missing || fail "the alert stays"

@@ -63,6 +63,23 @@ struct HeldThereTests {
         #expect(try Self.status(of: &driver).peerHeldDeletes == 0)
     }
 
+    @Test("a node whose peer is not through waits and says so, before and after a new link") func waitsThere() throws {
+        var driver = Self.greeted([])
+        for _ in 0..<2 {
+            driver.receive(.acknowledge(Acknowledgement(head: .none, isSettled: true)))
+            #expect(try Self.status(of: &driver).inSync)
+            driver.receive(.acknowledge(Acknowledgement(head: .none, isSettled: false)))
+            for isNew in [false, true] {
+                if isNew {
+                    driver.happen(.disconnected(Driver.link))
+                    driver.greet()
+                }
+                let status = try Self.status(of: &driver)
+                #expect(!status.inSync && status.peerWaits && status.state == .waiting && status.pending.isEmpty)
+            }
+        }
+    }
+
     @Test(
         "INV-24: what is held here is told to a peer that heeds it, and to no other; that it is over comes after the deletes"
     )

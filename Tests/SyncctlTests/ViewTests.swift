@@ -123,6 +123,16 @@ struct ViewTests {
         #expect(document.exitCode == 2)
     }
 
+    @Test("a node that is through itself says for whom it waits, and where to look") func waitsThere() {
+        var document = Sample.inSync
+        (document.inSync, document.folder.state) = (false, .waiting)
+        document.peer?.waits = true
+        let lines = status(document).lines
+        #expect(
+            lines.contains(
+                "  waits   for beta, which is not through with its folder: syncctl status there tells why"), "\(lines)")
+    }
+
     @Test("a key that is being renewed is told of, on both sides, until it is through") func renewals() {
         func told(_ change: (inout StatusDocument) -> Void) -> [String] {
             var document = Sample.inSync

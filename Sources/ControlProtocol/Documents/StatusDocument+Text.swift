@@ -64,7 +64,8 @@ extension StatusDocument.Peer {
         self.init(
             name: try fields.name("name"), id: try fields.node("id"), isConnected: try fields.flag("connected"),
             isPaused: try fields.flag("paused"), heldDeletes: try fields.optionalCount("heldDeletes") ?? 0,
-            address: try fields.optionalText("address"), program: try fields.optionalText("program"),
+            waits: try fields.flag("waits"), address: try fields.optionalText("address"),
+            program: try fields.optionalText("program"),
             toSend: try fields.count("toSend"), toApply: try fields.count("toApply"),
             lastContactMilliseconds: try fields.optionalTime("lastContact"), key: try fields.optionalText("key"),
             nextKey: try fields.optionalText("nextKey"))
@@ -76,6 +77,7 @@ extension StatusDocument.Peer {
             .with("address", address.map(JSON.string) ?? .null).with("program", program.map(JSON.string) ?? .null)
             .with("toSend", .count(toSend)).with("toApply", .count(toApply))
             .with("paused", .bool(isPaused)).with("heldDeletes", heldDeletes > 0 ? .count(heldDeletes) : nil)
+            .with("waits", waits ? .bool(true) : nil)
             .with("lastContact", lastContactMilliseconds.map { .string(TimeText.seconds($0)) } ?? .null)
             .with("key", key.map(JSON.string)).with("nextKey", nextKey.map(JSON.string))
     }

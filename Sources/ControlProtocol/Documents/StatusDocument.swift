@@ -38,6 +38,8 @@ public struct StatusDocument: Hashable, Sendable {
         public var isPaused: Bool
         /// So many deletes wait there for a person.
         public var heldDeletes: Int
+        /// It has not said that it is through, and nothing else is left to do here.
+        public var waits: Bool
         public var address: String?
         public var program: String?
         /// Own changes the peer has not applied.
@@ -52,7 +54,7 @@ public struct StatusDocument: Hashable, Sendable {
 
         public init(
             name: [UInt8], id: NodeID, isConnected: Bool, isPaused: Bool = false, heldDeletes: Int = 0,
-            address: String? = nil,
+            waits: Bool = false, address: String? = nil,
             program: String? = nil,
             toSend: Int = 0, toApply: Int = 0, lastContactMilliseconds: Int64? = nil,
             key: String? = nil, nextKey: String? = nil
@@ -62,6 +64,7 @@ public struct StatusDocument: Hashable, Sendable {
             self.isConnected = isConnected
             self.isPaused = isPaused
             self.heldDeletes = heldDeletes
+            self.waits = waits
             self.address = address
             self.program = program
             self.toSend = toSend

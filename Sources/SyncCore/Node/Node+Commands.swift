@@ -99,11 +99,23 @@ extension Node {
 
     /// So many paths wait for nothing else.
     @inline(__always) func isInSync(butFor waiting: Int) -> Bool {
+        session.peerIsSettled && isThrough(butFor: waiting)
+    }
+
+    /// Nothing is left to do here, and the other node has stored all there is.
+    @inline(__always) private func isThrough(butFor waiting: Int) -> Bool {
         isWorking && isQuiet && counts.unsettled == waiting && watch.unreadable.isEmpty && session.isLive
             && !record.isPaused && !session.peerIsPaused
             && record.held == nil && session.peerHeld == 0
-            && session.peerIsSettled && recordsAreShared
+            && recordsAreShared
             && (isEpochEmpty || record.acknowledged.position == stores.durableOwnHead.position)
+    }
+
+    /// All that keeps this node from being in sync is that the other has not said that it is through: it goes through its
+    /// folder, or something waits in it that nobody here knows. (What it does not show of this node's own is pending here.)
+    private var waitsForPeerAlone: Bool {
+        !session.peerIsSettled && isThrough(butFor: 0)
+            && (isEpochEmpty || record.applied >= stores.durableOwnHead.position)
     }
 
     mutating func answerStatus(_ id: CommandID, _ answers: inout Answers, into effects: inout Effects) {
@@ -112,6 +124,7 @@ extension Node {
         status.isConnected = session.isLive
         status.peerIsPaused = session.peerIsPaused
         status.peerHeldDeletes = session.peerHeld
+        status.peerWaits = waitsForPeerAlone
         status.peerRenewsKeys = session.isLive && session.peerRenewsKeys
         status.peerName = record.peerName
         status.peerProgram = peerProgram
@@ -127,10 +140,12 @@ extension Node {
                 Status.Pending(path: row.path, reason: reason, sinceMilliseconds: since(reason, row)))
         }
         let locked = locked(but: status.pending)
-        let outgoing = outgoing(answers.log(), but: status.pending + locked)
-        let unread = unread(but: status.pending + locked + outgoing)
-        status.pending = (status.pending + locked + outgoing + unread).sorted { $0.path < $1.path }
-        status.pendingTotal = counts.unsettled + locked.count + outgoing.count + unread.count
+        let gathered = gathered(but: status.pending + locked)
+        let saves = locked + gathered.prefix(limits.batchPathsMax)
+        let outgoing = outgoing(answers.log(), but: status.pending + saves)
+        let unread = unread(but: status.pending + saves + outgoing)
+        status.pending = (status.pending + saves + outgoing + unread).sorted { $0.path < $1.path }
+        status.pendingTotal = counts.unsettled + locked.count + gathered.count + outgoing.count + unread.count
         status.leftOut = watch.leftSpecials.map(\.key)
         status.alerts = alarms.raised.map(\.value)
         status.locks = claims.entries.count { $0.value.claim.isHeld }
@@ -163,9 +178,10 @@ extension Node {
         let allWait = plan.tasks.allSatisfy { $0.value.state == .claiming }
         let waitsForPeer = !session.isLive || session.peerIsPaused || session.peerHeld > 0
         let isAnyLeft = counts.unsettled > 0 || !lockedSaves.isEmpty || !watch.unreadable.isEmpty
-        // With other models there nobody can say that both show the same: that waits for a person.
-        let waitsForModels = !isAnyLeft && keepsRecords && session.peerSets != nil && !session.sharesRecords
-        return isAnyLeft && allWait || waitsForPeer || waitsForModels ? .waiting : .syncing
+        // With other models there, or none, nobody can say that both show the same: that waits for a person.
+        let isAnotherThere = !session.peerKeepsRecords || session.peerSets != nil && !session.sharesRecords
+        let waitsForModels = !isAnyLeft && keepsRecords && isAnotherThere
+        return isAnyLeft && allWait || waitsForPeer || waitsForModels || waitsForPeerAlone ? .waiting : .syncing
     }
 
     /// Paths of which the other node does not show yet what this one wrote. One that is settled nowhere counts once.
@@ -190,15 +206,32 @@ extension Node {
     private func locked(but listed: [Status.Pending]) -> [Status.Pending] {
         let locked = lockedSaves
         guard !locked.isEmpty else { return [] }
-        let since = now.wallMilliseconds - Int64(clamping: now.monotonicMilliseconds - records.firstFoundAt)
+        let since = savesFoundSince
         return locked.map(\.key).filter { path in !listed.contains { $0.path == path } }
             .map { Status.Pending(path: $0, reason: .lockHeld, sinceMilliseconds: since) }
+    }
+
+    /// Saves of records that are told of once what was saved with them is there.
+    private func gathered(but listed: [Status.Pending]) -> [Status.Pending] {
+        guard records.found.count > records.waiting.count else { return [] }
+        let (known, since) = (SortedMap(listed.map { ($0.path, true) }), savesFoundSince)
+        return records.found.map(\.key).filter { isGathered($0) && !known.contains(key: $0) }
+            .map { Status.Pending(path: $0, reason: .waitingSave, sinceMilliseconds: since) }
+    }
+
+    private func isGathered(_ path: Path) -> Bool {
+        records.found.contains(key: path) && !records.waiting.contains(key: path)
+    }
+
+    private var savesFoundSince: Int64 {
+        now.wallMilliseconds - Int64(clamping: now.monotonicMilliseconds - records.firstFoundAt)
     }
 
     /// Why this path is not the same on both nodes, as far as this one knows. Nil if it is.
     public func reasonNotInSync(_ row: Row) -> MessageCode? {
         if row.isUnsettled { return reason(for: row) }
         if lockedSaves.contains(key: row.path) { return .lockHeld }
+        if isGathered(row.path) { return .waitingSave }
         return record.peer != nil && row.version.own > record.applied ? outgoingReason : nil
     }
 

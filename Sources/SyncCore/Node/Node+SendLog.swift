@@ -118,13 +118,14 @@ extension Node {
         store(&batch, into: &effects)
     }
 
-    /// Says what is durable here, and whether the folder shows it all; only when that has changed.
+    /// Says what is durable here, and whether the folder shows it all; only when that has changed. What is being saved here is
+    /// no news until its log goes out. What stays undone is: the other node would go on saying that both show the same.
     mutating func pumpAcknowledgement(into effects: inout Effects) {
         guard phase == .running, session.isLive, !record.isForked, session.link != nil else { return }
         let isSettled = counts.unsettled == 0 && isQuiet
         let acknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: isSettled)
         if acknowledgement == session.lastAcknowledgement { return }
-        if acknowledgement.head == session.lastAcknowledgement?.head, !isSettled { return }
+        if acknowledgement.head == session.lastAcknowledgement?.head, !isSettled, !isQuiet { return }
         session.lastAcknowledgement = acknowledgement
         send(.acknowledge(acknowledgement), into: &effects)
     }

@@ -45,7 +45,7 @@ struct SessionState: Sendable {
     var toldOfRows = false
 
     var lastAcknowledgement: Acknowledgement?
-    /// The peer showed all we had at this head.
+    /// The peer shows all we have, and nothing waits there.
     var peerIsSettled = false
     var asksToExpand: LogPosition?
     /// Directory moves that the peer wants to be told path by path, and that wait in the lane.

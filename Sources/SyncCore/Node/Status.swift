@@ -25,6 +25,8 @@ public struct Status: Hashable, Sendable {
     public var peerIsPaused = false
     /// So many deletes wait for a person on the other node.
     public var peerHeldDeletes = 0
+    /// All there is to do here is done, and the other node has not said that it is through.
+    public var peerWaits = false
     public var peerName: [UInt8] = []
     /// It takes a new key of this node.
     public var peerRenewsKeys = false

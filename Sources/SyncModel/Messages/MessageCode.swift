@@ -132,6 +132,7 @@ public enum MessageCode: String, CaseIterable, Hashable, Comparable, Sendable {
     case waitingFirstImport = "waiting.first-import"
     case waitingParent = "waiting.parent"
     case waitingPeer = "waiting.peer"
+    case waitingSave = "waiting.save"
 
     case watchLimit = "watch.limit"
     case watchOverflow = "watch.overflow"

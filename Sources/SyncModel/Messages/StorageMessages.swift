@@ -153,6 +153,15 @@ extension MessageRegistry {
             .waitingPeer, .info, healsItself: true, retry: .onReconnect,
             meaning: "This change has been stored here and the other node has not confirmed it yet.",
             cure: "Nothing is to be done; it is confirmed when the nodes are connected."),
+        MessageKind(
+            .waitingSave, .info, healsItself: true, retry: .onChange,
+            meaning: """
+                This save of records is not told of yet. What was saved with it is gathered first, and where it breaks a \
+                rule of its model the rest of it is waited for, some seconds. The file stays as it is.
+                """,
+            cure: """
+                Nothing is to be done; then it goes to the other node, or validation.required-missing says what it lacks.
+                """),
     ]
 
     static let versions = [

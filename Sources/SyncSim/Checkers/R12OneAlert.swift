@@ -65,7 +65,7 @@ package final class OneAlert: StepInvariant {
             .nodeHalted, .nodePaused, .pathBusy, .pathPermission, .peerAway, .peerPaused, .peerProtocolViolation,
             .peerRejected,
             .rootEmptied, .rootMissing, .rootReplaced, .waitingChildren, .waitingContent, .waitingFirstImport,
-            .waitingParent, .waitingPeer,
+            .waitingParent, .waitingPeer, .waitingSave,
             .watchLimit, .watchOverflow:
             true
         case .callerRefused, .configInvalid, .configReloaded, .controlLost, .controlNotRunning, .controlPermission,

@@ -64,8 +64,8 @@ package final class EqualAlerts: Invariant {
             .recoveryRescued, .repairExhausted, .rootEmptied, .rootMissing, .rootReplaced, .schemaInvalid, .schemaNewer,
             .stageSwept,
             .stateDamaged, .statedbNewer, .validationRequiredMissing, .versionKept, .versionPruned, .versionRestored,
-            .waitingChildren, .waitingContent, .waitingFirstImport, .waitingParent, .waitingPeer, .watchLimit,
-            .watchOverflow,
+            .waitingChildren, .waitingContent, .waitingFirstImport, .waitingParent, .waitingPeer, .waitingSave,
+            .watchLimit, .watchOverflow,
             .wireDisjoint:
             false
         }

@@ -74,6 +74,10 @@ struct StatusView {
             let name = style.name(peer.name)
             rows.append(["waits", "for \(name), which holds \(deletes): syncctl approve or syncctl reject there"])
         }
+        if let peer = status.peer, peer.waits {
+            let name = style.name(peer.name)
+            rows.append(["waits", "for \(name), which is not through with its folder: syncctl status there tells why"])
+        }
         for text in renewals { rows.append(["key", text]) }
         if !toDo.isEmpty { rows.append(["changes", toDo]) }
         if status.progress.phase != "idle" { rows.append(["now", progressText]) }
