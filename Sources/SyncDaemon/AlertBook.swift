@@ -18,10 +18,11 @@ struct AlertBook {
         var clearedMilliseconds: Int64?
 
         var isAcknowledged: Bool { acknowledgedSize != nil }
-
-        /// The same for the same condition, on every run.
-        var id: String { AlertBook.id(of: key) }
     }
+
+    /// Who the two nodes are: which of them is this one makes no alert another one.
+    var own: NodeID?
+    var peer: NodeID?
 
     private(set) var items = SortedMap<AlertKey, Item>()
     /// Something is here that is not written down yet.
@@ -30,23 +31,31 @@ struct AlertBook {
     /// Those that are over are remembered up to so many.
     static let clearedMax = 200
 
-    static func id(of key: AlertKey) -> String {
-        let format =
-            switch key.format?.measure {
-            case .supports(let range)?: "\0\(key.format?.found ?? 0) \(range) "
-            case .reads(let range)?: "\0\(key.format?.found.map { "\($0)" } ?? "none") \(range) read "
-            case .keeps(let version)?:
-                "\0\(key.format?.found.map { "\($0)" } ?? "none") \(version.map { "\($0)" } ?? "unknown") kept "
-            case nil: ""
-            }
-        let node = key.format.map { "\($0.node)" } ?? ""
-        let digest = SHA256.digest(of: Array(key.code.rawValue.utf8) + [0] + key.subject + Array((format + node).utf8))
+    /// The same for the same condition, on every run and on both nodes.
+    func id(of key: AlertKey) -> String {
+        let format = key.format.map { "\0" + text(of: $0) } ?? ""
+        let digest = SHA256.digest(of: Array(key.code.rawValue.utf8) + [0] + key.subject + Array(format.utf8))
         return "a" + digest.hex(digits: 10)
+    }
+
+    private func text(of format: FormatFinding) -> String {
+        let found = format.found.map { "\($0)" } ?? "none"
+        return switch format.measure {
+        // (Where no version can be found, the file is what it is about, and no node.)
+        case .supports(let range): "\(found) \(range)" + (format.found == nil ? "" : " " + name(of: format.node))
+        case .supportsOnBoth(let range): "\(found) \(range) on both"
+        case .reads(let range): "\(found) \(range) read"
+        case .keeps(let version): "\(found) \(version.map { "\($0)" } ?? "unknown") kept " + name(of: format.node)
+        }
+    }
+
+    private func name(of node: Author) -> String {
+        (node == .own ? own : peer).map { $0.digest.hex(digits: 64) } ?? "\(node)"
     }
 
     var open: [Item] { items.map(\.value).filter { $0.clearedMilliseconds == nil } }
 
-    func item(_ id: String) -> Item? { items.map(\.value).first { $0.id == id } }
+    func item(_ id: String) -> Item? { items.map(\.value).first { self.id(of: $0.key) == id } }
 
     enum News: Hashable {
         case isNew
@@ -105,7 +114,7 @@ struct AlertBook {
 /// 1 this node, 2 the other) · 1 is about a format · format · 4 length, detail · 8 size · 8 size that was acknowledged · 4 length, copy`
 /// (of no length where there is none), and a format
 /// `1 node · 1 has found · 4 found · 4 lowest · 4 highest · 1 measure`: 0 the two are what is understood, 1 the lowest is the version
-/// that is kept, 2 a version that nobody knows is, 3 the two are what a model reads.
+/// that is kept, 2 a version that nobody knows is, 3 the two are what a model reads, 4 what is understood on both nodes.
 /// Version 2 ended with the format, which had no measure; version 1 after "over at".
 /// A code this program does not know is left out: it was raised by another version, and what it tells of is raised again.
 extension AlertBook {
@@ -147,6 +156,7 @@ extension AlertBook {
             case .keeps(let version?): (version, version, 1)
             case .keeps(nil): (0, 0, 2)
             case .reads(let range): (range.lowerBound, range.upperBound, 3)
+            case .supportsOnBoth(let range): (range.lowerBound, range.upperBound, 4)
             }
         for number in [format.found ?? 0, low, high] { writer.put(number) }
         writer.put(measure)
@@ -166,6 +176,7 @@ extension AlertBook {
         case 1: return FormatFinding(found: number, kept: low, node: node)
         case 2: return FormatFinding(found: number, kept: nil, node: node)
         case 3: return FormatFinding(found: number, reads: low...high, node: node)
+        case 4: return FormatFinding(found: number, supportedOnBoth: low...high)
         default: return nil
         }
     }

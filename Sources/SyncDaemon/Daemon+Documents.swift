@@ -80,7 +80,7 @@ extension Daemon {
         let sorted = items.sorted {
             ($0.key.code.severity, $0.lastMilliseconds) > ($1.key.code.severity, $1.lastMilliseconds)
         }
-        let (shown, next) = Daemon.cut(sorted, page) { $0.id }
+        let (shown, next) = Daemon.cut(sorted, page) { alerts.id(of: $0.key) }
         return AlertsDocument(alerts: shown.map(alertDocument), next: next)
     }
 
@@ -92,7 +92,8 @@ extension Daemon {
     }
 
     func alertDocument(_ item: AlertBook.Item) -> AlertDocument {
-        var document = AlertReading.document(item, node: record.name, peer: record.peerName)
+        var document = AlertReading.document(
+            item, id: alerts.id(of: item.key), node: record.name, peer: record.peerName)
         if item.key.code == .schemaInvalid, let refusal = models.refusals.first(where: { $0.file == item.key.subject })
         {
             document.text = refusal.text

@@ -210,6 +210,7 @@ final class Daemon {
         imports = ImportWatch(head: record.importedHead.position)
         var start = record
         start.peer = peer.nodeID
+        (alerts.own, alerts.peer) = (record.id, peer.nodeID)
         host.start(
             Start(
                 node: start, settings: configuration.safety.settings, limits: Limits(),

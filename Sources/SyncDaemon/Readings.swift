@@ -47,13 +47,13 @@ enum ConflictReading {
 
 /// Words an alert: what the registry says, where it is about a format which version meets which programs, and what else is known.
 enum AlertReading {
-    static func document(_ item: AlertBook.Item, node: [UInt8], peer: [UInt8]) -> AlertDocument {
+    static func document(_ item: AlertBook.Item, id: String, node: [UInt8], peer: [UInt8]) -> AlertDocument {
         let state: AlertDocument.State =
             item.clearedMilliseconds != nil ? .cleared : item.isAcknowledged ? .acknowledged : .open
         let format = item.key.format
         let words = format.flatMap { wording(of: $0, item.facts, name(of: $0.node, node, peer)) }
         var document = AlertDocument(
-            id: item.id, code: item.key.code, subject: item.key.subject, state: state,
+            id: id, code: item.key.code, subject: item.key.subject, state: state,
             firstSeenMilliseconds: item.firstMilliseconds, lastSeenMilliseconds: item.lastMilliseconds,
             count: item.count, found: format?.found.map { JSON.count(Int($0)) },
             supported: format?.supported.map {
@@ -138,6 +138,7 @@ enum AlertReading {
     ) -> (text: String, cure: String)? {
         switch finding.measure {
         case .supports(let range): wording(of: finding, range, name)
+        case .supportsOnBoth(let range): wording(of: finding, onBoth: range)
         case .keeps(let version): wording(of: finding, kept: version, name, facts)
         case .reads(let range): wording(of: finding, reads: range, name)
         }
@@ -176,6 +177,18 @@ enum AlertReading {
                 + "for byte, and \(reader) never changes, merges, moves or deletes it; other files go on.",
             "Upgrade the program and its format rules on \(reader) to some that understand version \(found); the message goes "
                 + "by itself then."
+        )
+    }
+
+    private static func wording(
+        of format: FormatFinding, onBoth supported: ClosedRange<UInt32>
+    ) -> (text: String, cure: String)? {
+        guard let found = format.found else { return nil }
+        return (
+            "This file is in version \(found) of its format; both nodes understand \(words(supported)). It is stored and passed on "
+                + "byte for byte, and neither changes, merges, moves or deletes it; other files go on.",
+            "Upgrade the program and its format rules on both nodes to some that understand version \(found); the message "
+                + "goes by itself then."
         )
     }
 

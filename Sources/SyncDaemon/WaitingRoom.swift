@@ -41,6 +41,7 @@ final class WaitingRoom {
         self.peer = peer
         self.totals = totals
         self.alerts = alerts
+        (self.alerts.own, self.alerts.peer) = (record.id, peer.nodeID)
         self.code = code
         self.sentence = sentence
         self.journal = journal
@@ -86,7 +87,7 @@ final class WaitingRoom {
 
     /// The name of the other node is in the store, which waits for the folder.
     private func document(_ item: AlertBook.Item) -> AlertDocument {
-        AlertReading.document(item, node: Array(configuration.node.name.utf8), peer: [])
+        AlertReading.document(item, id: alerts.id(of: item.key), node: Array(configuration.node.name.utf8), peer: [])
     }
 
     private func tell(_ hook: HookRunner?) {

@@ -20,6 +20,8 @@ public struct FormatFinding: Hashable, Comparable, Sendable {
     public enum Measure: Hashable, Sendable {
         /// What the programs of the node understand.
         case supports(ClosedRange<UInt32>)
+        /// What the programs of both nodes understand, where that is the same.
+        case supportsOnBoth(ClosedRange<UInt32>)
         /// What the model of its records reads.
         case reads(ClosedRange<UInt32>)
         /// What stays at the path; nil for a version that nobody knows.
@@ -29,11 +31,15 @@ public struct FormatFinding: Hashable, Comparable, Sendable {
     /// Nil where no version could be found.
     public let found: UInt32?
     public let measure: Measure
-    /// The node that does not understand it; of a downgrade the one whose program wrote it.
+    /// The node that does not understand it, and this one where neither does; of a downgrade the one whose program wrote it.
     public let node: Author
 
     public init(found: UInt32?, supported: ClosedRange<UInt32>, node: Author) {
         self.init(found: found, measure: .supports(supported), node: node)
+    }
+
+    public init(found: UInt32?, supportedOnBoth: ClosedRange<UInt32>) {
+        self.init(found: found, measure: .supportsOnBoth(supportedOnBoth), node: .own)
     }
 
     /// A downgrade.
@@ -54,7 +60,7 @@ public struct FormatFinding: Hashable, Comparable, Sendable {
 
     public var supported: ClosedRange<UInt32>? {
         switch measure {
-        case .supports(let range), .reads(let range): range
+        case .supports(let range), .supportsOnBoth(let range), .reads(let range): range
         case .keeps: nil
         }
     }
@@ -76,6 +82,7 @@ extension FormatFinding.Measure {
         case .supports(let range): [0, UInt64(range.lowerBound), UInt64(range.upperBound)]
         case .keeps(let version): [1, version.map { UInt64($0) } ?? .max]
         case .reads(let range): [2, UInt64(range.lowerBound), UInt64(range.upperBound)]
+        case .supportsOnBoth(let range): [3, UInt64(range.lowerBound), UInt64(range.upperBound)]
         }
     }
 }

@@ -140,6 +140,7 @@ package final class ScenarioRunner {
         let found = "\(format.found.map { String($0) } ?? "nothing") found"
         return switch format.measure {
         case .supports(let range): "\(found), \(format.node) reads \(range)"
+        case .supportsOnBoth(let range): "\(found), both read \(range)"
         case .reads(let range): "\(found), the model of \(format.node) reads \(range)"
         case .keeps(let version): "\(found), by \(format.node), and \(version.map { String($0) } ?? "unknown") kept"
         }

@@ -23,7 +23,7 @@ struct AlertBookTests {
     @Test("what is over is remembered but not open, and begins anew when it comes back")
     func comesBack() {
         var book = AlertBook()
-        let id = AlertBook.id(of: full)
+        let id = book.id(of: full)
         var steps: [Bool] = [book.raise(full, since: 5, now: 5) == .isNew, book.acknowledge(id)]
         steps += [book.clear(full, now: 9), book.clear(full, now: 10)]
         #expect(steps == [true, true, true, false])
@@ -45,7 +45,7 @@ struct AlertBookTests {
         var book = AlertBook()
         _ = book.raise(full, since: 5, now: 5)
         _ = book.raise(conflict, since: 6, now: 7)
-        _ = book.acknowledge(AlertBook.id(of: conflict))
+        _ = book.acknowledge(book.id(of: conflict))
         _ = book.clear(full, now: 8)
         #expect(book.isChanged)
         let bytes = book.encoded()
@@ -61,11 +61,36 @@ struct AlertBookTests {
         }
         let keys = findings.map { AlertKey(code: .formatNewer, subject: Array("a".utf8), format: $0) }
         for key in keys { _ = book.raise(key, since: 1, now: 1, AlertFacts(writer: .peer)) }
-        #expect(Set(book.open.map(\.id)).count == 3)
+        #expect(Set(book.open.map { book.id(of: $0.key) }).count == 3)
         let read = AlertBook(encoded: book.encoded())
         #expect(
             read.items.map(\.value) == book.items.map(\.value)
                 && read.open.map(\.facts.writer) == [.peer, .peer, .peer])
+    }
+
+    @Test("N5 R-15: both nodes call an alert the same, and two alerts never have one ID, whichever node they are about")
+    func sameOnBoth() {
+        let nodes = [UInt8(1), 2].map { NodeID(SHA256.digest(of: [$0])) }
+        var books = [AlertBook(), AlertBook()]
+        for (index, _) in books.enumerated() {
+            books[index].own = nodes[index]
+            books[index].peer = nodes[1 - index]
+        }
+        func ids(_ code: MessageCode, _ finding: (Author) -> FormatFinding) -> [String] {
+            zip(books, [Author.own, .peer]).map { book, node in
+                book.id(of: AlertKey(code: code, subject: Array("a".utf8), format: finding(node)))
+            }
+        }
+        let same = [
+            ids(.formatNewer) { FormatFinding(found: 2, supported: 1...1, node: $0) },
+            ids(.formatNewer) { FormatFinding(found: 2, supported: 1...1, node: $0.flipped) },
+            ids(.formatNewer) { _ in FormatFinding(found: 2, supportedOnBoth: 1...1) },
+            ids(.formatNewer) { _ in FormatFinding(found: 2, reads: 1...1, node: .own) },
+            ids(.formatUnknown) { _ in FormatFinding(found: nil, supported: 1...1, node: .own) },
+            ids(.formatDowngradeHeld) { FormatFinding(found: 1, kept: 2, node: $0) },
+            ids(.formatDowngradeHeld) { FormatFinding(found: 1, kept: 2, node: $0.flipped) },
+        ]
+        #expect(same.allSatisfy { $0[0] == $0[1] } && Set(same.map { $0[0] }).count == same.count)
     }
 
     @Test("what was acknowledged is told again when there is more of it, and not when there is as much or less")
@@ -73,7 +98,7 @@ struct AlertBookTests {
         var book = AlertBook()
         _ = book.raise(full, since: 1, now: 1, AlertFacts(size: 3))
         #expect(book.raise(full, since: 1, now: 2, AlertFacts(size: 4)) == .isKnown, "nobody has seen it yet")
-        _ = book.acknowledge(AlertBook.id(of: full))
+        _ = book.acknowledge(book.id(of: full))
         // A node that starts anew counts from the beginning.
         for size in 1...4 { #expect(book.raise(full, since: 1, now: 3, AlertFacts(size: size)) == .isKnown) }
         #expect(book.open.map(\.isAcknowledged) == [true])
@@ -107,6 +132,13 @@ struct AlertBookTests {
         var book = AlertBook()
         let finding = FormatFinding(found: found, reads: 1...3, node: .own)
         _ = book.raise(AlertKey(code: .formatNewer, subject: Array("d/1".utf8), format: finding), since: 1, now: 1)
+        #expect(AlertBook(encoded: book.encoded()).items.map(\.value) == book.items.map(\.value))
+    }
+
+    @Test("nor what neither node understands") func supportedOnBoth() {
+        var book = AlertBook()
+        let finding = FormatFinding(found: 5, supportedOnBoth: 1...3)
+        _ = book.raise(AlertKey(code: .formatNewer, subject: Array("a".utf8), format: finding), since: 1, now: 1)
         #expect(AlertBook(encoded: book.encoded()).items.map(\.value) == book.items.map(\.value))
     }
 

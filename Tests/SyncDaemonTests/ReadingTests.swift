@@ -96,7 +96,8 @@ struct ReadingTests {
     private func alert(_ key: AlertKey, _ facts: AlertFacts) -> AlertDocument {
         var book = AlertBook()
         _ = book.raise(key, since: 1, now: 1, facts)
-        return AlertReading.document(book.open[0], node: Array("alpha".utf8), peer: Array("beta".utf8))
+        return AlertReading.document(
+            book.open[0], id: book.id(of: key), node: Array("alpha".utf8), peer: Array("beta".utf8))
     }
 
     @Test("an alert about a format says which version is on which node, and its journal line is the same")
@@ -106,6 +107,11 @@ struct ReadingTests {
         let behind = alert(AlertKey(code: .formatNewer, subject: subject, format: newer), AlertFacts(writer: .own))
         #expect(behind.text.contains("beta understands version 1") && behind.writer == "alpha")
         #expect(behind.cure.hasPrefix("Upgrade the program and its format rules on beta"))
+
+        let neither = FormatFinding(found: 2, supportedOnBoth: 1...1)
+        let apart = alert(AlertKey(code: .formatNewer, subject: subject, format: neither), AlertFacts(writer: .own))
+        #expect(apart.text.contains("both nodes understand version 1") && apart.supported == behind.supported)
+        #expect(apart.cure.hasPrefix("Upgrade the program and its format rules on both nodes") && apart.id != behind.id)
 
         let copy = try #require(Path("memo.conflict-beta-20250615-150736-333d5a.note"))
         let older = FormatFinding(found: 1, kept: 2, node: .peer)

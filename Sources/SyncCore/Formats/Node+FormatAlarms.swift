@@ -1,7 +1,7 @@
 import RecordMerge
 public import SyncModel
 
-/// Who does not understand which file: one alert for each file, version and node, on both nodes.
+/// Who does not understand which file: one alert for each file, version and what is understood instead, on both nodes.
 extension Node {
     // MARK: The peer's programs
 
@@ -72,18 +72,26 @@ extension Node {
         if !batch.isEmpty || record != recordEmitted { store(&batch, into: &effects) }
     }
 
-    /// What the peer understands by now is no alert any more.
+    /// What the peer understands by now is no alert any more, and what neither understands is one of both.
     private mutating func endStaleFindings(into effects: inout Effects) {
-        for (key, _) in alarms.raised where key.code == .formatNewer && key.format?.node == .peer && !isOpen(key) {
+        for (key, _) in alarms.raised where key.code == .formatNewer && !isOpen(key) {
             setAlarm(key, if: false, into: &effects)
         }
     }
 
+    /// (What this node understands is the same from its start to its end.)
     private func isOpen(_ key: AlertKey) -> Bool {
-        guard let path = Path(key.subject), let rule = formats.rules.rule(for: path), let finding = key.format else {
-            return false
+        guard let finding = key.format else { return true }
+        let rule = Path(key.subject).flatMap { formats.rules.rule(for: $0) }
+        let theirs = rule.flatMap { peerSupport(of: $0) }?.versions
+        switch finding.measure {
+        case .supports(let range):
+            // Where both understand the same there is one alert of both.
+            let areSame = theirs != nil && theirs == rule?.supports
+            return !areSame && (finding.node == .own || theirs == range)
+        case .supportsOnBoth(let range): return theirs == range
+        case .keeps, .reads: return true
         }
-        return peerSupport(of: rule)?.versions == finding.supported
     }
 
     func peerSupport(of rule: FormatRule) -> FormatSupport? {
@@ -148,10 +156,12 @@ extension Node {
         case .corrupt: return [AlertKey(code: .formatCorrupt, subject: row.path.bytes)]
         case .unknown: return [AlertKey(code: .formatUnknown, subject: row.path.bytes, format: own)]
         case .version(let number):
-            let theirs = peerSupport(of: rule).map { support in
-                FormatFinding(found: number, supported: support.versions, node: .peer)
-            }
-            return [own, theirs].compactMap(\.self).filter { number > $0.supported?.upperBound ?? .max }
+            let theirs = peerSupport(of: rule)?.versions
+            let findings =
+                theirs == rule.supports
+                ? [FormatFinding(found: number, supportedOnBoth: rule.supports)]
+                : [own] + (theirs.map { [FormatFinding(found: number, supported: $0, node: .peer)] } ?? [])
+            return findings.filter { number > $0.supported?.upperBound ?? .max }
                 .map { AlertKey(code: .formatNewer, subject: row.path.bytes, format: $0) }
         }
     }

@@ -47,8 +47,8 @@ extension MessageRegistry {
         MessageKind(
             .formatCorrupt, .warning, healsItself: true, retry: .onChange,
             meaning: """
-                This file cannot be read as the format its model names; the text tells at which byte. Its bytes are \
-                kept as they are and are not merged. A healthy version is never replaced by it.
+                This file cannot be read as the format its model names; the text tells what is wrong with it. Its bytes \
+                are kept as they are and are not merged. A healthy version is never replaced by it.
                 """,
             cure: """
                 Repair the file or bring back an earlier version with syncctl restore PATH; the message goes when it \
@@ -88,7 +88,7 @@ extension MessageRegistry {
             .formatZeroLength, .warning, healsItself: true, retry: .onChange,
             meaning: """
                 This guarded file is empty, which its format does not allow; often a program stopped while it was \
-                saving. The last healthy version stays at the path on the other node and in history.
+                saving. A healthy version that stood there before stays at the path on the other node and in history.
                 """,
             cure: "Save the file again, or bring back an earlier version with syncctl restore PATH."),
         MessageKind(

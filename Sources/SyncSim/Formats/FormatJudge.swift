@@ -184,10 +184,12 @@ package final class FormatJudge: Checker {
             return [AlertKey(code: .formatUnknown, subject: path.bytes, format: finding)]
         case .version(let number):
             let nodes: [(Author, Int)] = [(.own, machine), (.peer, 1 - machine)]
-            return nodes.filter { number > life.support[$0.1] }.map { node, index in
-                let finding = FormatFinding(found: number, supported: 1...life.support[index], node: node)
-                return AlertKey(code: .formatNewer, subject: path.bytes, format: finding)
-            }
+            let findings =
+                life.support[0] == life.support[1]
+                ? [FormatFinding(found: number, supportedOnBoth: 1...life.support[machine])]
+                : nodes.map { FormatFinding(found: number, supported: 1...life.support[$0.1], node: $0.0) }
+            return findings.filter { number > $0.supported?.upperBound ?? .max }
+                .map { AlertKey(code: .formatNewer, subject: path.bytes, format: $0) }
         }
     }
 }
