@@ -325,15 +325,20 @@ public struct Coordinator: Sendable {
         }
     }
 
-    private func timeout(of entry: ClaimEntry) -> ClaimRefusal {
-        for turn in places.candidates(entry.request.accesses) {
-            guard let other = entries[turn], other.phase != .waiting, other.request.excludes(entry.request) else {
-                continue
-            }
+    /// Who has what is wanted, or is about to have it. (Who wants it may have come here with no time left to wait in the queue.)
+    public func holder(against request: ClaimRequest, at milliseconds: UInt64) -> ClaimRefusal? {
+        for turn in places.candidates(request.accesses) {
+            guard let other = entries[turn], other.phase != .waiting, other.request.excludes(request) else { continue }
             let since = if case .held(let since) = other.phase { since } else { other.arrivedAt }
             return .timedOut(
-                holder: other.request.client, purpose: other.request.purpose, heldMilliseconds: now - since)
+                holder: other.request.client, purpose: other.request.purpose,
+                heldMilliseconds: milliseconds - min(milliseconds, since))
         }
+        return nil
+    }
+
+    private func timeout(of entry: ClaimEntry) -> ClaimRefusal {
+        if let refusal = holder(against: entry.request, at: now) { return refusal }
         let asked = entry.pending.first.flatMap { questions[$0] }
         let presenter = asked.flatMap { presenters[$0.question.presenter] }
         return .timedOut(holder: presenter?.client, purpose: presenter?.purpose, heldMilliseconds: 0)

@@ -53,7 +53,7 @@ extension Daemon {
                 asker.finish(document(of: claim))
             case .claimRefused(let reason):
                 asker.client.forgetEnding(ending)
-                refuse(reason, asker)
+                refuse(claim, reason, asker)
             case .refused(let code):
                 asker.client.forgetEnding(ending)
                 asker.refuse(ControlError(code))
@@ -63,21 +63,26 @@ extension Daemon {
         }
     }
 
-    /// Whoever waited in vain hears which process is in the way, if it is one of this node.
-    private func refuse(_ reason: ClaimRefusal, _ asker: Asker) {
+    /// Whoever waited in vain hears which process is in the way, if it is one of this node, and what is known of one of the other.
+    private func refuse(_ claim: Claim, _ reason: ClaimRefusal, _ asker: Asker) {
         guard case .timedOut(let client?, _, _) = reason, client != 0 else {
             return asker.refuse(Daemon.error(of: reason, isPeerAway: connection.life == nil))
         }
-        claims { claims in
-            let theirs = claims.first { $0.client == client && $0.node == .own && $0.isHeld }
-            asker.refuse(Daemon.error(of: reason, process: theirs.map { Int($0.process) }))
+        claims { [unowned self] claims in
+            let own = claims.first { $0.client == client && $0.node == .own && $0.isHeld }
+            let theirs = own == nil ? claims.first { $0.node == .peer && $0.isHeld && $0.meets(claim) } : nil
+            let there = theirs.map { "\"\(Path.escape($0.holder))\" on \(Path.escape(record.peerName))" }
+            asker.refuse(Daemon.error(of: reason, process: own.map { Int($0.process) }, there: there))
         }
     }
 
-    static func error(of reason: ClaimRefusal, process: Int? = nil, isPeerAway: Bool = false) -> ControlError {
+    /// `there`: the program of the other node that is in the way.
+    static func error(
+        of reason: ClaimRefusal, process: Int? = nil, there: String? = nil, isPeerAway: Bool = false
+    ) -> ControlError {
         switch reason {
         case .timedOut(let client, let purpose, let held):
-            let who = [purpose.map { "\"\($0)\"" }, process.map { "process \($0)" }].compactMap(\.self)
+            let who = [purpose.map { "\"\($0)\"" }, process.map { "process \($0)" }, there].compactMap(\.self)
             let text =
                 if !who.isEmpty {
                     "somebody else holds one of these paths: \(who.joined(separator: ", ")) has held it for \(held / 1_000) s"
@@ -91,7 +96,7 @@ extension Daemon {
                 }
             var error = ControlError(
                 .waitTimedOut, text: text,
-                cure: "Wait longer with --timeout; syncctl locks lists who holds what, on each node its own.")
+                cure: "Wait longer with --timeout; syncctl locks lists who holds what. Ask it on both nodes.")
             error.holder = LockHolder(process: process, purpose: purpose, heldMilliseconds: held)
             return error
         case .wouldDeadlock(let circle):
@@ -180,7 +185,7 @@ extension Daemon {
         LockDocument(
             id: "l\(claim.id)", paths: claim.paths.map(\.bytes), isRead: claim.isRead, mode: Daemon.mode(claim.mode),
             holder: String(decoding: claim.holder, as: UTF8.self),
-            process: claim.node == .own ? Int(claim.process) : nil,
+            process: claim.node == .own && claim.process > 0 ? Int(claim.process) : nil,
             node: claim.node == .own ? record.name : record.peerName, sinceMilliseconds: claim.sinceMilliseconds,
             fence: claim.node == .own ? claim.fence : nil)
     }
@@ -230,6 +235,15 @@ extension Daemon {
         case .local: .local
         case .pair: .pair
         case .strict: .strict
+        }
+    }
+}
+
+extension Claim {
+    /// They are about the same, or one is about what the other is within.
+    fileprivate func meets(_ other: Claim) -> Bool {
+        paths.contains { mine in
+            other.paths.contains { $0 == mine || $0.isBelow(mine) || mine.isBelow($0) }
         }
     }
 }

@@ -248,6 +248,20 @@ struct CoordinatorTests {
         #expect(bench.refused[2] == .timedOut(holder: 5, purpose: "backup", heldMilliseconds: 150))
     }
 
+    @Test("C4: who has no time to come into the queue hears the same, and of nobody where nobody has it")
+    func patienceBefore() {
+        var coordinator = Coordinator()
+        var effects: [Coordinator.Effect] = []
+        func request(_ id: ClaimID, _ path: String, _ purpose: String? = nil) -> ClaimRequest {
+            ClaimRequest(id: id, client: 5, purpose: purpose, accesses: [Access(Bench.path(path), .write(.update))])
+        }
+        coordinator.step(.claim(request(1, "a", "backup")), at: 100, into: &effects)
+        let held = ClaimRefusal.timedOut(holder: 5, purpose: "backup", heldMilliseconds: 150)
+        #expect(coordinator.holder(against: request(2, "a"), at: 250) == held)
+        #expect(coordinator.holder(against: request(2, "a", "backup"), at: 250) == nil)
+        #expect(coordinator.holder(against: request(2, "b"), at: 250) == nil)
+    }
+
     @Test("a claim with no time to wait is granted what nobody has, and refused what somebody has")
     func noPatience() {
         var bench = Bench()

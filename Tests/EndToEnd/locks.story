@@ -25,6 +25,7 @@ settle
 ctl beta lock "$beta/d" >"$world/locked" || fail "no lock: $(cat "$world/locked")"
 tells beta '"locks":1' status || fail "the status does not count the lock"
 tells beta '"mode":"pair"' locks || fail "the lock is not listed: $(cat "$world/told")"
+grep -qF '"process":' "$world/told" && fail "a process is named that has ended: $(cat "$world/told")"
 echo 11 >"$alpha/d/count"
 soon "no reason is shown" waits_for beta lock.held
 grep -qx 10 "$beta/d/count" || fail "a held file was changed"
@@ -56,10 +57,12 @@ ctl beta unlock
 holder=$!
 soon "the lock is not held" tells alpha '"holder":"sleep"' locks
 # C4: who is refused hears which process has it, and for how long.
-ended=0
-ctl alpha --json lock "$alpha/d/count" --mode local --timeout 0 -- true >"$world/refused" || ended=$?
-[ "$ended" = 2 ] && grep -qE "\"holder\":\{\"process\":$holder,\"purpose\":null,\"heldMilliseconds\":[0-9]+\}" "$world/refused" ||
-    fail "who has the lock is not said ($ended): $(cat "$world/refused")"
+for mode in local pair; do
+    ended=0
+    ctl alpha --json lock "$alpha/d/count" --mode $mode --timeout 0 -- true >"$world/refused" || ended=$?
+    [ "$ended" = 2 ] && grep -qE "\"holder\":\{\"process\":$holder,\"purpose\":null,\"heldMilliseconds\":[0-9]+\}" "$world/refused" ||
+        fail "who has a lock of mode $mode is not said ($ended): $(cat "$world/refused")"
+done
 kill -9 "$holder"
 ctl beta lock "$beta/d/count" --timeout "$patience" -- true || fail "a lock of a killed program is held for ever"
 

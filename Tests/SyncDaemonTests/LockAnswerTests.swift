@@ -28,6 +28,12 @@ struct LockAnswerTests {
         #expect(error.code.known == code && error.text.contains(text), "\(error.text)")
     }
 
+    @Test("of a program of the other node what is known is said") func there() {
+        let reason = ClaimRefusal.timedOut(holder: 3, purpose: nil, heldMilliseconds: 4_200)
+        let error = Daemon.error(of: reason, there: "\"sleep\" on beta")
+        #expect(error.text.contains("\"sleep\" on beta has held it for 4 s") && error.holder?.process == nil)
+    }
+
     @Test("who cannot ask the other node hears that, and not that somebody holds it")
     func away() {
         let error = Daemon.error(of: .timedOut(holder: nil, purpose: nil, heldMilliseconds: 0), isPeerAway: true)

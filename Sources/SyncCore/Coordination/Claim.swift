@@ -64,8 +64,10 @@ public struct Claim: Hashable, Sendable {
 
     /// For people.
     var name: String {
-        let program = holder.isEmpty ? "process" : String(decoding: holder, as: UTF8.self) + ", process"
-        return "\(program) \(process)\(node == .own ? "" : " on the other node")"
+        // (A lock without a command has no process any more.)
+        let number = process == 0 && !holder.isEmpty ? nil : "process \(process)"
+        let words = [holder.isEmpty ? nil : String(decoding: holder, as: UTF8.self), number].compactMap(\.self)
+        return words.joined(separator: ", ") + (node == .own ? "" : " on the other node")
     }
 
     func covers(_ path: Path) -> Bool { accesses.contains { $0.meets(path) || $0.path.isBelow(path) } }

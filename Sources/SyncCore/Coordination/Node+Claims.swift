@@ -178,8 +178,9 @@ extension Node {
             if let ends = entry.leaseEnds, ends <= time {
                 drop(key, refusal: .withdrawn, into: &effects)
             } else if !entry.isQueued, !mayQueue(entry), let deadline = entry.deadline, deadline <= time {
-                // (Who has no time to wait is still given what nobody has, and is told who has it otherwise.)
-                let refusal = ClaimRefusal.timedOut(holder: nil, purpose: nil, heldMilliseconds: 0)
+                // (Of this node's own who has it is known without the arbiter.)
+                let holder = claims.machine.holder(against: claims.request(key, entry, at: time), at: time)
+                let refusal = holder ?? .timedOut(holder: nil, purpose: nil, heldMilliseconds: 0)
                 drop(key, refusal: refusal, into: &effects)
             } else if !entry.claim.isHeld, entry.claim.mode == .strict, !session.isLive {
                 refuse(key, .peerAway, into: &effects)

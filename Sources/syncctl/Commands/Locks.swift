@@ -47,10 +47,12 @@ extension Command {
         var items: [LockRequest.Item] = []
         for operand in session.invocation.operands { items.append(LockRequest.Item(try session.path(operand))) }
         let command = session.invocation.other
+        // (Without a command this process ends before the lock does.)
+        let process = command == nil ? 0 : System.processID
         return LockRequest(
             items: items, isRead: session.has("--read"), mode: try session.choice("--mode") ?? .pair,
             timeoutMilliseconds: try session.milliseconds("--timeout"), outlivesConnection: command == nil,
-            holder: NameText.text(of: command?.first ?? Array("syncctl".utf8)), process: System.processID)
+            holder: NameText.text(of: command?.first ?? Array("syncctl".utf8)), process: process)
     }
 
     static let unlock = Command(
@@ -62,7 +64,13 @@ extension Command {
         return try session.perform(.unlock(paths), "Unlocked.")
     }
 
-    static let locks = Command("locks", summary: "who holds what") { (session) throws(Failure) in
+    static let locks = Command(
+        "locks", summary: "who holds what",
+        details: """
+            The number is the process that asked for it: that of syncctl, where a command runs under the lock.
+            Whoever kills that with SIGKILL gives the lock back while the command goes on.
+            """
+    ) { (session) throws(Failure) in
         try session.show(.locks, as: LocksDocument.self) { locksLines($0, session.style, System.wallMilliseconds) }
         return .done
     }
