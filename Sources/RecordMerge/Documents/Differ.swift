@@ -5,6 +5,7 @@ public import SyncModel
 public struct Differ {
     private let model: Model
     private let view: RecordView
+    private let past: () -> RecordView
     private let isUnseen: (RecordID) -> Bool
 
     /// One file that a save touched; nil where it was not, or is no more.
@@ -22,10 +23,15 @@ public struct Differ {
     }
 
     /// `view` is what the author had before the save, but for what was written meanwhile to records that are `unseen`: what
-    /// goes along with a delete goes only if its author can have known that.
-    public init(model: Model, view: RecordView, unseen: @escaping (RecordID) -> Bool = { _ in false }) {
+    /// goes along with a delete goes only if its author can have known that. `past` is the view without what was written
+    /// meanwhile; it is made only where it matters.
+    public init(
+        model: Model, view: RecordView, past: (() -> RecordView)? = nil,
+        unseen: @escaping (RecordID) -> Bool = { _ in false }
+    ) {
         self.model = model
         self.view = view
+        self.past = past ?? { view }
         isUnseen = unseen
     }
 
@@ -77,15 +83,17 @@ public struct Differ {
     }
 
     /// Somebody who writes to what is there only because others need it wants it himself, and so it stays when they go.
+    /// That they have gone meanwhile, and it with them, he could not know.
     private func restores(
         from before: SortedMap<RecordID, RecordDocument.Content>, to after: SortedMap<RecordID, RecordDocument.Content>
     ) -> [Operation] {
-        after.compactMap { id, new in
-            guard view.revivedRecords.contains(key: id), !view.clones.contains(key: id), let old = before[id],
-                old.values != new.values || old.links != new.links
-            else { return nil }
-            return Operation(id, .restore)
-        }
+        let written = after.filter { id, new in
+            before[id].map { $0.values != new.values || $0.links != new.links } ?? false
+        }.map(\.key)
+        let dead = written.filter { view.deadRecords.contains(key: $0) }
+        let known = dead.isEmpty ? view : past()
+        return written.filter { view.isOnlyNeeded($0) || dead.contains($0) && known.isOnlyNeeded($0) }
+            .map { Operation($0, .restore) }
     }
 
     private static func contents(_ documents: [RecordDocument]) -> SortedMap<RecordID, RecordDocument.Content> {
@@ -344,5 +352,12 @@ extension Operation.Action {
         case (.remove(let left, let one), .remove(let right, let other)): left == right && one == other
         case (.insert, _), (.delete, _), (.restore, _), (.set, _), (.link, _), (.add, _), (.remove, _): false
         }
+    }
+}
+
+extension RecordView {
+    /// Nobody wants it but who needs it.
+    fileprivate func isOnlyNeeded(_ id: RecordID) -> Bool {
+        revivedRecords.contains(key: id) && !clones.contains(key: id)
     }
 }

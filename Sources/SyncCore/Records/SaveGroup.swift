@@ -98,7 +98,8 @@ struct SaveGroup {
     func operations(of peer: Party, seenThrough seen: LogPosition) -> [Operation] {
         let unshown = findings.map(\.finding.unshown)
         let risen = risen(by: peer)
-        let differ = Differ(model: book.model, view: book.view) { record in
+        let past = { book.view(of: peer, through: seen) }
+        let differ = Differ(model: book.model, view: book.view, past: past) { record in
             if book.view.aliases.contains(key: record) {
                 guard let path = book.space.path(ofSecondName: record) else { return false }
                 // It is still to leave its own file, or has just left it; but what he has there himself his save says.
