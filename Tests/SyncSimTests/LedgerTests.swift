@@ -457,7 +457,7 @@ struct LedgerTests {
         for (isUnknown, other) in [(true, "a=2"), (false, "a=2"), (true, "a=1"), (true, "a=2 \(copy)=1")] {
             var ledger = Ledger()
             ledger.wrote("1", at: "a", on: 1)
-            ledger.lostLastCopies(was: holding("a=2 \(copy)=1"), is: holding("a=2"), other: holding(other)) { _ in
+            ledger.lostLastCopies(was: holding("a=2 \(copy)=1"), is: holding("a=2"), other: holding(other)) { _, _ in
                 isUnknown
             }
             #expect(ledger.demand(of: .text("1"), at: at("a")) == (isUnknown && other == "a=2" ? .kept : .atPath))

@@ -770,8 +770,9 @@ package final class Watch: Checker {
             isToldGone: { self.isToldGone($0, by: machine, world) },
             isTold: { self.isTold($0, after: end, by: machine, world) },
             isUnrecorded: { world.machines[machine].store.rows[$0]?.disk == nil })
-        world.ledger.lostLastCopies(was: was, is: left, other: other) { copy in
-            known(copy) == nil && self.unwritten(copy, by: machine, world) == nil
+        world.ledger.lostLastCopies(was: was, is: left, other: other) { copy, value in
+            (known(copy) == nil || self.isOnlyTold(value, at: copy, world.machines[1 - machine]))
+                && self.unwritten(copy, by: machine, world) == nil
         }
         let copied = before.owed.compactMap { path in now[path].map { (path: path, value: $0) } }
         world.ledger.forgotCopies(copied.filter { before.tree[$0.path] == $0.value }) { path in
@@ -975,6 +976,19 @@ package final class Watch: Checker {
         }
         return machine.disk.atHome.allContents().contains { $0.area == .stage && Value($0.entry) == value }
             || machine.work.diskJobs.contains { $0.value.programs.contains { Self.writes(value, $0) } }
+    }
+
+    /// The peer has told of it, and that is all: nothing of it has come, and no file or version that the daemon knows of has
+    /// the same bytes.
+    private func isOnlyTold(_ value: Value, at path: Path, _ machine: Machine) -> Bool {
+        let store = machine.store
+        guard let row = store.rows[path], row.disk == nil, row.head(by: .own) == nil,
+            let told = row.head(by: .peer)?.entry.content, isKnown(value, as: told),
+            !isStaged(value, for: path, machine)
+        else { return false }
+        let recorded = store.versions.map(\.value) + store.intents.compactMap(\.value.version)
+        return !recorded.contains { $0.entry.content == told }
+            && !store.rows.contains { $0.value.disk?.entry.content == told }
     }
 
     /// Whole, from its beginning to its end.

@@ -273,12 +273,12 @@ extension Ledger {
     }
 
     /// The loser of a conflict stood beside in one folder only, and is gone from there with an image. Its author's node
-    /// had let it go to the versions because it stood there, and knows nothing of that copy any more (`isUnknown`):
-    /// nobody can tell that it is more than history.
+    /// had let it go to the versions because it stood there, and knows nothing of that copy any more, or no more than that
+    /// there is one, and not where it has the same bytes (`isUnknown`): nobody can tell that it is more than history.
     package mutating func lostLastCopies(
-        was: Holdings, is now: Holdings, other: Holdings, isUnknown: (Path) -> Bool
+        was: Holdings, is now: Holdings, other: Holdings, isUnknown: (Path, Value) -> Bool
     ) {
-        for (copy, value) in was.tree where value.isContent && now.value(at: copy) != value && isUnknown(copy) {
+        for (copy, value) in was.tree where value.isContent && now.value(at: copy) != value && isUnknown(copy, value) {
             for path in originals(of: copy) where !now.holds(value, near: path) && !other.holds(value, near: path) {
                 pages.update(path) { $0.returnOvertaken(value) }
             }
