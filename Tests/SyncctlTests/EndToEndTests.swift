@@ -417,7 +417,8 @@ import Testing
     @Test("a command that cannot be run, and a lock that went away, are told") func lockTrouble() throws {
         let none = try play("lock a -- /no/such/program", daemon: Play.answering(EndToEndTests.lock.json))
         #expect(none.code == 127 && none.errors.contains("/no/such/program could not be run"))
-        let lost = try play("lock a -- true") { [.reply(.result($0.id, EndToEndTests.lock.json)), .hangUp] }
+        // (A command that outlasts the time a busy machine takes to hang up.)
+        let lost = try play("lock a -- sleep 2") { [.reply(.result($0.id, EndToEndTests.lock.json)), .hangUp] }
         #expect(lost.code == 0 && lost.errors.contains("The lock ended before the command did"))
         let refused = try play("lock a -- touch made", daemon: Play.refusing(ControlError(.requestOutside)))
         #expect(refused.code == 1)
