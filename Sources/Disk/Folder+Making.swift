@@ -136,12 +136,11 @@ extension Folder {
 
     /// As `syncFile`, after everything on the file system has been synced.
     func confirmFileSync(_ place: Place) throws(Failure) {
-        guard case .stage(let name) = place else {
-            return try syncingAllForWant { () throws(Failure) in
-                if try slot(place).status().kind == .special { throw Failure(.unsupported) }
-            }
+        func look() throws(Failure) {
+            if try slot(place).status().kind == .special { throw Failure(.unsupported) }
         }
-        if try slot(place).status().kind == .special { throw Failure(.unsupported) }
+        guard case .stage(let name) = place else { return try syncingAllForWant(look) }
+        try look()
         if pins.isPoisoned(name) { throw Failure(.inputOutput) }
         pins.release(name)
     }

@@ -242,8 +242,6 @@ extension Daemon {
 extension Claim {
     /// They are about the same, or one is about what the other is within.
     fileprivate func meets(_ other: Claim) -> Bool {
-        paths.contains { mine in
-            other.paths.contains { $0 == mine || $0.isBelow(mine) || mine.isBelow($0) }
-        }
+        paths.contains { mine in other.paths.contains(where: mine.meets) }
     }
 }

@@ -150,6 +150,6 @@ extension ModelShelf.Refusal {
 extension Model {
     /// Both have the same name, or are about files of one subtree.
     fileprivate func meets(_ other: Model) -> Bool {
-        name == other.name || root == other.root || root.isBelow(other.root) || other.root.isBelow(root)
+        name == other.name || root.meets(other.root)
     }
 }

@@ -117,3 +117,12 @@ public struct ByteReader: Sendable {
         return value
     }
 }
+
+/// The value of a lower-case hexadecimal digit.
+public func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
+}

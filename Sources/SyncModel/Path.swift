@@ -109,6 +109,9 @@ public struct Path: Hashable, Comparable, Sendable {
         return bytes.count > count && bytes[count] == 0x2F && bytes.starts(with: directory.bytes)
     }
 
+    /// They are the same, or one of them lies in the other.
+    public func meets(_ other: Path) -> Bool { self == other || isBelow(other) || other.isBelow(self) }
+
     /// This path with its leading `from` replaced by `to`; nil if it is not `from` or below it, or grows too long.
     public func rebased(from: Path, to: Path) -> Path? {
         if self == from { return to }

@@ -133,6 +133,16 @@ struct PathTests {
     }
 
     @Test(
+        "paths meet that are the same, or of which one lies in the other, whichever is asked",
+        arguments: [
+            ("a", "a", true), ("", "", true), ("a/b/c", "a", true), ("", "a", true), ("a", "ab", false),
+            ("a/b", "a/c", false),
+        ]) func meets(one: String, other: String, isSo: Bool)
+    {
+        #expect(path(one).meets(path(other)) == isSo && path(other).meets(path(one)) == isSo)
+    }
+
+    @Test(
         "a path under another roof",
         arguments: [
             ("a/x/y", "a", "b", "b/x/y"), ("a", "a", "b", "b"), ("a/x", "a", "b/c", "b/c/x"), ("a/x", "a", "", "x"),

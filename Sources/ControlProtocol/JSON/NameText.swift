@@ -1,3 +1,5 @@
+import SyncModel
+
 /// Names and paths are bytes; JSON and people want text. A name that is UTF-8 is that text; in any other, each byte that
 /// is not part of UTF-8, and the backslash, is written `\xNN`, and its exact bytes stand beside it in base64 under
 /// the same key with `Bytes` after it.
@@ -30,20 +32,12 @@ public enum NameText {
                 name.append(byte)
                 continue
             }
-            guard rest.popFirst() == UInt8(ascii: "x"), let high = rest.popFirst().flatMap(digit),
-                let low = rest.popFirst().flatMap(digit)
+            guard rest.popFirst() == UInt8(ascii: "x"), let high = rest.popFirst().flatMap(hexValue),
+                let low = rest.popFirst().flatMap(hexValue)
             else { return nil }
             name.append(high << 4 | low)
         }
         return name.count < text.count && !name.contains(0) ? name : nil
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
     }
 
     /// False for what moves a cursor, turns text around, is invisible or ends a line.

@@ -112,7 +112,7 @@ extension ModelScope {
             case .rule: home = nil
             }
             guard let home else { return true }
-            return directory == home || directory.isBelow(home) || home.isBelow(directory)
+            return directory.meets(home)
         }
     }
 }

@@ -99,9 +99,7 @@ struct RecordBook: Sendable {
     func claims(_ path: Path) -> Bool { !model.entities(claiming: path).isEmpty && !ConflictName.isConflictCopy(path) }
 
     /// Somewhere in the directory, or above it, files stand that the model is about.
-    func concerns(_ directory: Path) -> Bool {
-        directory == model.root || directory.isBelow(model.root) || model.root.isBelow(directory)
-    }
+    func concerns(_ directory: Path) -> Bool { directory.meets(model.root) }
 
     func hasSaved(_ content: ContentID, at path: Path) -> Bool { contents[path]?[content] == true }
     func hasSaved(_ path: Path) -> Bool { contents.contains(key: path) }

@@ -461,7 +461,7 @@ extension Hands {
     /// The daemon is between writing down that it will change this path and writing down that it has.
     private func isBeingApplied(_ path: Path) -> Bool {
         world.machines[machine].store.intents.contains { _, intent in
-            if intent.path == path || path.isBelow(intent.path) || intent.path.isBelow(path) { return true }
+            if path.meets(intent.path) { return true }
             if case .rename(let from) = intent.action { return from == path || path.isBelow(from) }
             if case .conflictCopy(let copy)? = intent.displaced { return copy == path }
             return false
