@@ -6,6 +6,7 @@ public struct Differ {
     private let model: Model
     private let view: RecordView
     private let past: () -> RecordView
+    private let toldAt: UInt64
     private let isUnseen: (RecordID) -> Bool
 
     /// One file that a save touched; nil where it was not, or is no more.
@@ -24,14 +25,15 @@ public struct Differ {
 
     /// `view` is what the author had before the save, but for what was written meanwhile to records that are `unseen`: what
     /// goes along with a delete goes only if its author can have known that. `past` is the view without what was written
-    /// meanwhile; it is made only where it matters.
+    /// meanwhile; it is made only where it matters. `time` is that of the set that the save becomes.
     public init(
-        model: Model, view: RecordView, past: (() -> RecordView)? = nil,
+        model: Model, view: RecordView, past: (() -> RecordView)? = nil, at time: HybridTime = .zero,
         unseen: @escaping (RecordID) -> Bool = { _ in false }
     ) {
         self.model = model
         self.view = view
         self.past = past ?? { view }
+        toldAt = time.wallMilliseconds
         isUnseen = unseen
     }
 
@@ -44,12 +46,16 @@ public struct Differ {
         for parting in partings(from: before, to: after) where !gone.contains(key: parting.record) {
             sayShown(parting, over: &before, in: &after)
         }
+        let outlived = outlivedDeletes(from: before, to: after)
+        let restores = outlived.filter { !isTooLate(for: $0.value) }.map { Operation($0.key, .restore) }
+        // Whoever is too late would bring back no more than the name: he makes it anew, as he has it.
+        for (id, delete) in outlived where isTooLate(for: delete) { before[id] = nil }
         let inserts = after.filter { before[$0.key] == nil }.map { Operation($0.key, .insert) }
         let values = after.flatMap { changedValues(of: $0.key, from: before[$0.key], to: $0.value) }
         let keys = values.filter { before[$0.record] != nil }.flatMap { keysOfSecondNames(with: $0, keeping: after) }
         let links = after.flatMap { changedLinks(of: $0.key, from: before[$0.key], to: $0.value) }
         let names = names(in: saves)
-        return inserts + restores(from: before, to: after) + Differ.inTurn(values, names) + keys
+        return inserts + restores + Differ.inTurn(values, names) + keys
             + Differ.inTurn(Differ.settled(links, without: deletes), names) + deletes
     }
 
@@ -82,19 +88,26 @@ public struct Differ {
         return standing
     }
 
-    /// Somebody who writes to what is there only because others need it wants it himself, and so it stays when they go.
-    /// That they have gone meanwhile, and it with them, he could not know.
-    private func restores(
+    /// Somebody who writes to what is there although a delete of it stands wants it himself, and so it stays when those
+    /// go who need it, or when it is deleted once more by somebody who knew what that delete did not. That it has gone
+    /// meanwhile he could not know. Of each the time of the first such delete.
+    private func outlivedDeletes(
         from before: SortedMap<RecordID, RecordDocument.Content>, to after: SortedMap<RecordID, RecordDocument.Content>
-    ) -> [Operation] {
+    ) -> SortedMap<RecordID, UInt64> {
         let written = after.filter { id, new in
             before[id].map { $0.values != new.values || $0.links != new.links } ?? false
         }.map(\.key)
-        let dead = written.filter { view.deadRecords.contains(key: $0) }
-        let known = dead.isEmpty ? view : past()
-        return written.filter { view.isOnlyNeeded($0) || dead.contains($0) && known.isOnlyNeeded($0) }
-            .map { Operation($0, .restore) }
+        let isAnyDead = written.contains { view.deadRecords.contains(key: $0) }
+        let known = isAnyDead ? past() : view
+        var outlived: SortedMap<RecordID, UInt64> = [:]
+        for id in written {
+            let stood = view.deadRecords.contains(key: id) ? known : view
+            if !stood.clones.contains(key: id) { outlived[id] = stood.outlivedDeletes[id] }
+        }
+        return outlived
     }
+
+    private func isTooLate(for delete: UInt64) -> Bool { toldAt >= delete + RecordView.retentionMilliseconds }
 
     private static func contents(_ documents: [RecordDocument]) -> SortedMap<RecordID, RecordDocument.Content> {
         var contents: SortedMap<RecordID, RecordDocument.Content> = [:]
@@ -352,12 +365,5 @@ extension Operation.Action {
         case (.remove(let left, let one), .remove(let right, let other)): left == right && one == other
         case (.insert, _), (.delete, _), (.restore, _), (.set, _), (.link, _), (.add, _), (.remove, _): false
         }
-    }
-}
-
-extension RecordView {
-    /// Nobody wants it but who needs it.
-    fileprivate func isOnlyNeeded(_ id: RecordID) -> Bool {
-        revivedRecords.contains(key: id) && !clones.contains(key: id)
     }
 }

@@ -28,7 +28,7 @@ struct History {
         saw(later, delete) && wall(later) >= wall(delete) + RecordView.retentionMilliseconds
     }
 
-    private func wall(_ write: Write) -> UInt64 { changes[Int(write.change)].time.wallMilliseconds }
+    func wall(_ write: Write) -> UInt64 { changes[Int(write.change)].time.wallMilliseconds }
 
     func stamp(of write: Write) -> Stamp {
         let change = changes[Int(write.change)]

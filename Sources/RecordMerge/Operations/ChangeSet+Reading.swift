@@ -18,7 +18,7 @@ extension ChangeSet {
         let view = RecordSpace(of: history.filter(hasSeen), model: model, forgotten: forgotten).view
         return ChangeSet(
             author: author, position: position, time: time, seen: seen,
-            operations: Differ(model: model, view: view).operations(for: saves), files: files.map(\.read),
+            operations: Differ(model: model, view: view, at: time).operations(for: saves), files: files.map(\.read),
             needs: Needs(model: needs.model, modelVersion: needs.modelVersion))
     }
 }

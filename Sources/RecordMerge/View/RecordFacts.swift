@@ -12,6 +12,7 @@ struct RecordFacts: Hashable {
     var isUnknown = false
     var isRepaired = false
     var isRevived = false
+    var outlivedDelete: UInt64?
     var concurrent: [RecordView.ConcurrentWrite] = []
 
     /// What the record holds, wherever it is.
@@ -26,6 +27,7 @@ extension RecordView {
             clone: clones[id],
             isDead: deadRecords.contains(key: id), isUnknown: unknownRecords.contains(key: id),
             isRepaired: repairedRecords.contains(key: id), isRevived: revivedRecords.contains(key: id),
+            outlivedDelete: outlivedDeletes[id],
             concurrent: concurrentWrites[id] ?? [])
     }
 
@@ -40,6 +42,7 @@ extension RecordView {
         unknownRecords[id] = facts.isUnknown ? true : nil
         repairedRecords[id] = facts.isRepaired ? true : nil
         revivedRecords[id] = facts.isRevived ? true : nil
+        outlivedDeletes[id] = facts.outlivedDelete
         put(facts.concurrent, at: id)
     }
 

@@ -26,6 +26,9 @@ public struct RecordView: Hashable, Sendable {
     var repairedRecords: SortedMap<RecordID, Bool> = [:]
     /// Of the live: those whose every delete stands. They are there because somebody needs them.
     var revivedRecords: SortedMap<RecordID, Bool> = [:]
+    /// Of the live: those of whom a delete stands, and when the first of these was written (milliseconds on the wall).
+    /// Somebody needs them, or wrote to them and did not know of it.
+    var outlivedDeletes: SortedMap<RecordID, UInt64> = [:]
     var deadRecords: SortedMap<RecordID, Bool> = [:]
     var unknownRecords: SortedMap<RecordID, Bool> = [:]
     /// By record; none is empty.

@@ -48,6 +48,7 @@ struct ViewMaker {
         case .live:
             view.live[id] = record(number)
             if isRevived(number) { view.revivedRecords[id] = true }
+            view.outlivedDeletes[id] = outlivedDelete(number)
             if let clone = graph.clones[number] { return view.clones[id] = fold.records[clone.holder] }
             view.put(concurrent(number), at: id)
         case .out(let reason):
@@ -78,6 +79,10 @@ struct ViewMaker {
     }
 
     private func isRevived(_ number: Int) -> Bool { fold.states[number].isDead(in: fold.history) }
+
+    private func outlivedDelete(_ number: Int) -> UInt64? {
+        fold.states[number].standingDeletes(in: fold.history).map(fold.history.wall).min()
+    }
 
     /// Somebody whom its latest writes want is not with it. (Of two heads that want different ones the later counts, and that is no repair.)
     private func isDeprived(_ number: Int) -> Bool {

@@ -512,7 +512,7 @@ extension Node {
         // What would go with what he has deleted and was not there to be seen, he has not seen.
         let seen = (shown + group.unseenGoing).min()
         let peer = max(min(seen ?? records.known.peer, records.known.peer), record.setMarks.promised)
-        let operations = group.operations(of: ownParty.other, seenThrough: peer)
+        let operations = group.operations(of: ownParty.other, seenThrough: peer, at: time)
         let files = group.files { path, stat in
             claims.lock(over: path, written: stat?.changed.milliseconds, at: now.wallMilliseconds)
         }
@@ -520,7 +520,7 @@ extension Node {
             records.held.concern(operations, records.books[number].model, by: ownParty.other)
         {
             let readable = max(records.readable, record.setMarks.promised)
-            let own = group.operations(of: ownParty.other, seenThrough: readable)
+            let own = group.operations(of: ownParty.other, seenThrough: readable, at: time)
             return changeSet(own, files, of: number, at: time, seeing: readable, needs: group.needs)
         }
         return changeSet(operations, files, of: number, at: time, seeing: peer, needs: group.needs)

@@ -95,11 +95,11 @@ struct SaveGroup {
     }
 
     /// Of somebody who had seen the sets of `peer` up to there, but for what his folder did not show.
-    func operations(of peer: Party, seenThrough seen: LogPosition) -> [Operation] {
+    func operations(of peer: Party, seenThrough seen: LogPosition, at time: HybridTime) -> [Operation] {
         let unshown = findings.map(\.finding.unshown)
         let risen = risen(by: peer)
         let past = { book.view(of: peer, through: seen) }
-        let differ = Differ(model: book.model, view: book.view, past: past) { record in
+        let differ = Differ(model: book.model, view: book.view, past: past, at: time) { record in
             if book.view.aliases.contains(key: record) {
                 guard let path = book.space.path(ofSecondName: record) else { return false }
                 // It is still to leave its own file, or has just left it; but what he has there himself his save says.
