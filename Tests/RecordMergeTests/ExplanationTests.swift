@@ -76,12 +76,16 @@ struct ExplanationTests {
         #expect(told.contains("second 1.1: remove F/1.notes b: shown"))
     }
 
-    @Test("the version of a file is that of the save it is written into") func version() throws {
+    @Test("a deleted record shows no value, and the version of a file is that of the save it is written into")
+    func values() throws {
         var pair = Pair(try Model.sketch("A"))
         pair.act(.first, .insert(.named("A/1")), .set(.named("A/1"), "v", "x"), .set(.named("A/1"), "version", "2"))
         let live = try explained("A/1", pair)
         #expect(live.contains("first 1.1: set A/1.v \"x\": shown"))
         #expect(live.contains("first 1.2: set A/1.version \"2\": the version of that save; the file is in that of"))
+        pair.act(.first, .delete(.named("A/1")))
+        let dead = try explained("A/1", pair)
+        #expect(dead.contains("set A/1.v \"x\": went with the record") && !dead.contains("shown"))
     }
 
     @Test("every record of every random history can be explained, and as the view has it") func all() throws {

@@ -6,6 +6,7 @@ public struct Differ {
     private let model: Model
     private let view: RecordView
     private let past: () -> RecordView
+    private let lastShowing: (RecordID) -> RecordView?
     private let toldAt: UInt64
     private let isUnseen: (RecordID) -> Bool
 
@@ -25,14 +26,17 @@ public struct Differ {
 
     /// `view` is what the author had before the save, but for what was written meanwhile to records that are `unseen`: what
     /// goes along with a delete goes only if its author can have known that. `past` is the view without what was written
-    /// meanwhile; it is made only where it matters. `time` is that of the set that the save becomes.
+    /// meanwhile; it is made only where it matters. `lastShowing` is the last view between the two that has the record: what
+    /// was written meanwhile the author may have had all the same. `time` is that of the set that the save becomes.
     public init(
-        model: Model, view: RecordView, past: (() -> RecordView)? = nil, at time: HybridTime = .zero,
+        model: Model, view: RecordView, past: (() -> RecordView)? = nil,
+        lastShowing: @escaping (RecordID) -> RecordView? = { _ in nil }, at time: HybridTime = .zero,
         unseen: @escaping (RecordID) -> Bool = { _ in false }
     ) {
         self.model = model
         self.view = view
         self.past = past ?? { view }
+        self.lastShowing = lastShowing
         toldAt = time.wallMilliseconds
         isUnseen = unseen
     }
@@ -46,10 +50,13 @@ public struct Differ {
         for parting in partings(from: before, to: after) where !gone.contains(key: parting.record) {
             sayShown(parting, over: &before, in: &after)
         }
-        let outlived = outlivedDeletes(from: before, to: after)
+        let outlived = outlivedDeletes(from: before, to: after, without: gone)
         let restores = outlived.filter { !isTooLate(for: $0.value) }.map { Operation($0.key, .restore) }
         // Whoever is too late would bring back no more than the name: he makes it anew, as he has it.
-        for (id, delete) in outlived where isTooLate(for: delete) { before[id] = nil }
+        for (id, delete) in outlived where isTooLate(for: delete) {
+            before[id] = nil
+            if after[id] == nil { after[id] = model.entity(id.entity).flatMap { content(of: id, $0) } }
+        }
         let inserts = after.filter { before[$0.key] == nil }.map { Operation($0.key, .insert) }
         let values = after.flatMap { changedValues(of: $0.key, from: before[$0.key], to: $0.value) }
         let keys = values.filter { before[$0.record] != nil }.flatMap { keysOfSecondNames(with: $0, keeping: after) }
@@ -90,21 +97,42 @@ public struct Differ {
 
     /// Somebody who writes to what is there although a delete of it stands wants it himself, and so it stays when those
     /// go who need it, or when it is deleted once more by somebody who knew what that delete did not. That it has gone
-    /// meanwhile he could not know. Of each the time of the first such delete.
+    /// meanwhile he could not know. Whom it needs, and who is there for that only, he wants as well: what had brought them
+    /// back counts no more. Of each the time of the first such delete.
     private func outlivedDeletes(
-        from before: SortedMap<RecordID, RecordDocument.Content>, to after: SortedMap<RecordID, RecordDocument.Content>
+        from before: SortedMap<RecordID, RecordDocument.Content>, to after: SortedMap<RecordID, RecordDocument.Content>,
+        without gone: SortedMap<RecordID, Bool>
     ) -> SortedMap<RecordID, UInt64> {
-        let written = after.filter { id, new in
+        var waiting = after.filter { id, new in
             before[id].map { $0.values != new.values || $0.links != new.links } ?? false
         }.map(\.key)
-        let isAnyDead = written.contains { view.deadRecords.contains(key: $0) }
+        let isAnyDead = waiting.contains { view.deadRecords.contains(key: $0) }
         let known = isAnyDead ? past() : view
         var outlived: SortedMap<RecordID, UInt64> = [:]
-        for id in written {
-            let stood = view.deadRecords.contains(key: id) ? known : view
-            if !stood.clones.contains(key: id) { outlived[id] = stood.outlivedDeletes[id] }
+        while let id = waiting.popLast() {
+            let stood = asShown(id, known)
+            guard !outlived.contains(key: id), !stood.clones.contains(key: id), let delete = stood.outlivedDeletes[id]
+            else { continue }
+            outlived[id] = delete
+            waiting += needed(by: id, as: after[id], in: stood).filter { !gone.contains(key: $0) }
         }
         return outlived
+    }
+
+    /// As he had it who saw it in his folder.
+    private func asShown(_ id: RecordID, _ known: RecordView) -> RecordView {
+        guard view.deadRecords.contains(key: id) else { return view }
+        return known.deadRecords.contains(key: id) ? lastShowing(id) ?? known : known
+    }
+
+    /// Those it needs who are there for that only.
+    private func needed(by id: RecordID, as saved: RecordDocument.Content?, in stood: RecordView) -> [RecordID] {
+        let sides = model.entity(id.entity)?.sides.filter(\.isRequired) ?? []
+        let partners = sides.flatMap { side -> [RecordID] in
+            if let keys = saved?.links[side.name] { return keys.map { RecordID(side.to, $0) } }
+            return stood.live[id]?.links[side.name] ?? []
+        }
+        return partners.filter { stood.revivedRecords.contains(key: $0) }
     }
 
     private func isTooLate(for delete: UInt64) -> Bool { toldAt >= delete + RecordView.retentionMilliseconds }

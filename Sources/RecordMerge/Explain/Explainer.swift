@@ -123,6 +123,7 @@ extension Explainer {
         let state = graph.states[graph.names[record]]
         let register = state.values.first { fold.properties[$0.property] == name }
         guard let register, register.heads.contains(where: { $0.write == write }) else { return .overtaken }
+        if graph.lives[graph.names[record]] == .dead { return .gone }
         if graph.entity(of: record)?.at == nil, graph.model.model.isVersion(name) { return .version }
         let isJoined = graph.shown(register, of: graph.names[record])?.isJoined == true
         return isJoined || register.heads.last?.write == write ? .shown : .concurrent

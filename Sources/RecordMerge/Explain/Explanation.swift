@@ -22,6 +22,7 @@ public struct Explanation: Hashable, Sendable {
         case concurrent = "kept beside a later one that did not know of it"
         case overtaken = "overtaken by a write that knew of it"
         case version = "the version of that save; the file is in that of the save which it is written into"
+        case gone = "went with the record"
         case held = "holds its place"
         case notHeld = "has no place"
         case pending = "waits for the record that it names"

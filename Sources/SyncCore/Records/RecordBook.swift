@@ -142,6 +142,17 @@ struct RecordBook: Sendable {
         return RecordView(of: known, model: model)
     }
 
+    /// What there was before one of the later sets of one author deleted something: the last that has the record.
+    func view(lastShowing id: RecordID, of author: Party, after position: LogPosition) -> RecordView? {
+        let history = space.history
+        let deleting = history.filter { set in
+            set.author == author && set.position > position && set.operations.contains { $0.action == .delete }
+        }
+        return deleting.map(\.position).sorted(by: >).lazy.map { delete in
+            RecordView(of: history.filter { $0.author != author || $0.position < delete }, model: model)
+        }.first { $0.live.contains(key: id) }
+    }
+
     /// The file of a record, and what it says there, in quarantine and under a second name as well.
     func content(of id: RecordID) -> (path: Path, bytes: [UInt8])? {
         if let file = path(of: id).flatMap({ path in files[path].map { (path, $0.bytes) } }) { return file }

@@ -99,7 +99,9 @@ struct SaveGroup {
         let unshown = findings.map(\.finding.unshown)
         let risen = risen(by: peer)
         let past = { book.view(of: peer, through: seen) }
-        let differ = Differ(model: book.model, view: book.view, past: past, at: time) { record in
+        let lastShowing = { book.view(lastShowing: $0, of: peer, after: seen) }
+        let differ = Differ(model: book.model, view: book.view, past: past, lastShowing: lastShowing, at: time) {
+            record in
             if book.view.aliases.contains(key: record) {
                 guard let path = book.space.path(ofSecondName: record) else { return false }
                 // It is still to leave its own file, or has just left it; but what he has there himself his save says.
