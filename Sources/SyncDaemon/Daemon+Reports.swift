@@ -124,11 +124,17 @@ extension Daemon {
         let pending = Set(status.pending.map { AlertKey(code: $0.reason, subject: $0.path.bytes) })
         var waiting: [AlertKey] = []
         for key in keys where !raised.contains(key) {
+            // Told of anew, by what is understood now: what was understood before is so no more.
+            let isOutdated =
+                key.format != nil
+                && raised.contains {
+                    $0.code == key.code && $0.subject == key.subject && $0.format?.node == key.format?.node
+                }
             // (A save that waits for its author is one that is gathered first.)
             let isWaiting = [key.code, .waitingSave].contains {
                 pending.contains(AlertKey(code: $0, subject: key.subject))
             }
-            if isWaiting {
+            if isWaiting, !isOutdated {
                 waiting.append(key)
             } else {
                 clear(key)
