@@ -102,6 +102,8 @@ extension Node {
             endHoldingBack(&row)
             // (Of what waited there nothing is left, where somebody has put back the file with its time.)
             takeBackFinding(at: row.path)
+            // Put back by a person, as it was told of last: that says nothing for what is saved next.
+            if disk.stat.identity != stat.identity { formats.insisted[row.path] = nil }
             if row.condition == .missing { revived(&row) }
             return
         }
