@@ -22,8 +22,10 @@ extension Node {
             session.sentThrough = entry.head.position
             session.unacknowledged.append(entry.head)
         }
+        // (What was read may have been acknowledged meanwhile: of nothing new the peer will not say once more that it is through.)
+        if frame.isEmpty { return }
         session.peerIsSettled = false
-        if !frame.isEmpty { send(.log(frame), into: &effects) }
+        send(.log(frame), into: &effects)
     }
 
     /// Own latest revisions, page by page; entries written meanwhile follow as log.
@@ -122,7 +124,8 @@ extension Node {
     /// no news until its log goes out. What stays undone is: the other node would go on saying that both show the same.
     mutating func pumpAcknowledgement(into effects: inout Effects) {
         guard phase == .running, session.isLive, !record.isForked, session.link != nil else { return }
-        let isSettled = counts.unsettled == 0 && isQuiet
+        // (What cannot be read here is in no row, and may be anything.)
+        let isSettled = counts.unsettled == 0 && watch.unreadable.isEmpty && isQuiet
         let acknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: isSettled)
         if acknowledgement == session.lastAcknowledgement { return }
         if acknowledgement.head == session.lastAcknowledgement?.head, !isSettled, !isQuiet { return }
