@@ -22,6 +22,9 @@ struct Failure: Error, Equatable {
     /// Nothing is at the place, because the name or the way to it is missing.
     var isAbsence: Bool { error == .notFound || error == .notDirectory }
 
+    /// Nothing could be opened, whatever it is.
+    var isWantOfDescriptors: Bool { errno == EMFILE || errno == ENFILE }
+
     /// A passing lack of the process or the kernel counts as `busy`: it is worth another try. What nobody has heard of
     /// is the disk's fault, because that stops the most.
     private static func meaning(of errno: Int32) -> DiskError {

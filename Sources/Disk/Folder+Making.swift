@@ -2,6 +2,7 @@
 import Crypto
 import Glibc
 import SyncModel
+import Synchronization
 
 extension Folder {
     // MARK: Making
@@ -169,8 +170,15 @@ extension Folder {
         do throws(Failure) {
             try sync()
         } catch {
-            guard error.errno == EMFILE || error.errno == ENFILE else { throw error }
-            try Folder.finally { () throws(Failure) in try root.syncFileSystem() }
+            guard error.isWantOfDescriptors else { throw error }
+            // Of what failed to be written the kernel has told already, and by this descriptor does not tell again.
+            guard mayTrustCommonSync.withLock({ $0 }) else { throw error }
+            do throws(Failure) {
+                try Folder.finally { () throws(Failure) in try root.syncFileSystem() }
+            } catch {
+                mayTrustCommonSync.withLock { $0 = false }
+                throw error
+            }
         }
     }
 

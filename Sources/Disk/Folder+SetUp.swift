@@ -11,6 +11,7 @@ extension Folder {
     static let ownName = CName(".syncd")
     static let stageName = CName("stage")
     static let markerName = CName("folder-id")
+    static let markerPlace = CName(".syncd/folder-id")
     private static let draftName = CName("folder-id.new")
     private static let ownDirectories: [StaticString] = ["stage", "versions", "quarantine"]
 
@@ -71,7 +72,15 @@ extension Folder {
     }
 
     static func status(ofPath path: [UInt8]) throws(Failure) -> Status {
-        try open(path, flags: CLINUX_O_PATH | O_DIRECTORY).status()
+        do throws(Failure) {
+            return try open(path, flags: CLINUX_O_PATH | O_DIRECTORY).status()
+        } catch {
+            guard error.isWantOfDescriptors else { throw error }
+        }
+        // To ask by name takes none.
+        var found = statx()
+        try checked(unsafe CName(path).withPointer { unsafe clinux_statx(AT_FDCWD, $0, 0, Status.mask, &found) })
+        return Status(found)
     }
 
     static func openOwn(in root: borrowing Descriptor, _ path: [UInt8]) throws(FolderError) -> Descriptor {
@@ -123,19 +132,20 @@ extension Folder {
 
     static func markerText(_ id: FolderID) -> [UInt8] { Array("\(id.digest.hex())\n".utf8) }
 
-    static func markerBytes(in own: borrowing Descriptor) throws(Failure) -> [UInt8] {
-        guard try own.status(of: markerName).kind == .file else { throw Failure(.unsupported) }
+    static func markerBytes(in own: borrowing Descriptor) throws(Failure) -> (bytes: [UInt8], status: Status) {
+        let status = try own.status(of: markerName)
+        guard status.kind == .file else { throw Failure(.unsupported) }
         let file = try own.openChild(markerName, .read)
         // One byte more than there may be, so that a longer file is seen to be longer.
         var bytes = [UInt8](repeating: 0, count: 2 * Digest.byteCount + 2)
         let count = try file.fill(&bytes, at: 0)
-        return Array(bytes[..<count])
+        return (Array(bytes[..<count]), status)
     }
 
     static func readMarker(in own: borrowing Descriptor, _ path: [UInt8]) throws(FolderError) -> FolderID {
         let bytes: [UInt8]
         do throws(Failure) {
-            bytes = try markerBytes(in: own)
+            bytes = try markerBytes(in: own).bytes
         } catch {
             let kind: FolderError.Kind? = error.error == .notFound ? .notSetUp : nil
             let told = FolderError(error, operation: "read the marker", subject: markerPath(path))

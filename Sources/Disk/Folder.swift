@@ -51,6 +51,8 @@ public final class Folder: Sendable {
     let reserve = Mutex<Reserve?>(nil)
     /// What was wrong with the root when it was last looked at.
     private let trouble = Mutex<RootTrouble?>(nil)
+    /// Of the mark, as it was when it was last found to be ours.
+    private let markStatus = Mutex<Status?>(nil)
     private let isEnding = Atomic(false)
 
     /// Opens a folder that `create` has set up, and locks it against a second process.
@@ -104,10 +106,25 @@ public final class Folder: Sendable {
         do throws(Failure) {
             let own = try root.openChild(Folder.ownName, .way)
             let mark = try Folder.markerBytes(in: own)
-            if mark == Folder.markerText(id) { return nil }
-            return Folder.isMarker(mark) ? .otherMark : .damagedMark
+            if mark.bytes == Folder.markerText(id) {
+                markStatus.withLock { $0 = mark.status }
+                return nil
+            }
+            return Folder.isMarker(mark.bytes) ? .otherMark : .damagedMark
         } catch {
+            if error.isWantOfDescriptors, isMarkUntouched() { return nil }
             return error.error == .permission ? .closed : .unmarked
+        }
+    }
+
+    /// The mark is the file that was read last, as it was then. To ask for that takes no descriptor.
+    private func isMarkUntouched() -> Bool {
+        guard let known = markStatus.withLock({ $0 }) else { return false }
+        do throws(Failure) {
+            let there = try root.status(of: Folder.markerPlace)
+            return there.isSameFile(as: known) && there.changed == known.changed && there.size == known.size
+        } catch {
+            return false
         }
     }
 

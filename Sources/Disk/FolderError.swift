@@ -49,7 +49,7 @@ public struct FolderError: Error, Hashable, Sendable {
     }
 
     private static func kind(of failure: Failure) -> Kind {
-        if [EMFILE, ENFILE].contains(failure.errno) { return .tooMany }
+        if failure.isWantOfDescriptors { return .tooMany }
         switch failure.error {
         case .notFound: return .missing
         case .notDirectory: return .notDirectory

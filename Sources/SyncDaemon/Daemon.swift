@@ -175,9 +175,9 @@ final class Daemon {
             journal.problem(
                 .diskError,
                 """
-                the disk of the folder did not write down what was changed there. The node stops, because nobody can tell what a power \
-                cut would leave; files are safe, and the next start goes on from what is on the disk. journalctl -k may say what is wrong \
-                with it.
+                what was changed in the folder could not be seen to be done and written down. The node stops, because nobody can tell what \
+                a power cut would leave; files are safe, and the next start goes on from what is on the disk. If it is the disk, \
+                journalctl -k says what is wrong with it.
                 """)
         }
         host.onWatchLimit = { [unowned self] in noteWatchLimit($0) }

@@ -16,6 +16,7 @@ for round in {1..2}; do
     done
     wait "$writer"
     is_down alpha && fail "alpha ended in round $round: $(tail -n 3 "$world/alpha/log")"
+    grep root.missing "$world/alpha/log" && fail "what could not be opened was taken for a folder that is gone"
 done
 settle
 [ "$(find "$alpha" -path "$alpha/.syncd" -prune -o -type f -print | wc -l)" -eq 600 ] || fail "files are missing: $(ls "$alpha")"
