@@ -30,6 +30,7 @@ settle
 (cd "$alpha" && for _ in $(seq 140); do mkdir x && cd x || exit; done)
 waits_too_deep() { waits_for alpha path.unsupported && grep -q '"state":"waiting"' "$world/told" && grep -q '"pendingTotal":1[,}]' "$world/told"; }
 soon "no reason is told of what is too deep" waits_too_deep
+soon "beta claims that both show the same" tells beta '"waits":true' status
 rm -r "$alpha/x"
 settle
 
