@@ -97,8 +97,10 @@ public struct Differ {
 
     /// Somebody who writes to what is there although a delete of it stands wants it himself, and so it stays when those
     /// go who need it, or when it is deleted once more by somebody who knew what that delete did not. That it has gone
-    /// meanwhile he could not know. Whom it needs, and who is there for that only, he wants as well: what had brought them
-    /// back counts no more. Of each the time of the first such delete.
+    /// meanwhile he could not know. Whom it needs, and of whom a delete stands as well, he wants too: what had brought them
+    /// back, or would if they were deleted together once more, counts no more. Of each the time of the first such delete.
+    /// (What was edited so long ago is left as it is: who makes it anew says all of it, and so takes back what the other node
+    /// writes there meanwhile.)
     private func outlivedDeletes(
         from before: SortedMap<RecordID, RecordDocument.Content>, to after: SortedMap<RecordID, RecordDocument.Content>,
         without gone: SortedMap<RecordID, Bool>
@@ -109,9 +111,11 @@ public struct Differ {
         let isAnyDead = waiting.contains { view.deadRecords.contains(key: $0) }
         let known = isAnyDead ? past() : view
         var outlived: SortedMap<RecordID, UInt64> = [:]
+        var shown: RecordView?
         while let id = waiting.popLast() {
-            let stood = asShown(id, known)
-            guard !outlived.contains(key: id), !stood.clones.contains(key: id), let delete = stood.outlivedDeletes[id]
+            let stood = asShown(id, known, &shown)
+            guard !outlived.contains(key: id), !stood.clones.contains(key: id), let delete = stood.outlivedDeletes[id],
+                !isTooLate(for: delete) || !livesByEdits(id)
             else { continue }
             outlived[id] = delete
             waiting += needed(by: id, as: after[id], in: stood).filter { !gone.contains(key: $0) }
@@ -119,20 +123,28 @@ public struct Differ {
         return outlived
     }
 
-    /// As he had it who saw it in his folder.
-    private func asShown(_ id: RecordID, _ known: RecordView) -> RecordView {
+    /// As he had it who saw it in his folder. Each view that shows one of the dead is made of all sets anew: what went with it
+    /// is looked for in the `last` of them first.
+    private func asShown(_ id: RecordID, _ known: RecordView, _ last: inout RecordView?) -> RecordView {
         guard view.deadRecords.contains(key: id) else { return view }
-        return known.deadRecords.contains(key: id) ? lastShowing(id) ?? known : known
+        guard known.deadRecords.contains(key: id) else { return known }
+        if last?.live.contains(key: id) != true { last = lastShowing(id) }
+        return last ?? known
     }
 
-    /// Those it needs who are there for that only.
+    /// Those it needs of whom a delete stands as well.
     private func needed(by id: RecordID, as saved: RecordDocument.Content?, in stood: RecordView) -> [RecordID] {
         let sides = model.entity(id.entity)?.sides.filter(\.isRequired) ?? []
         let partners = sides.flatMap { side -> [RecordID] in
             if let keys = saved?.links[side.name] { return keys.map { RecordID(side.to, $0) } }
             return stood.live[id]?.links[side.name] ?? []
         }
-        return partners.filter { stood.revivedRecords.contains(key: $0) }
+        return partners.filter { stood.outlivedDeletes.contains(key: $0) }
+    }
+
+    /// It is there whether anybody needs it or not.
+    private func livesByEdits(_ id: RecordID) -> Bool {
+        view.live.contains(key: id) && !view.revivedRecords.contains(key: id)
     }
 
     private func isTooLate(for delete: UInt64) -> Bool { toldAt >= delete + RecordView.retentionMilliseconds }
@@ -344,7 +356,7 @@ extension Differ {
         let isOrdered = isOwner ? relation.owner.isOrdered : relation.target.isOrdered
         let orders =
             isOrdered
-            ? orders(of: id, name, new, isOwner ? relation.target : relation.owner)
+            ? orders(of: id, name, new, over: old, isOwner ? relation.target : relation.owner)
             : new.map { old.contains($0) ? nil : [] }
         let come = zip(new, orders).compactMap { key, order in
             order.map { linked(id, key, relation, isOwner: isOwner, order: $0) }
@@ -352,12 +364,17 @@ extension Differ {
         return gone + come.map { Claim(operation: $0, weight: isOwner ? 2 : 1) }
     }
 
-    /// Places for what is new in an ordered list, or stands elsewhere now; nil for what stays.
+    /// Places for what is new in an ordered list, or stands elsewhere now; nil for what stays. What the view has there, and the
+    /// record has not been told by this author, is told in the place it has: of a record that is made anew, or says itself
+    /// from now on what it showed, that is the whole list.
     private func orders(
-        of id: RecordID, _ name: PropertyName, _ keys: [[UInt8]], _ other: Relation.End
+        of id: RecordID, _ name: PropertyName, _ keys: [[UInt8]], over old: [[UInt8]], _ other: Relation.End
     ) -> [[UInt8]?] {
-        let known = view.live[id]?.orders[name] ?? [:]
-        return Order.places(keys.map { known[RecordID(other.entity, $0)] })
+        let orders = view.live[id]?.orders[name] ?? [:]
+        let known = keys.map { orders[RecordID(other.entity, $0)] }
+        return zip(keys, zip(known, Order.places(known))).map { key, place in
+            place.1 ?? (old.contains(key) ? nil : place.0)
+        }
     }
 
     /// Where the list at the other end has it already.
