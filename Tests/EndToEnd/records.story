@@ -66,6 +66,9 @@ for node in alpha beta; do
     [ "$said" -le 10 ] || fail "$node says $said lines about it: $(tail -n "$said" "$world/$node/log")"
 done
 if grep -E "error|corrupt" "$world"/*/log; then fail "there is a line that says error"; fi
+for node in alpha beta; do
+    tells $node '"severity":"serious"' alerts --all && fail "$node calls something serious: $(cat "$world/told")"
+done
 # The one in quarantine is whole, with the numbers as they were written.
 ctl alpha --json conflicts show "$id" | finds "\"sha256\":\"$(printf '{"note": "A1", "at": "10:00", "extra": [1.50, 2e3]}\n' |
     sha256sum | cut -d ' ' -f 1)\"" || fail "the loser is not whole: $(ctl alpha --json conflicts show "$id")"

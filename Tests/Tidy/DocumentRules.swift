@@ -27,7 +27,8 @@ enum DocumentRules {
 
     /// Names in front of a colon at the start of a line.
     static func targets(in makefile: String) -> [String] {
-        makefile.split(separator: "\n").filter { !$0.hasPrefix("\t") && !$0.hasPrefix(".") && !$0.contains(":=") }
+        makefile.split(separator: "\n")
+            .filter { !$0.hasPrefix("\t") && !$0.hasPrefix(".") && !$0.hasPrefix("#") && !$0.contains(":=") }
             .flatMap { line -> [Substring] in
                 let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
                 return parts.count == 2 ? parts[0].split(separator: " ") : []

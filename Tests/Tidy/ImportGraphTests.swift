@@ -21,6 +21,19 @@ struct ImportGraphTests {
         report(TableRules.findings(inTable: Architecture.targets))
     }
 
+    @Test("the table of docs/architecture.md is the one that is checked") func documented() throws {
+        let lines = try Repository().text("docs/architecture.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
+        let walls = Architecture.targets.filter { $0.ring == .wall }.map(\.name).joined(separator: ", ")
+        #expect(lines.contains { $0.hasPrefix("| \(walls) | ") })
+        for target in Architecture.targets where target.ring != .wall {
+            let row = lines.first { $0.hasPrefix("| \(target.name) | ") }
+            let cell = try #require(row?.split(separator: "|").last, "\(target.name) has no row")
+            let said = cell.split { $0 == " " || $0 == "," }.map(String.init)
+            let allowed = target.imports + target.outside
+            #expect(said == (allowed.isEmpty ? ["–"] : allowed), "\(target.name)")
+        }
+    }
+
     @Test("tests are written with one library") func tests() throws {
         for file in try Repository().swiftFiles(under: "Tests") { report(ImportRules.findings(inTest: file)) }
     }

@@ -30,6 +30,8 @@ struct InterfaceTests {
         let written = try repository.text(Self.list).split(separator: "\n").map(String.init)
         #expect(Set(written).subtracting(lines).sorted() == [], "gone from the interface")
         #expect(Set(lines).subtracting(written).sorted() == [], "new in the interface")
+        // What stands there more than once is missed where it belongs.
+        #expect(lines == written, "another order, or another number of them")
     }
 
     @Test("F2: nothing is optional because it might not decode", arguments: ["SyncKit", "birthdays", "RecordMerge"])

@@ -13,7 +13,7 @@ struct Repository {
 
     /// Every file below `folder`, as sorted paths from the root. Hidden files belong to editors and git.
     func files(under folder: String) throws -> [String] {
-        guard exists(folder) else { return [] }
+        guard exists(folder) else { throw Missing(path: path(folder)) }
         return try FileManager.default.subpathsOfDirectory(atPath: path(folder))
             .filter { name in !name.split(separator: "/").contains { $0.hasPrefix(".") } }
             .map { "\(folder)/\($0)" }
@@ -21,18 +21,13 @@ struct Repository {
             .sorted()
     }
 
-    /// Names of the directories directly in `folder`, sorted.
-    func directories(in folder: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: path(folder))
-            .filter { isDirectory("\(folder)/\($0)") }.sorted()
-    }
-
+    /// None is an error: a rule about them would hold whatever they say.
     func swiftFiles(under folder: String) throws -> [SourceFile] {
-        if folder == "Sources" { return try Repository.sources.get() }
-        if folder.hasPrefix("Sources/") {
-            return try Repository.sources.get().filter { $0.path.hasPrefix("\(folder)/") }
-        }
-        return try lexed(under: folder)
+        let isOfSources = folder == "Sources" || folder.hasPrefix("Sources/")
+        let found = try (isOfSources ? Repository.sources.get() : lexed(under: folder))
+            .filter { $0.path.hasPrefix("\(folder)/") }
+        if found.isEmpty { throw Missing(path: path(folder)) }
+        return found
     }
 
     /// Read once for all checks: that is most of what they cost.
