@@ -21,6 +21,18 @@ struct LayoutTests {
         #expect(Set(words.dropFirst(3).dropLast()) == manifest.standing(under: "SyncKit"))
     }
 
+    @Test("what is installed of the documents leads to nothing that is not") func documents() throws {
+        let repository = try Repository()
+        let lines = try repository.text(".ci/shipped").split(separator: "\n")
+        let list = lines.first { $0.contains("for file in operations") }
+        let words = try #require(list).split(whereSeparator: { " ;".contains($0) }).dropFirst(3).dropLast()
+        let files = words.map { "docs/\($0).md" }
+        #expect(files.count > 3)
+        for file in files {
+            report(DocumentRules.findings(linksOf: file, text: try repository.text(file), exists: files.contains))
+        }
+    }
+
     @Test("every source opens with its purpose") func openings() throws {
         for file in try Repository().swiftFiles(under: "Sources") { report(LayoutRules.findings(openingOf: file)) }
     }
