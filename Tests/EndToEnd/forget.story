@@ -1,4 +1,5 @@
 # a server dies for good: the other one forgets it, is paired with a new one, and keeps everything; the dead one that comes back is turned away
+needs strace
 new_world
 up alpha
 up beta
@@ -34,52 +35,50 @@ sum=$(sha256sum <"$world/alpha/state/identity/key.pem")
 
 # Killed before each call that changes the state directory, each time one call later: what it comes back with is the pair of before or none.
 # Who has forgotten the other may be paired with it again all the same.
-if command -v strace >/dev/null; then
-    traced() {
-        local pid
-        pid=$(cat "$world/alpha/pid")
-        is_down alpha || ! grep -qE '^TracerPid:[[:space:]]+0$' "/proc/$pid"/task/*/status 2>/dev/null
-    }
-    over() { is_down alpha || ! kill -0 "$asking" 2>/dev/null; }
-    deaths=0 forgotten=0
-    for call in fsync fdatasync rename,renameat,renameat2 unlink,unlinkat; do
-        for ((n = 1; ; n++)); do
-            strace -f -qq -o "$world/trace" -e "trace=$call" -e "inject=$call:signal=KILL:when=$n" \
-                -p "$(cat "$world/alpha/pid")" 2>"$world/tracing" &
-            tracer=$!
-            soon "strace cannot trace" traced
-            ctl alpha unpair --forget >"$world/asked" 2>&1 &
-            asking=$!
-            soon "forgetting does not end" over
-            # It may be killed after the command is through, or not at all.
-            is_through=false
-            if ! is_down alpha && wait $asking; then
-                kill -KILL $tracer
-                if is_unpaired alpha; then is_through=true; fi
-            fi
-            if ! $is_through; then
-                soon "nobody was killed, and it ended badly: $(cat "$world/asked")" is_down alpha
-                deaths=$((deaths + 1))
-                down alpha
-                [ "$ended" -eq 137 ] || fail "alpha ended with $ended: $(tail -n 3 "$world/alpha/log")"
-                up alpha
-            fi
-            if is_unpaired alpha; then
-                forgotten=$((forgotten + 1))
-                versions alpha text >"$world/after-kill"
-                expect 0 ctl beta unpair
-                pair
-            fi
-            echo "$call $n" >"$beta/d/death-$call-$n"
-            settle
-            ctl alpha --json conflicts | grep -o '"id":"c[0-9a-f]*","code"' | sort | cmp -s - "$world/conflicts" ||
-                fail "after a kill at $call $n the conflicts are $(ctl alpha --json conflicts)"
-            if $is_through; then break; fi
-        done
+traced() {
+    local pid
+    pid=$(cat "$world/alpha/pid")
+    is_down alpha || ! grep -qE '^TracerPid:[[:space:]]+0$' "/proc/$pid"/task/*/status 2>/dev/null
+}
+over() { is_down alpha || ! kill -0 "$asking" 2>/dev/null; }
+deaths=0 forgotten=0
+for call in fsync fdatasync rename,renameat,renameat2 unlink,unlinkat; do
+    for ((n = 1; ; n++)); do
+        strace -f -qq -o "$world/trace" -e "trace=$call" -e "inject=$call:signal=KILL:when=$n" \
+            -p "$(cat "$world/alpha/pid")" 2>"$world/tracing" &
+        tracer=$!
+        soon "strace cannot trace" traced
+        ctl alpha unpair --forget >"$world/asked" 2>&1 &
+        asking=$!
+        soon "forgetting does not end" over
+        # It may be killed after the command is through, or not at all.
+        is_through=false
+        if ! is_down alpha && wait $asking; then
+            kill -KILL $tracer
+            if is_unpaired alpha; then is_through=true; fi
+        fi
+        if ! $is_through; then
+            soon "nobody was killed, and it ended badly: $(cat "$world/asked")" is_down alpha
+            deaths=$((deaths + 1))
+            down alpha
+            [ "$ended" -eq 137 ] || fail "alpha ended with $ended: $(tail -n 3 "$world/alpha/log")"
+            up alpha
+        fi
+        if is_unpaired alpha; then
+            forgotten=$((forgotten + 1))
+            versions alpha text >"$world/after-kill"
+            expect 0 ctl beta unpair
+            pair
+        fi
+        echo "$call $n" >"$beta/d/death-$call-$n"
+        settle
+        ctl alpha --json conflicts | grep -o '"id":"c[0-9a-f]*","code"' | sort | cmp -s - "$world/conflicts" ||
+            fail "after a kill at $call $n the conflicts are $(ctl alpha --json conflicts)"
+        if $is_through; then break; fi
     done
-    [ "$deaths" -ge 8 ] && [ "$forgotten" -ge 4 ] || fail "only $deaths kills, $forgotten times forgotten"
-    echo "    $deaths kills, $forgotten times forgotten" >&2
-fi
+done
+[ "$deaths" -ge 8 ] && [ "$forgotten" -ge 4 ] || fail "only $deaths kills, $forgotten times forgotten"
+echo "    $deaths kills, $forgotten times forgotten" >&2
 
 # The other server dies. What was done since it has not heard of.
 down beta KILL
