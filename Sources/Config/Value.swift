@@ -8,15 +8,22 @@ struct ValueProblem: Error {
 enum Value {
     /// It becomes part of file names, of messages and of the socket's name.
     static func nodeName(_ value: [UInt8]) throws(ValueProblem) -> String {
-        let allowed = "Write 1 to 64 letters, digits, dots or dashes, such as alpha"
+        let allowed = "Write 1 to 64 letters, digits, dots, dashes or underscores, such as alpha"
         guard !value.isEmpty else { throw ValueProblem(text: "A node needs a name. \(allowed).") }
         guard value.count <= 64 else {
             throw ValueProblem(text: "The name has \(value.count) bytes, 64 is the most. \(allowed).")
         }
-        guard value.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") }) else {
-            throw ValueProblem(text: "A name has no spaces, slashes or letters outside of ASCII. \(allowed).")
+        guard value.allSatisfy(isOfName) else {
+            throw ValueProblem(text: "A name has no spaces, other signs or letters outside of ASCII. \(allowed).")
         }
         return String(decoding: value, as: UTF8.self)
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
     }
 
     static func word<Word: RawRepresentable & CaseIterable>(_ value: [UInt8]) throws(ValueProblem) -> Word

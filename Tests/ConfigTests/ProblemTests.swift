@@ -74,6 +74,7 @@ struct ProblemTests {
 
     static let badValues: [(String, String)] = [
         ("node", "name ="), ("node", "name = a/b"), ("node", "name = \u{e4}"), ("node", "name = a\tb"),
+        ("node", "name = a;b"), ("node", "name = $(id)"), ("node", "name = a*"), ("node", "name = a:b"),
         ("node", "name = \(String(repeating: "n", count: 65))"), ("node", "state = rel/ative"), ("node", "state ="),
         ("node", "state = /a/../b"), ("node", "state = ~/x"), ("node", "control = run.sock"),
         ("node", "control = /\(String(repeating: "c", count: 107))"),
