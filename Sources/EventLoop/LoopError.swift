@@ -37,12 +37,10 @@ extension LoopError: CustomStringConvertible {
 extension LoopError {
     public static let addressInUse = UV_EADDRINUSE.rawValue
     public static let addressNotHere = UV_EADDRNOTAVAIL.rawValue
-    public static let badMessage = UV_EPROTO.rawValue
     public static let brokenPipe = UV_EPIPE.rawValue
     public static let cancelled = UV_ECANCELED.rawValue
     public static let connectionRefused = UV_ECONNREFUSED.rawValue
     public static let connectionReset = UV_ECONNRESET.rawValue
-    public static let hostUnreachable = UV_EHOSTUNREACH.rawValue
     public static let invalidArgument = UV_EINVAL.rawValue
     public static let nameTooLong = UV_ENAMETOOLONG.rawValue
     public static let noPermission = UV_EACCES.rawValue

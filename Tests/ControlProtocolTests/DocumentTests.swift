@@ -159,8 +159,7 @@ struct DocumentTests {
         try expect(Sample.event, Sample.eventText)
         let events: [EventLine] = [
             .alertRaised(at: 1, code: .diskFull, subject: [0xFF]), .alertCleared(at: 2, code: .diskFull, subject: []),
-            .note(at: 3, code: .versionKept, subject: [0x61]), .stateChanged(at: 4, .halted),
-            .peerConnected(at: 5, name: [0x62], address: "[::1]:1"),
+            .note(at: 3, code: .versionKept, subject: [0x61]), .peerConnected(at: 5, name: [0x62], address: "[::1]:1"),
             .peerDisconnected(at: 6, name: [0x62], reason: .peerAway),
         ]
         for event in events { #expect(try EventLine(json: event.json) == event) }

@@ -150,33 +150,6 @@ import Testing
         try loop.close()
     }
 
-    @Test("a readable descriptor is told every turn until it is empty") func readiness() throws {
-        var ends: [Int32] = [0, 0]
-        try #require(unsafe pipe(&ends) == 0)
-        try withLoop { loop in
-            var watch: ReadinessWatch?
-            var reads = 0
-            watch = try ReadinessWatch(loop: loop, descriptor: ends[0]) {
-                var byte: UInt8 = 0
-                #expect(unsafe read(ends[0], &byte, 1) == 1)
-                reads += 1
-                guard reads == 3 else { return }
-                watch?.close()
-                loop.stop()
-            }
-            #expect(unsafe Glibc.write(ends[1], [1, 2, 3] as [UInt8], 3) == 3)
-            loop.run()
-        }
-        for end in ends { close(end) }
-    }
-
-    @Test("a descriptor that cannot be watched is an error") func badDescriptor() throws {
-        let loop = try Loop()
-        #expect(throws: LoopError.self) { try ReadinessWatch(loop: loop, descriptor: -1) {} }
-        #expect(throws: LoopError.self) { try ReadinessWatch(loop: loop, descriptor: 1_000_000) {} }
-        try loop.close()
-    }
-
     @Test("the machine's name is one that an endpoint can carry, or none") func machineName() throws {
         guard let name = Machine.name() else { return }
         #expect(try Endpoint.parse("\(name):7420") == .tcp(host: name, port: 7_420))

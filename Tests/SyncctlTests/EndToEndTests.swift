@@ -385,7 +385,8 @@ import Testing
     }
 
     @Test("following events asks for them without end") func events() throws {
-        let event = EventLine.stateChanged(at: Sample.newYear, .inSync)
+        let event = EventLine(
+            event: "state.changed", timeMilliseconds: Sample.newYear, details: ["state": .string("in-sync")])
         let outcome = try play("events -f", daemon: stream([event.json], then: [.hangUp]))
         #expect(outcome.requests == [.events(follow: true)] && outcome.code == 3)
         #expect(outcome.output == "2026-01-01 00:00:00  state.changed state=in-sync\n")

@@ -57,10 +57,6 @@ extension EventLine {
         message("note", time, code, subject)
     }
 
-    public static func stateChanged(at time: Int64, _ state: StatusDocument.FolderState) -> EventLine {
-        EventLine(event: "state.changed", timeMilliseconds: time, details: ["state": .string(state.rawValue)])
-    }
-
     public static func peerConnected(at time: Int64, name: [UInt8], address: String?) -> EventLine {
         let details = JSONObject().with("peer", name: name).with("address", address.map(JSON.string))
         return EventLine(event: "peer.connected", timeMilliseconds: time, details: details)
