@@ -101,6 +101,12 @@ extension Daemon {
             settle(.pairedBefore)
             return settleInvites(.failure(.pairedBefore))
         }
+        // As they stand in the names of copies: by these it is known whose a copy is.
+        if ConflictName.safeName(of: other.name) == ConflictName.safeName(of: record.name) {
+            journal.problem(.pairingFailed, "\(PairingError.sameName)")
+            settle(.sameName)
+            return settleInvites(.failure(.sameName))
+        }
         remember(other) { [unowned self] result in
             if case .success = result { settle(.stored) } else { settle(.notStored) }
             settleInvites(result)

@@ -66,7 +66,8 @@ import Testing
     @Test("a node that cannot take the other as its peer says so at once, and neither waits") func notTaken() throws {
         try withStrangers { loop, alpha, beta in
             for (verdict, problem) in [
-                (PairingVerdict.pairedBefore, PairingError.otherPairedBefore), (.notStored, .otherCouldNotStore),
+                (PairingVerdict.pairedBefore, PairingError.otherPairedBefore), (.sameName, .sameName),
+                (.notStored, .otherCouldNotStore),
             ] {
                 let token = try #require(alpha.link).invite().token
                 var asked = 0
@@ -376,7 +377,7 @@ import Testing
             .notAToken, .mistyped, .newerVersion, .ownToken, .wrongSecret, .expired, .used, .voided, .notInviting,
             .wrongInviter(address: "beta:1"), .noAddress,
             .unreachable(LoopError(operation: "connect to beta:1", code: LoopError.timedOut)), .timedOut, .cancelled,
-            .alreadyJoining, .violation("x"),
+            .alreadyJoining, .violation("x"), .sameName,
         ]
         for error in errors {
             #expect(error.description.last == "." && error.description.first?.isUppercase == true)

@@ -84,6 +84,7 @@ enum PairingRefusal: UInt8, Equatable {
     case notInviting = 5
     case pairedBefore = 6
     case notStored = 7
+    case sameName = 8
 
     var error: PairingError {
         switch self {
@@ -94,6 +95,7 @@ enum PairingRefusal: UInt8, Equatable {
         case .notInviting: .notInviting
         case .pairedBefore: .otherPairedBefore
         case .notStored: .otherCouldNotStore
+        case .sameName: .sameName
         }
     }
 }

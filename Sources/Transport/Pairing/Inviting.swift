@@ -70,7 +70,7 @@ final class Inviting {
     private func settle(_ verdict: PairingVerdict) {
         switch verdict {
         case .stored: isStored = true
-        case .pairedBefore, .notStored: invitation.giveBack()
+        case .pairedBefore, .sameName, .notStored: invitation.giveBack()
         }
         let waiting = waitingTalks
         waitingTalks = []
@@ -78,6 +78,7 @@ final class Inviting {
             switch verdict {
             case .stored: answer(talk)
             case .pairedBefore: talk.refuse(.pairedBefore)
+            case .sameName: talk.refuse(.sameName)
             case .notStored: talk.refuse(.notStored)
             }
         }

@@ -102,7 +102,7 @@ final class Joining {
         case .wrongInviter, .notInviting: true
         case .notAToken, .mistyped, .newerVersion, .ownToken, .wrongSecret, .expired, .used, .voided, .noAddress,
             .unreachable, .timedOut, .cancelled, .alreadyJoining, .violation, .pairedBefore, .otherPairedBefore,
-            .notStored, .otherCouldNotStore:
+            .sameName, .notStored, .otherCouldNotStore:
             false
         }
     }

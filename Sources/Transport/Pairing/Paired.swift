@@ -35,6 +35,8 @@ public enum PairingError: Error, Hashable, Sendable {
     // The state of a node knows the files of another peer, and would take the new one for that.
     case pairedBefore
     case otherPairedBefore
+    // A conflict copy, a version and a line of the log name their author by it.
+    case sameName
     // The pairing must outlive a power cut before anybody is told of it.
     case notStored(String)
     case otherCouldNotStore
@@ -44,6 +46,7 @@ public enum PairingError: Error, Hashable, Sendable {
 public enum PairingVerdict: Sendable {
     case stored
     case pairedBefore
+    case sameName
     case notStored
 }
 
@@ -77,6 +80,11 @@ extension PairingError: CustomStringConvertible {
             """
             The state of the other node belongs to a pair with another node. Nothing was changed. If it is to have a new partner, \
             run syncctl unpair --forget there, then pair again: its files and their earlier versions stay.
+            """
+        case .sameName:
+            """
+            Both nodes have the same name, so nobody could tell which of them wrote a version or a conflict copy. Nothing was changed. \
+            Give one of them another name ("name" in its configuration), restart it, then join again.
             """
         case .notStored(let why): "The pairing could not be written down on this node: \(why). It stays unpaired."
         case .otherCouldNotStore: "The other node could not write the pairing down. Look at its log, then pair again."
