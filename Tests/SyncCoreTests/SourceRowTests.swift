@@ -61,6 +61,7 @@ struct SourceRowTests {
         let pauses = zip(asked.dropFirst(), asked).map { $0 - $1 }
         #expect((8...24).contains(asked.count), "\(pauses)")
         #expect(pauses.allSatisfy { (400...90_000).contains($0) }, "\(pauses)")
+        #expect((pauses.first ?? .max) < 5_000 && (pauses.last ?? 0) > 20_000, "\(pauses)")
         #expect(driver.alerts.isEmpty && driver.closings.isEmpty)
         while Self.wishes(of: driver) == asked.count { driver.sleep() }
         let before = driver.folderWork.count
