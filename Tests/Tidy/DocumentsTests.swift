@@ -21,6 +21,26 @@ struct DocumentsTests {
         }
     }
 
+    @Test("every word of the documents for scripts is in docs/json.md") func json() throws {
+        let repository = try Repository()
+        let page = try repository.text("docs/json.md")
+        // What programs that show files hear is in docs/locks.md, and `Fields` only reads.
+        let others = ["/PresenterLine.swift", "/Fields.swift"]
+        var found = 0
+        for file in try repository.swiftFiles(under: "Sources/ControlProtocol/Documents") {
+            if others.contains(where: { file.path.hasSuffix($0) }) { continue }
+            for line in String(decoding: file.codeAndStrings, as: UTF8.self).split(separator: "\n") {
+                let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
+                for (number, word) in parts.enumerated() where !number.isMultiple(of: 2) {
+                    guard word.first?.isLowercase == true, word.allSatisfy(\.isLetter), word != "true" else { continue }
+                    found += 1
+                    #expect(page.contains("\"\(word)\"") || page.contains("`\(word)`"), "\(file.path): \(word)")
+                }
+            }
+        }
+        #expect(found > 100)
+    }
+
     private func documents(of repository: Repository) throws -> [String] {
         try ["README.md"] + repository.files(under: "docs").filter { $0.hasSuffix(".md") }
     }
