@@ -179,7 +179,7 @@ enum Metrics {
         gauge("to_apply", "Paths here that do not show yet what is known.", status.peer?.toApply ?? 0)
         gauge("conflicts", "Open conflicts.", status.conflicts)
         gauge("quarantined", "Files in quarantine.", status.quarantined)
-        gauge("held", "Mass deletions waiting for approval.", status.held)
+        gauge("held", "A mass deletion that waits for approval, and change sets that no model reads.", status.held)
         gauge("uptime_seconds", "Seconds since the start.", status.node.uptimeSeconds)
         gauge("sent_bytes_total", "Bytes given to the link.", Int(clamping: traffic.bytesSent), kind: "counter")
         gauge(

@@ -151,7 +151,9 @@ struct FolderTests {
         #expect(scratch.folder.rootState == .healthy && scratch.folder.rootTrouble == nil)
     }
 
-    @Test("a root that may not be looked into is not told to be gone", .enabled(if: Nobody.isPossible))
+    @Test(
+        "a root that may not be looked into is not told to be gone",
+        .enabled(if: Nobody.isPossible, "it takes the right to become another user"))
     func closedRoot() throws {
         let scratch = try Scratch()
         unsafe chmod(scratch.above, 0o755)

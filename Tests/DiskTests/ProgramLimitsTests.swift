@@ -68,7 +68,9 @@ struct ProgramLimitsTests {
         #expect(again.map(\.failure?.error) == (0..<8).map { $0 == 3 ? .inputOutput : nil })
     }
 
-    @Test("a staged file of mode 000 is written and synced by an ordinary user", .enabled(if: Nobody.isPossible))
+    @Test(
+        "a staged file of mode 000 is written and synced by an ordinary user",
+        .enabled(if: Nobody.isPossible, "it takes the right to become another user"))
     func modeZero() throws {
         let scratch = try Scratch()
         scratch.give(to: Nobody.id)
@@ -82,7 +84,9 @@ struct ProgramLimitsTests {
         }
     }
 
-    @Test("an ordinary user's read-only directories can be put in their place", .enabled(if: Nobody.isPossible))
+    @Test(
+        "an ordinary user's read-only directories can be put in their place",
+        .enabled(if: Nobody.isPossible, "it takes the right to become another user"))
     func readOnlyDirectories() throws {
         let scratch = try Scratch()
         scratch.give(to: Nobody.id)
@@ -99,7 +103,9 @@ struct ProgramLimitsTests {
         }
     }
 
-    @Test("a disk that is full says so, and what was there is still there", .enabled(if: Mount.isPossible)) func full()
+    @Test(
+        "a disk that is full says so, and what was there is still there",
+        .enabled(if: Mount.isPossible, "it takes the right to mount a file system")) func full()
         throws
     {
         let above = try Scratch.makeTemporary()
@@ -122,7 +128,9 @@ struct ProgramLimitsTests {
         #expect(scratch.folder.rootState == .healthy)
     }
 
-    @Test("nothing is staged that touches the reserve, and names still go", .enabled(if: Mount.isPossible))
+    @Test(
+        "nothing is staged that touches the reserve, and names still go",
+        .enabled(if: Mount.isPossible, "it takes the right to mount a file system"))
     func reserve() throws {
         let above = try Scratch.makeTemporary()
         defer { Scratch.remove(above) }
@@ -149,7 +157,9 @@ struct ProgramLimitsTests {
         #expect(scratch.folder.error(.discard(staged)) == nil)
     }
 
-    @Test("a read-only file system says so", .enabled(if: Mount.isPossible)) func readOnly() throws {
+    @Test(
+        "a read-only file system says so", .enabled(if: Mount.isPossible, "it takes the right to mount a file system"))
+    func readOnly() throws {
         let above = try Scratch.makeTemporary()
         defer { Scratch.remove(above) }
         let mount = try Mount(at: above)
