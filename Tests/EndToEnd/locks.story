@@ -13,6 +13,17 @@ ctl alpha lock "$alpha/d" -- sh -c 'exit 7' || ended=$?
 ctl alpha lock "$alpha/.syncd/stage" -- true 2>"$world/refused" && fail "syncd's own directory can be locked"
 grep -qF request.outside "$world/refused" || fail "it is not said why: $(cat "$world/refused")"
 
+# Without time to wait: what nobody has is granted by both nodes, and what the other has is not.
+for node in alpha beta; do
+    soon "$node does not grant what nobody has" ctl $node lock "${!node}/d" --timeout 0 -- true 2>"$world/refused"
+    ctl $node lock "${!node}/d" --timeout 0 -- true || fail "$node does not grant the same once more"
+done
+ctl alpha lock "$alpha/d" >"$world/locked" || fail "no lock: $(cat "$world/locked")"
+ended=0
+ctl beta lock "$beta/d" --timeout 0 -- true 2>"$world/refused" || ended=$?
+[ "$ended" = 2 ] || fail "beta was given what alpha holds ($ended): $(cat "$world/refused")"
+ctl alpha unlock "$alpha/d" >"$world/unlocked" || fail "unlock: $(cat "$world/unlocked")"
+
 # C1: ten on one node add one each under a lock, and none is lost.
 for turn in 1 2 3 4 5 6 7 8 9 10; do
     ctl alpha lock "$alpha/d/count" -- sh -c "n=\$(cat '$alpha/d/count'); sleep 0.05; echo \$((n + 1)) >'$alpha/d/count'" \

@@ -14,6 +14,8 @@ struct ClaimDesk: Sendable {
         var command: CommandID?
         /// Monotonic milliseconds: given up then.
         var deadline: UInt64?
+        /// There is no time to wait, but the arbiter is asked: until then its word may be on its way.
+        var answerDue: UInt64?
         var arbiter = Arbiter.notNeeded
         /// Of the peer, held when the link was lost: it ends then at the latest.
         var leaseEnds: UInt64?
@@ -107,6 +109,8 @@ struct ClaimDesk: Sendable {
     static let leaseMilliseconds: UInt64 = 16_500
     /// A program that knows of no claims says nothing. By then a link that is dead has been seen to be.
     static let silenceMilliseconds: UInt64 = 9_000
+    /// For a question and its answer over a slow link.
+    static let answerMilliseconds: UInt64 = 1_000
     /// On a link that has just come up each node tells at once of what it holds.
     static let tellingMilliseconds: UInt64 = 2_000
     static let entriesMax = 4_096
@@ -183,14 +187,14 @@ struct ClaimDesk: Sendable {
     }
 
     /// The next time at which something is to be done without anybody's doing.
-    func nextDue(isConnected: Bool) -> UInt64? {
+    func nextDue(isConnected: Bool, forgettingEnds: UInt64?) -> UInt64? {
         var due = machine.nextDue
         func consider(_ time: UInt64?) { if let time { due = min(due ?? time, time) } }
         for (_, entry) in entries {
             consider(entry.leaseEnds)
             guard !entry.isQueued else { continue }
-            consider(entry.deadline)
-            if entry.arbiter.isOver { consider(forgetsUntil) }
+            consider(entry.deadline.map { isConnected ? max($0, entry.answerDue ?? 0) : $0 })
+            if entry.arbiter.isOver { consider(forgettingEnds) }
             switch entry.arbiter {
             case .asked(let since): consider(since + ClaimDesk.silenceMilliseconds)
             case .toAsk: if !isConnected { consider(lostLinkAt.map { $0 + ClaimDesk.leaseMilliseconds }) }

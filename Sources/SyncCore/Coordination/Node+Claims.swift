@@ -26,8 +26,11 @@ extension Node {
         waiting.sinceMilliseconds = now.wallMilliseconds
         let asks = claim.mode != .local && record.peer != nil && !isArbiter
         let deadline = timeoutMilliseconds.flatMap { Moment.end(of: $0, after: now.monotonicMilliseconds) }
+        let isTried = asks && session.isLive && timeoutMilliseconds == 0
         claims.entries[claims.newKey()] = ClaimDesk.Entry(
-            claim: waiting, command: id, deadline: deadline, arbiter: asks ? .toAsk : .notNeeded)
+            claim: waiting, command: id, deadline: deadline,
+            answerDue: isTried ? now.monotonicMilliseconds + ClaimDesk.answerMilliseconds : nil,
+            arbiter: asks ? .toAsk : .notNeeded)
     }
 
     /// Granted or not: whoever asked is gone, or is done.
@@ -71,11 +74,11 @@ extension Node {
 
     mutating func pumpClaims(into effects: inout Effects) {
         guard phase == .running, !claims.isEmpty || !claims.toldWaits.isEmpty else { return }
+        endForgetting()
         endOverdue(into: &effects)
         // Also before it is told of a new claim: it is not to see a circle in that and in what is over.
         tellWaits(into: &effects)
         askArbiter(into: &effects)
-        endForgetting()
         for (key, entry) in claims.entries where mayQueue(entry) {
             claims.entries[key]?.isQueued = true
             if entry.claim.node == .own { noteWriting(meeting: entry.claim.accesses, into: &effects) }
@@ -89,17 +92,26 @@ extension Node {
     }
 
     private mutating func endForgetting() {
-        guard let until = claims.forgetsUntil else { return }
-        if session.isLive {
-            claims.forgetsUntil = min(until, now.monotonicMilliseconds + ClaimDesk.tellingMilliseconds)
+        if let until = forgettingEnds, until <= now.monotonicMilliseconds { claims.forgetsUntil = nil }
+    }
+
+    /// On a link that has been up for a while the other has told of what it holds.
+    var forgettingEnds: UInt64? {
+        claims.forgetsUntil.map { until in
+            session.isLive ? min(until, session.liveSince + ClaimDesk.tellingMilliseconds) : until
         }
-        if until <= now.monotonicMilliseconds { claims.forgetsUntil = nil }
     }
 
     /// What both nodes may claim waits until it is known who has it.
     private func mayQueue(_ entry: ClaimDesk.Entry) -> Bool {
-        !entry.isQueued && entry.arbiter.isOver
+        !entry.isQueued && (entry.arbiter.isOver || isAlone(entry))
             && (claims.forgetsUntil == nil || entry.claim.isHeld || entry.claim.mode == .local)
+    }
+
+    /// Without a link, what the other node may hold is waited out. Then each is on its own.
+    private func isAlone(_ entry: ClaimDesk.Entry) -> Bool {
+        guard case .toAsk = entry.arbiter, !session.isLive else { return false }
+        return claims.lostLinkAt.map { now.monotonicMilliseconds >= $0 + ClaimDesk.leaseMilliseconds } ?? true
     }
 
     mutating func instruct(_ event: Coordinator.Event, into effects: inout Effects) {
@@ -180,6 +192,8 @@ extension Node {
             } else if !entry.isQueued, !mayQueue(entry), let deadline = entry.deadline, deadline <= time {
                 // (Of this node's own who has it is known without the arbiter.)
                 let holder = claims.machine.holder(against: claims.request(key, entry, at: time), at: time)
+                // Without time to wait it is tried all the same: what the arbiter says of what nobody has comes at once.
+                if holder == nil, session.isLive, let answer = entry.answerDue, answer > time { continue }
                 let refusal = holder ?? .timedOut(holder: nil, purpose: nil, heldMilliseconds: 0)
                 drop(key, refusal: refusal, into: &effects)
             } else if !entry.claim.isHeld, entry.claim.mode == .strict, !session.isLive {
@@ -206,9 +220,7 @@ extension Node {
                 if !entry.claim.isHeld { queued.append(key) }
                 send(.claim(asPeerReads(entry.claim)), into: &effects)
             case .toAsk:
-                // Without a link, what the other node may hold is waited out. Then each is on its own.
-                let mayGoOn = claims.lostLinkAt.map { time >= $0 + ClaimDesk.leaseMilliseconds } ?? true
-                if mayGoOn || entry.claim.isHeld { claims.entries[key]?.arbiter = .alone }
+                if isAlone(entry) || entry.claim.isHeld { claims.entries[key]?.arbiter = .alone }
             case .asked(let since) where time >= since + ClaimDesk.silenceMilliseconds:
                 if entry.claim.mode == .strict {
                     refuse(key, .peerIncompatible, into: &effects)

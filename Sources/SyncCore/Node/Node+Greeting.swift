@@ -42,6 +42,7 @@ extension Node {
 
         let standing = standing(of: hello.known, &answers)
         session.isLive = true
+        session.liveSince = now.monotonicMilliseconds
         overdue.heardAt = now.monotonicMilliseconds
         session.peerKeepsRecords = hello.features.contains(SessionState.recordsFeature)
         session.peerReadsLocks = hello.features.contains(Hello.saveLocks)

@@ -163,7 +163,7 @@ extension Node {
         }
         if deletes.wantedTally != nil, let delay = deletes.delay { consider(delay.end(limits)) }
         consider(session.helloDeadline)
-        consider(claims.nextDue(isConnected: session.isLive))
+        consider(claims.nextDue(isConnected: session.isLive, forgettingEnds: forgettingEnds))
         consider(apply.late.first?.dueMilliseconds)
         if !records.isTelling { consider(records.dueAt) }
         for (_, due) in records.awaited { consider(due) }
