@@ -6,8 +6,8 @@ extension Node {
         _ looks: [Look], _ source: LookSource, _ answers: inout Answers, into effects: inout Effects
     ) {
         watch.observing -= 1
-        let looks = upToDate(looks, source)
         var rows = answers.rowsByPath()
+        let looks = withoutNewRules(upToDate(looks, source), source, rows, into: &effects)
         let namesakes = Namesakes(answers.rows())
         var batch = Batch()
         var absent: [Path] = []

@@ -21,12 +21,42 @@ extension Node {
 
     /// An ignore file that rules cover has changed: they may have been its own, and nobody reads it to tell of it.
     mutating func followRules(of row: Row, _ stat: Stat, into effects: inout Effects) {
-        guard row.path.name?.bytes == IgnoreRules.fileName, row.disk?.isStill(stat) != true,
-            watch.rulesRead[row.path] != stat
-        else { return }
+        if isToBeRead(row.path, stat, row) { readRules([row.path], into: &effects) }
+    }
+
+    /// Whoever writes rules, and right after that what they leave out, means them to count: they are read first, and
+    /// what was found below them is looked at once more when they are known; and all of it, while others are being
+    /// read. (That a scan met nothing needs no rules.)
+    mutating func withoutNewRules(
+        _ looks: [Look], _ source: LookSource, _ rows: SortedMap<Path, Row>, into effects: inout Effects
+    ) -> [Look] {
+        var directories = watch.rulesBeingRead > 0 ? [Path.root] : []
+        var files: [Path] = []
+        for look in looks {
+            guard let stat = look.stat, stat.kind == .file, !apply.touches(look.path),
+                isToBeRead(look.path, stat, rows[look.path])
+            else { continue }
+            files.append(look.path)
+            directories.append(look.path.parent ?? .root)
+        }
+        if directories.isEmpty { return looks }
+        if !files.isEmpty { readRules(files, into: &effects) }
+        return looks.filter { look in
+            let isFree = files.contains(look.path) || source == .scan && look.stat == nil
+            if isFree || !directories.contains(where: { look.path.isBelow($0) }) { return true }
+            self.look(at: look.path)
+            return false
+        }
+    }
+
+    /// An ignore file that nobody has read as it is now. Whoever asks reads it.
+    private mutating func isToBeRead(_ path: Path, _ stat: Stat, _ row: Row?) -> Bool {
+        guard path.name?.bytes == IgnoreRules.fileName, row?.disk?.isStill(stat) != true,
+            watch.rulesRead[path] != stat
+        else { return false }
         if watch.rulesRead.count >= WatchState.youngMax { watch.rulesRead.removeAll() }
-        watch.rulesRead[row.path] = stat
-        readRules([row.path], into: &effects)
+        watch.rulesRead[path] = stat
+        return true
     }
 
     /// Notices were lost, or a directory has gone, and neither a scan nor its rows tell of what has no row: one that was read and went

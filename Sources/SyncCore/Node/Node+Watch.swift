@@ -181,8 +181,10 @@ extension Node {
     }
 
     private mutating func pumpInspection(into effects: inout Effects) {
-        // What is out of its place for a moment is soon back: asking meanwhile would only mean to ask again.
-        guard !watch.isInspecting, !watch.toInspect.isEmpty, watch.root == .healthy, apply.moving.isEmpty
+        // What is out of its place for a moment is soon back: asking meanwhile would only mean to ask again. And what
+        // a new rule leaves out is not to be told because nobody has read that yet.
+        guard !watch.isInspecting, !watch.toInspect.isEmpty, watch.root == .healthy, apply.moving.isEmpty,
+            watch.rulesBeingRead == 0
         else { return }
         var paths: [Path] = []
         while paths.count < limits.batchPathsMax,

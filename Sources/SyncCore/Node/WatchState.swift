@@ -205,7 +205,8 @@ struct WatchState: Sendable {
     /// Jobs that read rule files. If one began before another had ended, nobody knows whose answer is the older: all of
     /// them are dropped, and everything is read once more.
     var rulesBeingRead = 0
-    /// Ignore files that rules cover, perhaps their own, as they were when they were read last.
+    /// Ignore files that were new when they were looked at, or that rules cover, perhaps their own, as they were when
+    /// they were read last.
     var rulesRead = SortedMap<Path, Stat>()
     var rulesWereOvertaken = false
     /// Directories that cannot be read, and what is told of them.
