@@ -123,6 +123,7 @@ extension Daemon {
 
     /// One at a time; a run that its budget ended is gone on with by the next.
     func verify(_ text: String?, _ asker: Asker) {
+        if let absentFolder { return asker.refuse(absentFolder) }
         guard verifier == nil else {
             return asker.refuse(ControlError(.requestRefused, text: "the files are being verified already"))
         }

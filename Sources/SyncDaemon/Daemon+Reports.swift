@@ -48,6 +48,11 @@ extension Daemon {
         return facts
     }
 
+    /// Why nothing can be looked through: the folder is away, or another is in its place.
+    var absentFolder: ControlError? {
+        host.rootState.code.map { ControlError($0, text: "\($0.kind.meaning) \(rootSentence)") }
+    }
+
     var rootSentence: String { RootWords.sentence(configuration.folder.path, host.rootTrouble) }
 
     func clear(_ key: AlertKey) {

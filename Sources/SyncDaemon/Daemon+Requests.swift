@@ -243,6 +243,7 @@ extension Daemon {
         guard let path = argument.map({ path(of: $0) }) ?? .root, !path.isReserved else {
             return asker.refuse(ControlError(.requestOutside))
         }
+        if let absentFolder { return asker.refuse(absentFolder) }
         if path.isRoot { return tell(.rescan(path), asker) }
         host.row(at: path) { [unowned self] row in
             host.look(at: path) { [unowned self] found in

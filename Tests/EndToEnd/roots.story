@@ -21,6 +21,10 @@ halts() {
     tells beta '"state":"halted"' status || fail "beta is not halted: $(cat "$world/told")"
     not_content beta || fail "beta is content: $(cat "$world/status")"
     not_content alpha || fail "alpha is content while its peer is halted: $(cat "$world/status")"
+    for command in rescan verify; do
+        ctl beta --json "$command" >"$world/out" && fail "$command says that it went through: $(cat "$world/out")"
+        grep -qF "\"code\":\"$1\"" "$world/out" || fail "$command does not say why not: $(cat "$world/out")"
+    done
     echo "later $1" >"$alpha/later"
     kept
 }
