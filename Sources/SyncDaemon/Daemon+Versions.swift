@@ -30,21 +30,26 @@ extension Daemon {
         }
     }
 
-    /// A directory has no versions but those of a file that had its name, and of the files in it some may be kept. They are not
-    /// read for such a list.
+    /// A directory has no versions but those of a file that had its name, and of the files in it some may be kept. Those
+    /// are not read for such a list.
     private func tellBelow(_ directory: Path, _ own: [KeptVersion], _ page: Page, _ asker: Asker) {
         host.versions(below: directory) { [unowned self] below in
             let versions = own.isEmpty ? below : (own + below).sorted { $0.id > $1.id }
             let (shown, next) = Daemon.cut(versions, page) { Daemon.text(of: $0.id) }
+            let named = shown.filter { $0.path == directory }
             host.rows(at: Set(shown.map(\.path)).sorted()) { [unowned self] rows in
                 let there = Set(rows.filter { $0.disk != nil }.map(\.path))
-                let documents = shown.map { version in
-                    var document = versionDocument(version, sha256: nil)
-                    document.path = version.path.bytes
-                    document.isThere = there.contains(version.path)
-                    return document
+                host.digests(of: named.map(\.place)) { [unowned self] digests in
+                    var rest = digests[...]
+                    let documents = shown.map { version in
+                        let sha256: Digest? = version.path == directory ? rest.removeFirst() : nil
+                        var document = versionDocument(version, sha256: sha256)
+                        document.path = version.path.bytes
+                        document.isThere = there.contains(version.path)
+                        return document
+                    }
+                    asker.finish(HistoryDocument(path: directory.bytes, versions: documents, next: next))
                 }
-                asker.finish(HistoryDocument(path: directory.bytes, versions: documents, next: next))
             }
         }
     }

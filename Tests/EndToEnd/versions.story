@@ -55,6 +55,10 @@ done
 ctl beta --json history "$beta/was" >"$world/history"
 grep -q '"path":"was/in","exists":true' "$world/history" && grep -q '"path":"was","exists":true' "$world/history" ||
     fail "what is in the directory, or was the file, is not told: $(cat "$world/history")"
+for text in one two; do
+    grep -q "\"sha256\":\"$(echo "$text" | sha256sum | cut -d ' ' -f 1)\"[^}]*\"path\":\"was\"," "$world/history" ||
+        fail "the digest of what had the name of the directory is not told: $(cat "$world/history")"
+done
 ended=0
 ctl beta restore "$beta/d" >"$world/restored" 2>&1 || ended=$?
 [ "$ended" -eq 1 ] && grep -q "of a file below it there are some" "$world/restored" ||

@@ -171,9 +171,9 @@ struct ViewTests {
             Command.historyLines(Sample.history, style: .plain, again: ViewTests.again),
             """
             Earlier versions of plan.odt:
-            VERSION  REPLACED (UTC)       BY     SIZE     WHY IT WAS REPLACED
-            7        2026-01-01 00:00:00  beta   42 B     version.kept
-            12       2025-12-31 23:59:59  alpha  1.0 MiB  item.late-write
+            VERSION  REPLACED (UTC)       WRITTEN BY  SIZE     WHY IT WAS REPLACED
+            7        2026-01-01 00:00:00  beta        42 B     version.kept
+            12       2025-12-31 23:59:59  alpha       1.0 MiB  item.late-write
 
             syncctl restore PATH --version VERSION brings one back.
             What is there now is kept in turn.
@@ -192,9 +192,9 @@ struct ViewTests {
             Command.historyLines(Sample.historyBelow, style: .plain, again: ViewTests.again),
             """
             Files below d of which this node keeps earlier versions:
-            NOW      VERSIONS  NEWEST REPLACED (UTC)  BY    SIZE  FILE
-            there    1         2025-12-31 23:59:59    beta  7 B   d/e/file
-            deleted  2         2026-01-01 00:00:00    beta  42 B  d/gone
+            NOW      VERSIONS  NEWEST REPLACED (UTC)  WRITTEN BY  SIZE  FILE
+            there    1         2025-12-31 23:59:59    beta        7 B   d/e/file
+            deleted  2         2026-01-01 00:00:00    beta        42 B  d/gone
 
             syncctl restore FILE brings the newest back, with the directories it was in.
             What was deleted on this node the other one keeps: run syncctl history there.

@@ -5,7 +5,7 @@ import SyncModel
 public struct HistoryDocument: ControlDocument {
     public struct Version: Hashable, Sendable {
         public var id: String
-        /// When it was written.
+        /// When it was put aside.
         public var timeMilliseconds: Int64
         /// Who wrote it.
         public var node: [UInt8]

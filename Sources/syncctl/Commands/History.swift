@@ -39,7 +39,7 @@ extension Command {
         }
         let more = history.next == nil ? [] : ["There are more: leave out --limit."]
         return ["Earlier versions of \(style.bold(path)):"]
-            + style.table(["VERSION", "REPLACED (UTC)", "BY", "SIZE", "WHY IT WAS REPLACED"], rows) + more
+            + style.table(["VERSION", "REPLACED (UTC)", "WRITTEN BY", "SIZE", "WHY IT WAS REPLACED"], rows) + more
             + ["", "\(again("restore PATH --version VERSION")) brings one back.", "What is there now is kept in turn."]
     }
 
@@ -69,7 +69,7 @@ extension Command {
         let more = history.next == nil ? [] : ["There are more: leave out --limit."]
         let path = style.bold(style.path(history.path))
         return ["Files below \(path) of which this node keeps earlier versions:"]
-            + style.table(["NOW", "VERSIONS", "NEWEST REPLACED (UTC)", "BY", "SIZE", "FILE"], rows) + more
+            + style.table(["NOW", "VERSIONS", "NEWEST REPLACED (UTC)", "WRITTEN BY", "SIZE", "FILE"], rows) + more
             + [
                 "", "\(again("restore FILE")) brings the newest back, with the directories it was in.",
                 "What was deleted on this node the other one keeps: run syncctl history there.",
