@@ -11,7 +11,8 @@ extension Daemon {
     func answer(_ asker: Asker) {
         let request = asker.call.request
         guard asker.client.right >= (request.changesSomething ? .change : .read) else {
-            return asker.refuse(ControlError(.controlPermission))
+            let mayAsk = asker.client.right >= .read
+            return asker.refuse(mayAsk ? Daemon.mayOnlyAsk : ControlError(.controlPermission))
         }
         switch request {
         case .status(let watches): host.catchUp { [unowned self] in status(watches: watches, asker) }
@@ -153,7 +154,9 @@ extension Daemon {
             return "the node is halted (\(cause.rawValue)): \(rootSentence)"
         }
         if let first = status.pending.first {
-            return "\(status.pendingTotal) paths wait, the first is \"\(first.path)\": \(first.reason.rawValue)"
+            let which = "\"\(first.path)\": \(first.reason.rawValue)"
+            return status.pendingTotal == 1
+                ? "1 path waits: \(which)" : "\(status.pendingTotal) paths wait, the first is \(which)"
         }
         if status.state == .waiting, status.alerts.contains(where: { $0.key.code == .schemaNewer }) {
             return "the two nodes have different models (schema.newer): syncctl alerts tells which"
@@ -224,6 +227,14 @@ extension Daemon {
             }
         }
     }
+
+    private static let mayOnlyAsk = ControlError(
+        .controlPermission,
+        text: """
+            You may ask this syncd and change nothing: that is for root, for the user it runs as, and for the group \
+            syncd-admin. Nothing was changed.
+            """,
+        cure: "Run the command with sudo, as that user, or as a member of that group.")
 
     /// What stands for itself where something waits is said in other words to somebody who has asked for something.
     static func error(refusing code: MessageCode) -> ControlError {

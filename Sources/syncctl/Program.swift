@@ -23,6 +23,7 @@ enum Program {
         case .help(let commands) where commands.isEmpty: output.say(Help.program(output.style))
         case .help(let commands):
             output.say(Array(commands.map { Help.command($0, output.style) }.joined(separator: [""])))
+        case .version where output.wantsJSON: output.say(["program": .string(VersionDocument.thisProgram)])
         case .version: output.say("syncctl \(VersionDocument.thisProgram)")
         case .command(let command):
             let session = Session(invocation: invocation, output: output)

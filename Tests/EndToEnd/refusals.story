@@ -101,6 +101,12 @@ if [ "$(id -u)" -eq 0 ] && id nobody >/dev/null 2>&1; then
     chmod 666 "$world/alpha/control"
     expect 1 setpriv --reuid nobody --regid nogroup --clear-groups "$programs/syncctl" --socket "$world/alpha/control" pause
     says control.permission
+    # Nor may who only may ask, and he is told that this is so.
+    reader=(setpriv --reuid nobody --regid "$(id -g)" --clear-groups "$programs/syncctl" --socket "$world/alpha/control")
+    expect 0 "${reader[@]}" alerts
+    expect 1 "${reader[@]}" pause
+    says control.permission
+    says 'You may ask this syncd and change nothing'
     # However long the question is.
     for count in 300 5000; do
         mapfile -t long < <(seq -f "$alpha/%0200.0f" "$count")

@@ -276,6 +276,7 @@ import Testing
         let with = try play("version --json", daemon: Play.answering(VersionDocument(program: "0.2.0").json))
         #expect(try json(with)["daemon"]?["program"] == "0.2.0")
         #expect(try play("--version").output == "syncctl \(VersionDocument.thisProgram)\n")
+        #expect(try play("--json --version").output == "{\"program\":\"\(VersionDocument.thisProgram)\"}\n")
     }
 
     @Test("invite prints the token alone on its first line, then waits and shows the words") func invite() throws {
