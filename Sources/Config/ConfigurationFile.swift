@@ -4,9 +4,10 @@ import Glibc
 extension Configuration {
     /// With `checkingPlaces` it is also an error if a directory it names, or the program of the hook, cannot be used by this process: for
     /// `syncd --check-config`. A daemon that starts does not ask: a folder that is not mounted yet is something it waits for, and a hook
-    /// is no reason not to sync.
+    /// is no reason not to sync. Only of the models it asks (`checkingModels`): without them, what they guard would be unguarded, and
+    /// nobody would hear of it.
     public static func read(
-        path: String, checkingPlaces: Bool = false
+        path: String, checkingPlaces: Bool = false, checkingModels: Bool = false
     ) throws(ConfigurationError) -> Configuration {
         let text: [UInt8]
         do throws(UnreadableFile) {
@@ -19,7 +20,11 @@ extension Configuration {
         reader.read(INIFile(text))
         reader.checkWhole()
         reader.refuseUnbuilt()
-        if checkingPlaces { reader.checkPlaces() }
+        if checkingPlaces {
+            reader.checkPlaces()
+        } else if checkingModels {
+            reader.checkPlaces(\.isModels)
+        }
         return try reader.finish()
     }
 

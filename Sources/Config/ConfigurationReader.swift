@@ -156,11 +156,15 @@ struct ConfigurationReader {
 
     /// Holds the paths, and the program of the hook, against this machine. Nothing is said of a place that has been complained of already.
     mutating func checkPlaces() {
-        for place in Place.of(configuration) where !refused.contains(place.key) {
+        checkPlaces { _ in true }
+        if !refused.contains(.hook), let text = configuration.alerts.hookProblem { complain(.hook, text) }
+    }
+
+    mutating func checkPlaces(_ isMeant: (Place) -> Bool) {
+        for place in Place.of(configuration) where isMeant(place) && !refused.contains(place.key) {
             guard !problems.contains(where: { $0.key == place.key.rawValue }) else { continue }
             if let text = place.problem { complain(place.key, text) }
         }
-        if !refused.contains(.hook), let text = configuration.alerts.hookProblem { complain(.hook, text) }
     }
 
     func finish() throws(ConfigurationError) -> Configuration {

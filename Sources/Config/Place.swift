@@ -7,6 +7,7 @@ struct Place {
     /// Nil: it need not be there yet.
     let remedyIfMissing: String?
     let isWritten: Bool
+    var isModels: Bool { key == .models }
 
     /// Those that a node with this configuration uses.
     static func of(_ configuration: Configuration) -> [Place] {

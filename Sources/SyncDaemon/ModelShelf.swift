@@ -28,7 +28,7 @@ struct ModelShelf {
         fileprivate(set) var used = ModelScope()
     }
 
-    /// `last` is the memory of the process before. A directory that is not there holds no models.
+    /// `last` is the memory of the process before. The usual directory need not be there, and holds no models then.
     init(directory: [UInt8], last: ModelMemory) {
         self.last = last
         for name in System.names(in: directory).sorted(by: { $0.lexicographicallyPrecedes($1) })

@@ -245,6 +245,10 @@ struct ConfigurationFileTests {
         }
         #expect(error?.problems.map(\.key) == ["folder.path", "folder.models"])
         #expect(error?.problems.allSatisfy { $0.line != nil } == true)
+        let models = #expect(throws: ConfigurationError.self, "a node that starts asks for its models only") {
+            _ = try Configuration.read(path: file, checkingModels: true)
+        }
+        #expect(models?.problems.map(\.key) == ["folder.models"])
         #expect(error?.isUnreadable == false)
         #expect(error?.description.contains("There is no such directory. Mount what belongs there") == true)
 

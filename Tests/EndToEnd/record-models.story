@@ -4,6 +4,7 @@ give_model lists <<'END'
 { "model": "org.example.lists", "version": 1, "root": "lists",
   "entities": { "List": { "files": "*.json", "id": "stem", "fields": { "name": {"type": "string"} } } } }
 END
+mkdir "$world/no-models"
 sed -i "s|^models = .*|models = $world/no-models|" "$world/beta/syncd.conf"
 up alpha
 up beta

@@ -33,6 +33,12 @@ sed "s|^control = .*|control = $world/bad.conf|" "$world/alpha/syncd.conf" >"$wo
 expect 78 timeout 20 "$programs/syncd" --config "$world/place.conf"
 says 'control = in the section [node]'
 [ "$(head -n 1 "$world/bad.conf")" = "[node]" ] || fail "a file that is no socket was touched"
+# Without the models that it names, a node would guard nothing, and nobody would know: it does not start.
+for models in none.d bad.conf; do
+    sed "s|^models = .*|models = $world/$models|" "$world/alpha/syncd.conf" >"$world/place.conf"
+    expect 78 timeout 20 "$programs/syncd" --config "$world/place.conf"
+    says "place.conf:$(grep -n '^models' "$world/place.conf" | cut -d: -f1): folder.models = \"$world/$models\""
+done
 sed "s|^listen = .*|listen = 192.0.2.1:7420|" "$world/alpha/syncd.conf" >"$world/place.conf"
 expect 74 timeout 20 "$programs/syncd" --config "$world/place.conf"
 says 'listen = in the section [link]'
