@@ -98,36 +98,40 @@ public struct Differ {
     /// Somebody who writes to what is there although a delete of it stands wants it himself, and so it stays when those
     /// go who need it, or when it is deleted once more by somebody who knew what that delete did not. That it has gone
     /// meanwhile he could not know. Whom it needs, and of whom a delete stands as well, he wants too: what had brought them
-    /// back, or would if they were deleted together once more, counts no more. Of each the time of the first such delete.
-    /// (What was edited so long ago is left as it is: who makes it anew says all of it, and so takes back what the other node
-    /// writes there meanwhile.)
+    /// back, or would if they were deleted together once more, counts no more. (It stood as he had them, whoever has taken
+    /// it back meanwhile.) Of each the time of the first such delete. (What was edited so long ago is left as it is: who makes
+    /// it anew says all of it, and so takes back what the other node writes there meanwhile.)
     private func outlivedDeletes(
         from before: SortedMap<RecordID, RecordDocument.Content>, to after: SortedMap<RecordID, RecordDocument.Content>,
         without gone: SortedMap<RecordID, Bool>
     ) -> SortedMap<RecordID, UInt64> {
-        var waiting = after.filter { id, new in
+        let written = after.filter { id, new in
             before[id].map { $0.values != new.values || $0.links != new.links } ?? false
         }.map(\.key)
-        let isAnyDead = waiting.contains { view.deadRecords.contains(key: $0) }
-        let known = isAnyDead ? past() : view
+        let known = written.contains { view.deadRecords.contains(key: $0) } ? past() : view
         var outlived: SortedMap<RecordID, UInt64> = [:]
-        var shown: RecordView?
-        while let id = waiting.popLast() {
-            let stood = asShown(id, known, &shown)
+        var last: RecordView?
+        // Whom others need is looked for where those were found.
+        var waiting: [(record: RecordID, shown: RecordView?)] = written.map { (record: $0, shown: nil) }
+        while let (id, shown) = waiting.popLast() {
+            let stood = shown ?? asShown(id, known, &last)
             guard !outlived.contains(key: id), !stood.clones.contains(key: id), let delete = stood.outlivedDeletes[id],
                 !isTooLate(for: delete) || !livesByEdits(id)
             else { continue }
             outlived[id] = delete
-            waiting += needed(by: id, as: after[id], in: stood).filter { !gone.contains(key: $0) }
+            for partner in needed(by: id, as: after[id], in: stood) where !gone.contains(key: partner) {
+                waiting.append((record: partner, shown: stood))
+            }
         }
         return outlived
     }
 
-    /// As he had it who saw it in his folder. Each view that shows one of the dead is made of all sets anew: what went with it
-    /// is looked for in the `last` of them first.
+    /// As he had it who saw it in his folder. (By a clock that was put back he may count as one who had not seen it made.)
+    /// Each view that shows one of the dead is made of all sets anew: what went with it is looked for in the `last` of them
+    /// first.
     private func asShown(_ id: RecordID, _ known: RecordView, _ last: inout RecordView?) -> RecordView {
         guard view.deadRecords.contains(key: id) else { return view }
-        guard known.deadRecords.contains(key: id) else { return known }
+        if known.live.contains(key: id) { return known }
         if last?.live.contains(key: id) != true { last = lastShowing(id) }
         return last ?? known
     }

@@ -337,8 +337,9 @@ extension Node {
     mutating func put(_ row: Row, replacing old: Row?, in batch: inout Batch, into effects: inout Effects) {
         if row == old { return }
         echoes.forget(row.path)
-        // (What a batch is putting there may stand there already, and only the row that comes of it says so.)
-        if row.disk != old?.disk || !apply.touches(row.path) { noteShown(row) }
+        // (What a batch is putting there may stand there already, and only the row that comes of it says so. And what is
+        // planned may come there still, though the sets are beyond it.)
+        if row.disk != old?.disk || !apply.touches(row.path) && !isToChange(row) { noteShown(row) }
         if row.condition == .missing {
             stores.marksNext = true
         } else if old?.condition == .missing {

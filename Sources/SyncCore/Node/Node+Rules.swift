@@ -28,7 +28,7 @@ extension Node {
     /// what was found below them is looked at once more when they are known; and all of it, while others are being
     /// read. (That a scan met nothing needs no rules.)
     mutating func withoutNewRules(
-        _ looks: [Look], _ source: LookSource, _ rows: SortedMap<Path, Row>, into effects: inout Effects
+        _ looks: [Look], _ source: LookSource, _ rows: RowMap, into effects: inout Effects
     ) -> [Look] {
         var directories = watch.rulesBeingRead > 0 ? [Path.root] : []
         var files: [Path] = []

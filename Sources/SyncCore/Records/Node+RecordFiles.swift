@@ -109,6 +109,11 @@ extension Node {
         book(of: row.path) == nil && !isHeldBack(row.path) && reconciler.losesUnseen(row)
     }
 
+    /// Something else than what stands there is on its way, whether it is still to be there or not.
+    func isToChange(_ row: Row) -> Bool {
+        plan.tasks[row.path].map { $0.wanted.entry.content != row.disk?.entry.content ?? .absent } ?? false
+    }
+
     mutating func noteShown(_ row: Row) {
         guard records.unshown.contains(key: row.path), let number = book(of: row.path) else { return }
         let shown = row.disk?.entry.content ?? .absent
