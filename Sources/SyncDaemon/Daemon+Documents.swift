@@ -31,7 +31,8 @@ extension Daemon {
             peer: peerDocument(status),
             folder: .init(
                 path: configuration.folder.path, state: Daemon.state(status.state), files: status.files,
-                directories: status.directories, bytes: Int(clamping: tally.bytes)),
+                directories: status.directories, bytes: Int(clamping: tally.bytes),
+                reason: standstill(status).map { CodeText($0) }),
             inSync: status.inSync,
             pending: status.pending.map {
                 .init(path: $0.path.bytes, reason: CodeText($0.reason), sinceMilliseconds: $0.sinceMilliseconds)
@@ -54,11 +55,22 @@ extension Daemon {
             name: status.peerName, id: id, isConnected: status.isConnected, isPaused: status.peerIsPaused,
             heldDeletes: status.peerHeldDeletes, waits: status.peerWaits,
             address: connection.address ?? configuration.link.peer,
-            program: status.peerProgram.isEmpty ? nil : String(decoding: status.peerProgram, as: UTF8.self),
+            program: peerProgram(status),
             toSend: Int(clamping: status.toSend), toApply: status.toApply,
-            lastContactMilliseconds: link.heardMilliseconds.map { heard in
-                Clock.wallMilliseconds() - Int64(clamping: Clock.monotonicMilliseconds() - heard)
-            }, key: KeyFingerprint.text(of: pin), nextKey: peer.next.map { KeyFingerprint.text(of: $0) })
+            lastContactMilliseconds: lastContactMilliseconds, key: KeyFingerprint.text(of: pin),
+            nextKey: peer.next.map { KeyFingerprint.text(of: $0) })
+    }
+
+    /// Why this node as a whole syncs nothing; nil if it does, or a person has paused it.
+    private func standstill(_ status: Status) -> MessageCode? {
+        Daemon.haltReason(status) ?? (pin == nil ? .pairingNone : nil)
+    }
+
+    /// Why it is halted. While it is, this is raised.
+    static func haltReason(_ status: Status) -> MessageCode? {
+        guard status.state == .halted else { return nil }
+        let raised = status.alerts.map(\.key.code)
+        return [MessageCode.rootMissing, .rootReplaced, .logForked].first { raised.contains($0) }
     }
 
     private static func state(_ state: Status.FolderState) -> StatusDocument.FolderState {

@@ -71,7 +71,8 @@ extension Daemon {
                 node.name = name
                 let facts: [StoreFact] =
                     keys.map { ($0, nil) } + [
-                        (Opening.Fact.hasJoined, nil), (Opening.Fact.formerPeers, FormerPeer.encoded(all)),
+                        (Opening.Fact.hasJoined, nil), (Opening.Fact.lastContact, nil),
+                        (Opening.Fact.formerPeers, FormerPeer.encoded(all)),
                     ]
                 let copy = try store.forgetPeer(as: node, setting: facts)
                 return Forgotten(node: node, formers: all, copy: copy)
@@ -103,6 +104,7 @@ extension Daemon {
         formerPeers = forgotten.formers
         peer = KnownPeer()
         hasJoined = false
+        contact = nil
         giveRenewalUp()
         clear(AlertKey(code: .peerRejected))
         let copy = Path.escape(forgotten.copy)

@@ -181,7 +181,9 @@ extension Daemon {
             case .putVersion(let version) where version.isOfDamage: quarantine.insert(version.id)
             case .putVersion(let version): quarantine.remove(version.id)
             case .dropVersion(let id): quarantine.remove(id)
-            case .putNode(let node): if !node.peerName.isEmpty { record.peerName = node.peerName }
+            case .putNode(let node):
+                if !node.peerName.isEmpty { record.peerName = node.peerName }
+                noteAlive(node.aliveMilliseconds)
             case .putRow, .dropRow, .relocate, .appendLog, .dropLog, .putIntent, .dropIntent,
                 .putChunks, .putChangeSet, .dropChangeSets:
                 break
@@ -189,6 +191,13 @@ extension Daemon {
         }
         if journal.level >= .changes || feed.isFollowed { tellChanges(batch) }
         if imports.note(batch, atMilliseconds: Clock.monotonicMilliseconds()) { waitForImport() }
+    }
+
+    /// The node has given a sign of life, and the disk is awake.
+    private func noteAlive(_ milliseconds: Int64) {
+        guard record.aliveMilliseconds != milliseconds else { return }
+        record.aliveMilliseconds = milliseconds
+        rememberContactAgain()
     }
 
     /// Until what came can be seen in the folder: asked soon at first, but not before a small change may be there, as every question is

@@ -149,9 +149,9 @@ extension Daemon {
                 \(status.peerHeldDeletes) deletions wait for approval on the other node: syncctl approve or syncctl reject there
                 """
         }
-        let cause = status.alerts.map(\.key.code).first { $0 == .rootMissing || $0 == .rootReplaced }
-        if status.state == .halted, let cause {
-            return "the node is halted (\(cause.rawValue)): \(rootSentence)"
+        if let cause = Daemon.haltReason(status) {
+            let why = cause == .logForked ? cause.kind.meaning : rootSentence
+            return "the node is halted (\(cause.rawValue)): \(why)"
         }
         if let first = status.pending.first {
             let which = "\"\(first.path)\": \(first.reason.rawValue)"

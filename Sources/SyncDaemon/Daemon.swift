@@ -45,6 +45,8 @@ final class Daemon {
     var metMilliseconds: UInt64?
     /// Those that this state was about before.
     var formerPeers: [FormerPeer]
+    /// As it was last written down: when the peer was heard of. What the link knows is newer.
+    var contact: LastContact?
     /// The node is being stopped to forget its peer.
     var isForgetting: Bool { parting != nil }
     private var parting: Parting?
@@ -134,6 +136,7 @@ final class Daemon {
         peer = opened.peer
         hasJoined = opened.hasJoined
         formerPeers = opened.formerPeers
+        contact = opened.contact
         powerWasLost = opened.powerWasLost
         alerts = AlertBook()
         folderPaths = [configuration.folder.path] + [Item.withoutLinks(configuration.folder.path)].compactMap(\.self)
@@ -325,6 +328,7 @@ final class Daemon {
     private func stop() {
         isStopping = true
         guard host.isAlive else { return end() }
+        noteContact()
         host.post(.stopRequested)
         stopTimer.start(afterMilliseconds: Daemon.stopMillisecondsMax) { [unowned self] in
             journal.say(
@@ -351,6 +355,7 @@ final class Daemon {
         link.shutDown()
         host.close()
         saveAlertsAtOnce()
+        saveContactAtOnce()
         store.close()
         journal.say(.nodeStopped, "stopped")
     }

@@ -18,6 +18,8 @@ struct Opening {
         var peer: KnownPeer
         var hasJoined: Bool
         var formerPeers: [FormerPeer]
+        /// When the last process heard of the peer.
+        let contact: LastContact?
         let modelMemory: ModelMemory
         /// The machine went down since this node was last alive.
         let powerWasLost: Bool
@@ -67,7 +69,9 @@ struct Opening {
         let peer = try self.stored { () throws(StoreError) in try KnownPeer(store) }
         let id = try nodeID(key, stored, store)
         let keys = try keys(key, isPaired: peer.pin != nil, store)
-        let folder = try openFolder(stored, peer, store)
+        let contactBytes = try self.stored { () throws(StoreError) in try store.value(Fact.lastContact) }
+        let contact = contactBytes.flatMap { LastContact(encoded: $0) }
+        let folder = try openFolder(stored, peer, contact, store)
         var record = stored ?? NodeRecord(id: id, name: [], folder: folder.id)
         record.name = Array(configuration.node.name.utf8)
         let hasJoined = try self.stored { () throws(StoreError) in try store.value(Fact.hasJoined) } != nil
@@ -77,7 +81,7 @@ struct Opening {
         let powerWasLost = try noteBoot(store, &record, isFirst: stored == nil)
         return Opened(
             keys: keys, store: store, folder: folder, record: record, peer: peer,
-            hasJoined: hasJoined, formerPeers: FormerPeer.decoded(formers),
+            hasJoined: hasJoined, formerPeers: FormerPeer.decoded(formers), contact: contact,
             modelMemory: ModelMemory(encoded: models), powerWasLost: powerWasLost, setAside: setAside)
     }
 
@@ -94,6 +98,8 @@ struct Opening {
         static let nextKey = "key.next"
         /// Those that this state was about before (`FormerPeer`).
         static let formerPeers = "peer.former"
+        /// When the peer was last heard of, as far as it was written down (`LastContact`).
+        static let lastContact = "peer.contact"
         static let boot = "boot.id"
         /// There if this node joined the other, and not the other this one.
         static let hasJoined = "peer.joined"
@@ -229,7 +235,9 @@ struct Opening {
     // MARK: Folder
 
     /// A folder that was there before and is away may come back: a disk is mounted later than the daemon starts.
-    private func openFolder(_ stored: NodeRecord?, _ peer: KnownPeer, _ store: Store) throws(Refusal) -> Folder {
+    private func openFolder(
+        _ stored: NodeRecord?, _ peer: KnownPeer, _ contact: LastContact?, _ store: Store
+    ) throws(Refusal) -> Folder {
         let path = configuration.folder.path
         while true {
             do throws(FolderError) {
@@ -238,7 +246,7 @@ struct Opening {
                 return try Folder(path: path, id: id)
             } catch {
                 guard let stored, let absence = Opening.absence(error.kind) else { throw refusal(error) }
-                try wait(for: stored, peer, store, because: absence)
+                try wait(for: stored, peer, contact, store, because: absence)
             }
         }
     }
@@ -254,14 +262,14 @@ struct Opening {
     }
 
     private func wait(
-        for record: NodeRecord, _ peer: KnownPeer, _ store: Store,
+        for record: NodeRecord, _ peer: KnownPeer, _ contact: LastContact?, _ store: Store,
         because absence: (code: MessageCode, trouble: RootTrouble)
     ) throws(Refusal) {
         let totals = try stored { () throws(StoreError) in try store.totals() }
         let alerts = try stored { () throws(StoreError) in try store.value(Fact.alerts) }
         let path = configuration.folder.path
         let room = try WaitingRoom(
-            configuration, record: record, peer: peer, totals: totals,
+            configuration, record: record, peer: peer, contact: contact, totals: totals,
             alerts: alerts.map { AlertBook(encoded: $0) } ?? AlertBook(), because: absence.code,
             RootWords.sentence(path, absence.trouble), journal: journal)
         let isBack = try room.wait { Opening.marker(at: path) == record.folder }

@@ -11,6 +11,7 @@ final class WaitingRoom {
     private let configuration: Configuration
     private let record: NodeRecord
     private let peer: KnownPeer
+    private let contact: LastContact?
     private let totals: StoreTotals
     private let code: MessageCode
     /// Where the folder should be, and what is there instead.
@@ -33,12 +34,14 @@ final class WaitingRoom {
 
     /// `alerts` are those of the last run.
     init(
-        _ configuration: Configuration, record: NodeRecord, peer: KnownPeer, totals: StoreTotals, alerts: AlertBook,
+        _ configuration: Configuration, record: NodeRecord, peer: KnownPeer, contact: LastContact?,
+        totals: StoreTotals, alerts: AlertBook,
         because code: MessageCode, _ sentence: String, journal: Journal
     ) throws(Refusal) {
         self.configuration = configuration
         self.record = record
         self.peer = peer
+        self.contact = contact
         self.totals = totals
         self.alerts = alerts
         (self.alerts.own, self.alerts.peer) = (record.id, peer.nodeID)
@@ -152,11 +155,13 @@ final class WaitingRoom {
                 uptimeSeconds: Int((Clock.monotonicMilliseconds() - startedMilliseconds) / 1_000)),
             peer: peer.nodeID.map {
                 .init(
-                    name: record.peerName, id: $0, isConnected: false, address: configuration.link.peer)
+                    name: record.peerName, id: $0, isConnected: false, address: configuration.link.peer,
+                    program: contact.flatMap { LastContact.text(of: $0.program) },
+                    lastContactMilliseconds: contact?.wallMilliseconds)
             },
             folder: .init(
                 path: configuration.folder.path, state: .halted, files: totals.files,
-                directories: totals.directories, bytes: Int(clamping: totals.bytes)),
+                directories: totals.directories, bytes: Int(clamping: totals.bytes), reason: CodeText(code)),
             inSync: false,
             alerts: Daemon.alertCounts(alerts),
             progress: .init(phase: "halted"))

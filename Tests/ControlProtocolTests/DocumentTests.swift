@@ -29,6 +29,14 @@ struct DocumentTests {
         #expect(try StatusDocument(json: status.json) == status)
     }
 
+    @Test("why a node stands still is told of, and only then") func standstill() throws {
+        var status = Sample.status
+        #expect(status.json["folder"]?["reason"] == nil)
+        (status.folder.state, status.folder.reason) = (.halted, CodeText(.rootMissing))
+        #expect(status.json["folder"]?["reason"] == "root.missing")
+        #expect(try StatusDocument(json: status.json) == status)
+    }
+
     @Test("what waits for a person on the other node is told of, and only then") func heldThere() throws {
         var status = Sample.status
         #expect(status.json["peer"]?["heldDeletes"] == nil)

@@ -9,6 +9,8 @@ soon "beta does not answer while its folder is away" tells beta '"state":"halted
 status=0
 ctl beta status >"$world/status" 2>&1 || status=$?
 [ "$status" -eq 1 ] || fail "status says $status while the folder is away: $(cat "$world/status")"
+grep -qxF "beta  halted (root.missing), alpha is away" "$world/status" || fail "status does not say why: $(cat "$world/status")"
+grep -qE 'peer +alpha, not connected, last heard of .* ago, syncd ' "$world/status" || fail "it is not told when alpha was there: $(cat "$world/status")"
 tells beta '"code":"root.missing"' alerts || fail "no alert: $(cat "$world/told")"
 tells beta "No directory is at \\\"$beta\\\"." alerts || fail "the alert does not say where: $(cat "$world/told")"
 grep -F root.missing "$world/beta/log" | finds -F "$beta" || fail "nor does the log: $(tail -n 3 "$world/beta/log")"

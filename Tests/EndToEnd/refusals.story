@@ -54,6 +54,7 @@ chmod 755 "$world/alpha/state"
 up alpha
 up beta
 grep -q "state.exposed \"$world/alpha/state\"" "$world/alpha/log" || fail "nobody says that others may read the state"
+tells alpha '"reason":"pairing.none"' status || fail "status does not say that nobody is there: $(cat "$world/told")"
 grep -q state.exposed "$world/beta/log" && fail "a state that only its owner may read counts as open"
 chmod 700 "$world/alpha/state"
 sed "s|^listen = .*|listen = $address:$port|" "$world/beta/syncd.conf" >"$world/place.conf"

@@ -19,7 +19,9 @@ halts() {
     echo "$RANDOM $1" >"$alpha/edited"
     soon "beta does not say $1" warns_of beta "$1"
     tells beta '"state":"halted"' status || fail "beta is not halted: $(cat "$world/told")"
+    grep -q "\"folder\":{[^}]*\"reason\":\"$1\"" "$world/told" || fail "status does not say why: $(cat "$world/told")"
     not_content beta || fail "beta is content: $(cat "$world/status")"
+    grep -qF "beta  halted ($1), " "$world/status" || fail "people are not told why: $(cat "$world/status")"
     not_content alpha || fail "alpha is content while its peer is halted: $(cat "$world/status")"
     for command in rescan verify; do
         ctl beta --json "$command" >"$world/out" && fail "$command says that it went through: $(cat "$world/out")"
@@ -35,6 +37,7 @@ heals() {
     settle
     soon "the alert $1 stays" warns_no_more_of beta "$1"
     content beta || fail "beta is not content again: $(cat "$world/status")"
+    ctl beta --json status | finds '"folder":{[^}]*"reason"' && fail "status gives a reason that is over: $(cat "$world/found")"
     kept
 }
 

@@ -49,6 +49,7 @@ enum Sample {
         status.peer = nil
         status.inSync = false
         status.folder.state = .waiting
+        status.folder.reason = CodeText(.pairingNone)
         return status
     }
 

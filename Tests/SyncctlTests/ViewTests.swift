@@ -89,7 +89,7 @@ struct ViewTests {
         expect(
             status(Sample.unpaired).lines,
             """
-            alpha  waiting, not paired
+            alpha  waiting, not paired (pairing.none)
 
               folder  /srv/shared: 1,203 files, 1 directory, 4.1 MiB
               syncd   0.1.0, up for 1 min
@@ -163,6 +163,11 @@ struct ViewTests {
             paused.folder.state = state
             #expect(status(paused).lines[0].hasPrefix("alpha  "))
         }
+        (paused.folder.state, paused.folder.reason) = (.halted, CodeText(.rootMissing))
+        #expect(status(paused).lines[0] == "alpha  halted (root.missing), connected with beta")
+        #expect(status(paused).line.hasPrefix("2026-01-01 00:00:00  halted (root.missing), connected with beta"))
+        paused.peer = nil
+        #expect(status(paused).lines[0] == "alpha  halted (root.missing), not paired")
         #expect(status(Sample.needy, Style(usesColor: true)).lines[0].contains("\u{1B}[31min sync"))
     }
 

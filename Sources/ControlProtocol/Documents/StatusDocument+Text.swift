@@ -87,12 +87,14 @@ extension StatusDocument.Folder {
     init(_ fields: Fields) throws(DocumentError) {
         self.init(
             path: try fields.name("path"), state: try fields.choice("state"), files: try fields.count("files"),
-            directories: try fields.count("directories"), bytes: try fields.count("bytes"))
+            directories: try fields.count("directories"), bytes: try fields.count("bytes"),
+            reason: fields.has("reason") ? try fields.code("reason") : nil)
     }
 
     var members: JSONObject {
         JSONObject().with("path", name: path).with("state", .string(state.rawValue)).with("files", .count(files))
             .with("directories", .count(directories)).with("bytes", .count(bytes))
+            .with("reason", reason.map { .string($0.text) })
     }
 }
 

@@ -88,13 +88,18 @@ public struct StatusDocument: Hashable, Sendable {
         public var files: Int
         public var directories: Int
         public var bytes: Int
+        /// Why the node as a whole stands still: it is halted, or paired with nobody.
+        public var reason: CodeText?
 
-        public init(path: [UInt8], state: FolderState, files: Int, directories: Int, bytes: Int) {
+        public init(
+            path: [UInt8], state: FolderState, files: Int, directories: Int, bytes: Int, reason: CodeText? = nil
+        ) {
             self.path = path
             self.state = state
             self.files = files
             self.directories = directories
             self.bytes = bytes
+            self.reason = reason
         }
     }
 

@@ -42,12 +42,17 @@ struct StatusView {
         case .inSync: status.inSync ? "in sync" : "in sync as far as is known here"
         case .waiting: "waiting"
         case .paused: "paused"
-        case .halted: "halted"
+        case .halted: "halted" + reason
         }
     }
 
+    /// The code of why the node stands still, behind what it is about.
+    private var reason: String { status.folder.reason.map { " (\(style.foreign($0.text)))" } ?? "" }
+
     private var connection: String {
-        guard let peer = status.peer else { return ", not paired" }
+        guard let peer = status.peer else {
+            return ", not paired" + (status.folder.state == .halted ? "" : reason)
+        }
         guard peer.isConnected else { return ", \(style.name(peer.name)) is away" }
         return ", connected with \(style.name(peer.name))" + (peer.isPaused ? ", which is paused" : "")
     }
