@@ -4,10 +4,11 @@ import Glibc
 extension Configuration {
     /// With `checkingPlaces` it is also an error if a directory it names, or the program of the hook, cannot be used by this process: for
     /// `syncd --check-config`. A daemon that starts does not ask: a folder that is not mounted yet is something it waits for, and a hook
-    /// is no reason not to sync. Only of the models it asks (`checkingModels`): without them, what they guard would be unguarded, and
-    /// nobody would hear of it.
+    /// is no reason not to sync. Only of what it cannot begin without it asks (`checkingNeeds`): without the models, what they guard would
+    /// be unguarded, and nobody would hear of it; and without its state directory it is no node. (Who may not look into that hears whose
+    /// it is, when it is opened.)
     public static func read(
-        path: String, checkingPlaces: Bool = false, checkingModels: Bool = false
+        path: String, checkingPlaces: Bool = false, checkingNeeds: Bool = false
     ) throws(ConfigurationError) -> Configuration {
         let text: [UInt8]
         do throws(UnreadableFile) {
@@ -22,8 +23,8 @@ extension Configuration {
         reader.refuseUnbuilt()
         if checkingPlaces {
             reader.checkPlaces()
-        } else if checkingModels {
-            reader.checkPlaces(\.isModels)
+        } else if checkingNeeds {
+            reader.checkPlaces { $0.isModels || $0.isState && $0.isMissing }
         }
         return try reader.finish()
     }

@@ -8,6 +8,7 @@ struct Place {
     let remedyIfMissing: String?
     let isWritten: Bool
     var isModels: Bool { key == .models }
+    var isState: Bool { key == .state }
 
     /// Those that a node with this configuration uses.
     static func of(_ configuration: Configuration) -> [Place] {
@@ -39,6 +40,12 @@ struct Place {
         defer { close(directory) }
         let wanted = R_OK | X_OK | (isWritten ? W_OK : 0)
         return unsafe faccessat(directory, ".", wanted, AT_EACCESS) == 0 ? nil : text(of: errno)
+    }
+
+    /// Nothing has the name.
+    var isMissing: Bool {
+        let name = path.map { CChar(bitPattern: $0) } + [0]
+        return unsafe access(name, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
     }
 
     private func text(of code: Int32) -> String? {

@@ -55,7 +55,7 @@ public enum SyncDaemon {
 
     private static func read(_ path: String, checksPlaces: Bool) throws(Refusal) -> Configuration {
         do throws(ConfigurationError) {
-            return try Configuration.read(path: path, checkingPlaces: checksPlaces, checkingModels: true)
+            return try Configuration.read(path: path, checkingPlaces: checksPlaces, checkingNeeds: true)
         } catch {
             throw Refusal(
                 exit: error.isForbidden ? .permission : .configuration, code: .configInvalid,

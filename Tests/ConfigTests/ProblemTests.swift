@@ -245,10 +245,19 @@ struct ConfigurationFileTests {
         }
         #expect(error?.problems.map(\.key) == ["folder.path", "folder.models"])
         #expect(error?.problems.allSatisfy { $0.line != nil } == true)
-        let models = #expect(throws: ConfigurationError.self, "a node that starts asks for its models only") {
-            _ = try Configuration.read(path: file, checkingModels: true)
+        let models = #expect(throws: ConfigurationError.self, "a node that starts does not ask for its folder") {
+            _ = try Configuration.read(path: file, checkingNeeds: true)
         }
         #expect(models?.problems.map(\.key) == ["folder.models"])
+        made.node.state = path("gone/state")
+        try write(made.text, to: file)
+        let needed = #expect(throws: ConfigurationError.self, "but for its state") {
+            _ = try Configuration.read(path: file, checkingNeeds: true)
+        }
+        #expect(needed?.problems.map(\.key) == ["node.state", "folder.models"])
+        #expect(needed?.problems.allSatisfy { $0.line != nil } == true)
+        #expect(needed?.isForbidden == false)
+        made.node.state = path("state")
         #expect(error?.isUnreadable == false)
         #expect(error?.description.contains("There is no such directory. Mount what belongs there") == true)
 

@@ -39,6 +39,10 @@ for models in none.d bad.conf; do
     expect 78 timeout 20 "$programs/syncd" --config "$world/place.conf"
     says "place.conf:$(grep -n '^models' "$world/place.conf" | cut -d: -f1): folder.models = \"$world/$models\""
 done
+# Nor without its state, which may lie on a disk that is not mounted.
+sed "s|^state = .*|state = $world/none|" "$world/alpha/syncd.conf" >"$world/place.conf"
+expect 78 timeout 20 "$programs/syncd" --config "$world/place.conf"
+says "config.invalid: $world/place.conf:$(grep -n '^state' "$world/place.conf" | cut -d: -f1): node.state = \"$world/none\": There is no such directory."
 sed "s|^listen = .*|listen = 192.0.2.1:7420|" "$world/alpha/syncd.conf" >"$world/place.conf"
 expect 74 timeout 20 "$programs/syncd" --config "$world/place.conf"
 says 'listen = in the section [link]'
