@@ -66,7 +66,7 @@ public struct FolderError: Error, Hashable, Sendable {
 extension FolderError: CustomStringConvertible {
     /// `renameat2 of "/srv/shared/.syncd/stage": Read-only file system`.
     public var description: String {
-        "\(operation) of \"\(Path.escape(subject))\": \(reason)"
+        "\(operation) of \(Path.quote(subject)): \(reason)"
     }
 
     private var reason: String {

@@ -89,7 +89,7 @@ extension ControlServer {
                 }
             throw Refusal(
                 exit: exit,
-                text: "the control socket \"\(Path.escape(path))\" cannot be opened: \(error.text). \(cure)")
+                text: "the control socket \(Path.quote(path)) cannot be opened: \(error.text). \(cure)")
         }
     }
 }

@@ -78,13 +78,15 @@ extension Daemon {
                         check: "hook", grade: .warning, text: "the alert hook cannot be run: \(problem)",
                         cure: MessageCode.hookFailed.kind.cure))
             }
-            for item in alerts.open where item.key.code.severity != .info {
+            // What is wrong with the folder as a whole has been told above.
+            let told = host.rootState.code
+            for item in alerts.open where item.key.code.severity != .info && item.key.code != told {
                 let document = alertDocument(item)
                 let (text, subject) = (document.text, item.key.subject)
                 findings.append(
                     .init(
                         check: item.key.code.rawValue, grade: item.key.code.severity == .serious ? .problem : .warning,
-                        text: subject.isEmpty ? text : "\"\(Path.escape(subject))\": \(text)", cure: document.cure))
+                        text: subject.isEmpty ? text : "\(Path.quote(subject)): \(text)", cure: document.cure))
             }
             asker.finish(DoctorDocument(findings: findings))
         }

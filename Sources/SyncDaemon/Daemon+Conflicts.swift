@@ -120,7 +120,7 @@ extension Daemon {
                 ControlError(
                     .requestRefused,
                     text: """
-                        \"\(conflict.copy)\" has a name too long to tell which of those that begin alike it was made of, or that is gone
+                        \(conflict.copy.quoted) has a name too long to tell which of those that begin alike it was made of, or that is gone
                         """,
                     cure: "Move the copy to the name it should have; that settles the conflict."))
         }
@@ -165,7 +165,7 @@ extension Daemon {
 
     /// It stands there already. Whoever wants another decision misses what made room for it: a version of the path.
     private static func refuseTaken(_ conflict: NodeHost.Conflict, _ asker: Asker) {
-        let place = conflict.path.map { "\"\($0)\"" } ?? "the path"
+        let place = conflict.path?.quoted ?? "the path"
         asker.refuse(
             ControlError(
                 .requestRefused,

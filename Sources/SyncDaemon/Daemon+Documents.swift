@@ -197,7 +197,7 @@ extension Daemon {
             node: record.name, peer: record.peerName)
         guard let document = reading.document(code: row.flatMap { host.reasonNotInSync($0) }) else {
             let text =
-                "\"\(path)\" is no message code and no alert, nothing lies there in the folder, and this node has "
+                "\(path.quoted) is no message code and no alert, nothing lies there in the folder, and this node has "
                 + "never seen anything there"
             return asker.refuse(ControlError(.requestNotFound, text: text))
         }

@@ -93,7 +93,7 @@ extension Daemon {
             if case .appendLog(let record) = operation { tell(logLine(record), at: .changes) }
             if case .putChangeSet(let set) = operation { tell(set) }
             guard case .putRow(let row) = operation else { continue }
-            if isApplied, !row.needsApply { journal.trace("shown: \"\(row.path)\"", at: .changes) }
+            if isApplied, !row.needsApply { journal.trace("shown: \(row.path.quoted)", at: .changes) }
             for head in row.heads where head.origin.author == .peer && head.origin.position > told {
                 tell(logLine(PeerEntry(path: row.path, revision: head)), at: .operations)
             }
@@ -117,7 +117,7 @@ extension Daemon {
 
     private func tell(_ line: LogLine, at level: Journal.Level) {
         journal.trace(
-            "\(Path.escape(line.node)) \(line.seq): \(line.kind) \"\(Path.escape(line.path))\"", at: level)
+            "\(Path.escape(line.node)) \(line.seq): \(line.kind) \(Path.quote(line.path))", at: level)
         feed.change(line)
     }
 

@@ -188,7 +188,7 @@ extension Daemon {
         guard let model = Daemon.model(of: path, among: models.models) else {
             return asker.refuse(
                 ControlError(
-                    .requestNotFound, text: "no model of this node is about \"\(path)\"",
+                    .requestNotFound, text: "no model of this node is about \(path.quoted)",
                     cure:
                         "The files of a model are named in its file; models in the configuration says where those are.")
             )
@@ -199,11 +199,11 @@ extension Daemon {
             switch parsed.first {
             case .parsed(.success(let document))?: asker.finish(document)
             case .parsed(.failure(let fault))?: asker.refuse(ControlError(.formatCorrupt, text: fault.description))
-            case .poisoned?: asker.refuse(ControlError(.itemPoisoned, text: "\"\(path)\": \(Daemon.poisonText)"))
+            case .poisoned?: asker.refuse(ControlError(.itemPoisoned, text: "\(path.quoted): \(Daemon.poisonText)"))
             case .failed?, nil:
                 asker.refuse(
                     ControlError(
-                        .requestNotFound, text: "\"\(path)\" cannot be read",
+                        .requestNotFound, text: "\(path.quoted) cannot be read",
                         cure: "syncctl doc check tells why."))
             }
         }

@@ -154,7 +154,7 @@ extension Daemon {
             return "the node is halted (\(cause.rawValue)): \(why)"
         }
         if let first = status.pending.first {
-            let which = "\"\(first.path)\": \(first.reason.rawValue)"
+            let which = "\(first.path.quoted): \(first.reason.rawValue)"
             return status.pendingTotal == 1
                 ? "1 path waits: \(which)" : "\(status.pendingTotal) paths wait, the first is \(which)"
         }
@@ -263,7 +263,7 @@ extension Daemon {
                 asker.refuse(
                     ControlError(
                         .requestNotFound,
-                        text: "nothing lies at \"\(path)\", and nothing did when this node last looked",
+                        text: "nothing lies at \(path.quoted), and nothing did when this node last looked",
                         cure: "Check the path; without one the whole folder is looked through."))
             }
         }

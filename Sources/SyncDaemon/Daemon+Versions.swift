@@ -81,7 +81,7 @@ extension Daemon {
     private func refuse(_ version: String?, of path: Path, _ asker: Asker) {
         host.versions(below: path) { below in
             let which = version.map { "version \(Path.escape(Array($0.utf8)))" } ?? "earlier version"
-            let text = "no \(which) of \"\(path)\" is kept on this node"
+            let text = "no \(which) of \(path.quoted) is kept on this node"
             let count = Set(below.map(\.path)).count
             guard count > 0 else {
                 return asker.refuse(
@@ -128,7 +128,7 @@ extension Daemon {
                     ControlError(
                         .requestRefused,
                         text: """
-                            \"\(target)\" is the file of \(lost), which is in quarantine because \(winner) has its place at \
+                            \(target.quoted) is the file of \(lost), which is in quarantine because \(winner) has its place at \
                             \(holder); it would go back there at once, so nothing was changed
                             """,
                         cure: """
@@ -147,7 +147,7 @@ extension Daemon {
 
     /// What the code says of a path that waits for its directory, or for a program, would be untrue of a version that is asked for once.
     private func refuse(_ code: MessageCode, restoring version: KeptVersion, to target: Path, _ asker: Asker) {
-        let what = "version \(Daemon.text(of: version.id)) of \"\(version.path)\""
+        let what = "version \(Daemon.text(of: version.id)) of \(version.path.quoted)"
         let cure = "syncctl history PATH lists the versions here; the other node keeps others: run it there, too."
         guard code != .requestNotFound else {
             let text = "\(what) is not kept on this node any more; nothing was changed"
@@ -155,7 +155,7 @@ extension Daemon {
         }
         if code == .pathBusy {
             let text = """
-                a program has "\(target)" open for writing, or what stands there has just changed; nothing was changed \
+                a program has \(target.quoted) open for writing, or what stands there has just changed; nothing was changed \
                 by the command
                 """
             let cure = "Ask again when the file has been saved and closed, or name another place with --to."
@@ -181,7 +181,7 @@ extension Daemon {
             guard let path = inTheWay?.path else { return then() }
             let what = path == target ? "is a directory" : "is no directory, so nothing can lie in it"
             asker.refuse(
-                ControlError(.requestRefused, text: "\"\(path)\" \(what); nothing was changed", cure: cure))
+                ControlError(.requestRefused, text: "\(path.quoted) \(what); nothing was changed", cure: cure))
         }
     }
 }

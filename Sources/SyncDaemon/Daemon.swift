@@ -200,7 +200,7 @@ final class Daemon {
         journal.say(
             .nodeStarted,
             """
-            node "\(Path.escape(record.name))" shares "\(Path.escape(configuration.folder.path))"; \
+            node "\(Path.escape(record.name))" shares \(Path.quote(configuration.folder.path)); \
             \(pin == nil ? "not paired yet: syncctl invite, then syncctl join on the other node" : "paired")
             """)
     }

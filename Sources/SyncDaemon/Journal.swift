@@ -37,7 +37,7 @@ final class Journal {
 
     private func tell(_ code: String, _ subject: [UInt8], _ severity: Severity, text: String, cure: String) {
         guard level >= Journal.level(of: severity) else { return }
-        let about = subject.isEmpty ? "" : " \"\(Path.escape(subject))\""
+        let about = subject.isEmpty ? "" : " \(Path.quote(subject))"
         let rest = severity == .info ? "" : " \(cure)"
         line("\(code)\(about): \(text)\(rest)", priority: Journal.priority(severity))
     }
@@ -45,7 +45,7 @@ final class Journal {
     /// That a condition of the registry is over.
     func tellOver(_ code: MessageCode, _ subject: [UInt8]) {
         guard level >= .decisions else { return }
-        let about = subject.isEmpty ? "" : " \"\(Path.escape(subject))\""
+        let about = subject.isEmpty ? "" : " \(Path.quote(subject))"
         line("\(code.rawValue)\(about): over", priority: 6)
     }
 

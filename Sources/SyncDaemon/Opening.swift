@@ -113,9 +113,10 @@ struct Opening {
     // MARK: Key
 
     private var files: KeyFiles { KeyFiles(state: configuration.node.state) }
-    private var shownKeyPath: String { Path.escape(files.key) }
-    private var shownState: String { Path.escape(configuration.node.state) }
-    private var shownFolder: String { "the shared folder \"\(Path.escape(configuration.folder.path))\"" }
+    private var shownKeyPath: String { Path.quote(files.key) }
+    private var shownState: String { Path.quote(configuration.node.state) }
+    private var shownDatabase: String { Path.quote(configuration.node.state + Array("/state.db".utf8)) }
+    private var shownFolder: String { "the shared folder \(Path.quote(configuration.folder.path))" }
 
     private func readKey() throws(Refusal) -> IdentityKey {
         guard let pem = System.contents(of: files.key, limit: KeyFiles.bytesMax) else {
@@ -123,7 +124,7 @@ struct Opening {
             throw Refusal(
                 exit: .configuration,
                 text: """
-                    the key of this node, "\(shownKeyPath)", cannot be read. If the node is new, set it up with \
+                    the key of this node, \(shownKeyPath), cannot be read. If the node is new, set it up with \
                     syncctl init; otherwise put the key back from a backup. Nothing was touched.
                     """)
         }
@@ -133,7 +134,7 @@ struct Opening {
             throw Refusal(
                 exit: .configuration,
                 text: """
-                    "\(shownKeyPath)" does not hold the key of a node: \(error.reason). Put it back from a backup. Nothing \
+                    \(shownKeyPath) does not hold the key of a node: \(error.reason). Put it back from a backup. Nothing \
                     was touched.
                     """)
         }
@@ -147,7 +148,7 @@ struct Opening {
         return Refusal(
             exit: .permission,
             text: """
-                the key of this node, "\(shownKeyPath)", may not be read by \(own)\(cause) (Permission denied). Run syncd as \
+                the key of this node, \(shownKeyPath), may not be read by \(own)\(cause) (Permission denied). Run syncd as \
                 the user that the state directory was made for, or give that directory with all that is in it to \(own). \
                 Nothing was touched.
                 """)
@@ -181,7 +182,7 @@ struct Opening {
             throw Refusal(
                 exit: .storage, code: .stateDamaged,
                 text: """
-                    "\(shownState)/state.db" is damaged, and \(shownFolder), from which it would be built anew, is not there or \
+                    \(shownDatabase) is damaged, and \(shownFolder), from which it would be built anew, is not there or \
                     not set up. Nothing was touched. Mount or restore the folder, then start syncd.
                     """)
         }
@@ -202,7 +203,7 @@ struct Opening {
     }
 
     private func refusal(_ error: StoreError) -> Refusal {
-        let place = "\"\(shownState)/state.db\""
+        let place = shownDatabase
         switch error {
         case .newer(let found, let supported):
             return Refusal(
@@ -322,7 +323,7 @@ struct Opening {
     /// Whose state this is, before anything else is looked at.
     private func nodeID(_ key: IdentityKey, _ stored: NodeRecord?, _ store: Store) throws(Refusal) -> NodeID {
         guard let digest = Digest(bytes: key.fingerprint) else {
-            throw Refusal(exit: .configuration, text: "the key in \"\(shownKeyPath)\" has no fingerprint of 32 bytes")
+            throw Refusal(exit: .configuration, text: "the key in \(shownKeyPath) has no fingerprint of 32 bytes")
         }
         let id = NodeID(digest)
         guard let stored else { return id }
@@ -337,7 +338,7 @@ struct Opening {
         throw Refusal(
             exit: .refusedData,
             text: """
-                the state in "\(shownState)" belongs to another key than "\(shownKeyPath)". Put the right key back, or \
+                the state in \(shownState) belongs to another key than \(shownKeyPath). Put the right key back, or \
                 give this node a state directory of its own. Nothing was touched.
                 """)
     }

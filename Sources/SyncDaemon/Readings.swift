@@ -244,10 +244,11 @@ struct PathReading {
         if path.isRoot { return about("This is the folder that is kept the same on both nodes.") }
         if isSpecial { return about(nil, code: .pathSpecial) }
         if let rule, row == nil || row?.condition == .ignored {
-            let place = Path.escape(rule.directory + (rule.directory.isEmpty ? [] : [UInt8(ascii: "/")]))
+            let directory = rule.directory + (rule.directory.isEmpty ? [] : [UInt8(ascii: "/")])
+            let place = Path.quote(directory + Array(".syncignore".utf8))
             return about(
                 "A rule leaves this path out: what lies there stays on this node, and nothing of it is sent or changed.",
-                facts: ["the rule is line \(rule.line) of \"\(place).syncignore\""])
+                facts: ["the rule is line \(rule.line) of \(place)"])
         }
         guard let row else {
             guard case .found? = found else { return nil }
@@ -279,8 +280,8 @@ struct PathReading {
         var facts: [String] = []
         for head in row.heads {
             facts += authors(of: head)
-            if let from = head.movedFrom { facts.append("it came from \"\(from)\"") }
-            if let to = head.movedTo { facts.append("it went to \"\(to)\"") }
+            if let from = head.movedFrom { facts.append("it came from \(from.quoted)") }
+            if let to = head.movedTo { facts.append("it went to \(to.quoted)") }
         }
         if let format = row.format { facts.append("its header here: \(PathReading.describe(format.reading))") }
         if let format { facts += support(of: format) }
@@ -289,7 +290,8 @@ struct PathReading {
         return facts
             + copies.map { copy in
                 let id = ConflictReading.id(of: copy)
-                return "a conflict copy of it is \"\(copy)\"\(rule(against: copy, row)): syncctl conflicts show \(id)"
+                let why = rule(against: copy, row)
+                return "a conflict copy of it is \(copy.quoted)\(why): syncctl conflicts show \(id)"
             }
     }
 
@@ -372,7 +374,7 @@ struct PathReading {
         let reason = isOlder ? "it is older in its format" : "it is the earlier one"
         let loser = "the version of \(Path.escape(parts.node)) lost because \(reason)"
         return
-            "a copy of \"\(original?.path ?? parts.original)\": \(original?.disk == nil ? "that is gone by now" : loser)"
+            "a copy of \((original?.path ?? parts.original).quoted): \(original?.disk == nil ? "that is gone by now" : loser)"
     }
 
     private static func describe(_ reading: FormatReading) -> String {
@@ -390,7 +392,7 @@ struct PathReading {
         case .absent: "nothing"
         case .directory: "a directory"
         case .file(let id, let size): "a file of \(size) bytes (\(id.digest.hex(digits: 12)))"
-        case .symlink(let target): "a symlink to \"\(Path.escape(target))\""
+        case .symlink(let target): "a symlink to \(Path.quote(target))"
         }
     }
 }

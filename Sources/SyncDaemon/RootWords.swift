@@ -4,8 +4,8 @@ import SyncModel
 /// Where the folder is and what is wrong with it, in words: the end of every message about the folder as a whole.
 enum RootWords {
     static func sentence(_ path: [UInt8], _ trouble: RootTrouble?) -> String {
-        let folder = "\"\(Path.escape(path))\""
-        let mark = "\"\(Path.escape(path))/.syncd/folder-id\""
+        let folder = Path.quote(path)
+        let mark = Path.quote(path + Array("/.syncd/folder-id".utf8))
         return switch trouble {
         case nil: "The folder is \(folder)."
         case .absent: "No directory is at \(folder)."

@@ -150,11 +150,18 @@ extension Path: CustomStringConvertible {
     public var description: String { isRoot ? "." : Path.escape(bytes) }
 
     /// Printable ASCII as it is; everything else, and the backslash, as `\xNN`.
-    public static func escape(_ bytes: [UInt8]) -> String {
+    public static func escape(_ bytes: [UInt8]) -> String { escaped(bytes) { _ in false } }
+
+    /// In quotation marks: those in the name are escaped as well, so that it is seen where it ends.
+    public static func quote(_ bytes: [UInt8]) -> String { "\"" + escaped(bytes) { $0 == 0x22 } + "\"" }
+
+    public var quoted: String { isRoot ? "\".\"" : Path.quote(bytes) }
+
+    private static func escaped(_ bytes: [UInt8], also isEscaped: (UInt8) -> Bool) -> String {
         let alphabet: [Character] = Array("0123456789abcdef")
         var text = ""
         for byte in bytes {
-            if byte >= 0x20 && byte < 0x7F && byte != 0x5C {
+            if byte >= 0x20 && byte < 0x7F && byte != 0x5C && !isEscaped(byte) {
                 text.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
                 text += "\\x"

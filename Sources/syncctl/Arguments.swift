@@ -12,6 +12,8 @@ struct Invocation: Sendable {
     var wish: Wish
     /// By the long name of the option; empty for those without a value.
     var values: [String: [UInt8]] = [:]
+    /// How the options were typed, by their long names.
+    var typed: [String: String] = [:]
     var operands: [[UInt8]] = []
     /// What follows `--` of a command that runs another; nil without `--`.
     var other: [[UInt8]]?
@@ -28,6 +30,7 @@ struct Arguments {
     /// A first word that has commands below it: the next word may be one of them.
     private var group: String?
     private var values: [String: [UInt8]] = [:]
+    private var typed: [String: String] = [:]
     private var operands: [[UInt8]] = []
     private var other: [[UInt8]]?
     private var wantsVersion = false
@@ -78,7 +81,7 @@ struct Arguments {
     private mutating func takeOption(_ word: [UInt8]) throws(Failure) {
         let parts = word.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         let isLong = word.starts(with: Array("--".utf8))
-        var name = NameText.text(of: isLong ? Array(parts[0]) : Array(word.prefix(2)))
+        let name = NameText.text(of: isLong ? Array(parts[0]) : Array(word.prefix(2)))
         var attached =
             isLong ? (parts.count > 1 ? Array(parts[1]) : nil) : (word.count > 2 ? Array(word.dropFirst(2)) : nil)
         if name == "--version", command == nil, attached == nil {
@@ -89,21 +92,21 @@ struct Arguments {
         guard let option = known.first(where: { $0.name == name || $0.short == name }) else {
             throw .usage(unknown(NameText.printable(isLong ? Array(parts[0]) : word)))
         }
-        name = option.name
+        typed[option.name] = name
         if let value = option.value {
             if attached == nil { attached = rest.popFirst() }
             guard let attached else { throw .usage("\(name) needs a value: write \(name) \(value).") }
-            try set(name, attached)
+            try set(option.name, attached)
         } else {
             guard attached == nil else { throw .usage("\(name) takes no value: write \(name) alone.") }
-            try set(name, [])
+            try set(option.name, [])
         }
     }
 
     private mutating func set(_ name: String, _ value: [UInt8]) throws(Failure) {
         // A repeated switch says the same; of two values it is not clear which is meant.
         guard values[name] == nil || values[name] == value else {
-            throw .usage("\(name) is given twice with different values: give it once.")
+            throw .usage("\(typed[name] ?? name) is given twice with different values: give it once.")
         }
         values[name] = value
     }
@@ -126,7 +129,7 @@ struct Arguments {
             throw .usage("--config and --socket do not go together: one of them says which daemon is meant.")
         }
         try checkOperands(of: command)
-        return Invocation(wish: .command(command), values: values, operands: operands, other: other)
+        return Invocation(wish: .command(command), values: values, typed: typed, operands: operands, other: other)
     }
 
     private func checkOperands(of command: Command) throws(Failure) {

@@ -181,7 +181,8 @@ struct Checkup {
         return Finding(check: "mount", grade: .ok, text: "\(name) is on \(kind), mounted at \(place).")
     }
 
-    private var space: Finding {
+    /// Nil where there is no folder: that is said by `folder`.
+    private var space: Finding? {
         do throws(System.FileError) {
             let space = try System.space(at: folderPath)
             let reserve = configuration.safety.reserve.bytes(of: space.total)
@@ -192,7 +193,7 @@ struct Checkup {
                 check: "disk", grade: .problem, text: text + " Nothing more is fetched from the other node.",
                 cure: "Free some space in the file system of \(NameText.printable(folderPath)).")
         } catch {
-            return unseen("disk", folderPath, error)
+            return error.isNotThere ? nil : unseen("disk", folderPath, error)
         }
     }
 

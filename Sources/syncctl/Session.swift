@@ -148,7 +148,7 @@ struct Session: Sendable {
 
     func text(_ option: String) throws(Failure) -> String? {
         guard let bytes = bytes(option) else { return nil }
-        return try text(bytes, option)
+        return try text(bytes, typed(option))
     }
 
     func text(_ bytes: [UInt8], _ what: String) throws(Failure) -> String {
@@ -162,11 +162,15 @@ struct Session: Sendable {
         try text(invocation.operands[index], invocation.commandName)
     }
 
+    /// As somebody wrote it, to whom it is named.
+    private func typed(_ option: String) -> String { invocation.typed[option] ?? option }
+
     func number(_ option: String) throws(Failure) -> Int? {
         guard let text = try text(option) else { return nil }
         guard let number = Int(text), number >= 0, text.first?.isNumber == true else {
+            let typed = typed(option)
             throw .usage(
-                "\(option) \(NameText.printable(text)) is no number: write a whole number, such as \(option) 10.")
+                "\(typed) \(NameText.printable(text)) is no number: write a whole number, such as \(typed) 10.")
         }
         return number
     }

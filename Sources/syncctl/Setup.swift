@@ -220,19 +220,19 @@ struct Setup {
         ])
     }
 
-    private func quoted(_ path: [UInt8]) -> String { "\"\(NameText.printable(path))\"" }
+    private func quoted(_ path: [UInt8]) -> String { NameText.quoted(path) }
 
     static func failure(_ what: String, _ path: [UInt8], _ error: System.FileError) -> ControlError {
         let cure =
             error.isRefused
             ? "Run it with sudo, or choose places of your own with --config, --state and --control." : nil
         return ControlError(
-            .setupFailed, text: "Could not \(what) \"\(NameText.printable(path))\": \(error.text).", cure: cure)
+            .setupFailed, text: "Could not \(what) \(NameText.quoted(path)): \(error.text).", cure: cure)
     }
 
     static func failure(_ what: String, _ path: [UInt8], _ error: FolderError) -> ControlError {
-        let place = NameText.printable(error.subject.isEmpty ? path : error.subject)
+        let place = NameText.quoted(error.subject.isEmpty ? path : error.subject)
         let cause = error.errno == 0 ? "\(error.kind)" : System.text(of: error.errno)
-        return ControlError(.setupFailed, text: "Could not \(what) (\(error.operation) of \"\(place)\"): \(cause).")
+        return ControlError(.setupFailed, text: "Could not \(what) (\(error.operation) of \(place)): \(cause).")
     }
 }

@@ -15,6 +15,8 @@ struct NameTextTests {
 
     @Test("for people, whatever could move a cursor, hide or turn text around is an escape") func printable() {
         #expect(NameText.printable("Übung\u{1B}[31m") == #"Übung\x1b[31m"#)
+        #expect(NameText.quoted(Array("Ü\"\\".utf8)) == #""Ü\x22\x5c""#)
+        #expect(NameText.quoted(Array("Ü".utf8), asciiOnly: true) == #""\xc3\x9c""#)
         #expect(NameText.printable("a\nb\tc\\") == #"a\x0ab\x09c\x5c"#)
         #expect(NameText.printable("x\u{202E}y\u{200B}") == #"x\xe2\x80\xaey\xe2\x80\x8b"#)
         #expect(NameText.printable("Ü", asciiOnly: true) == #"\xc3\x9c"#)

@@ -16,6 +16,13 @@ tells beta "No directory is at \\\"$beta\\\"." alerts || fail "the alert does no
 grep -F root.missing "$world/beta/log" | finds -F "$beta" || fail "nor does the log: $(tail -n 3 "$world/beta/log")"
 ctl beta --json rescan >"$world/out" && fail "what is not there was looked through"
 grep -q '"code":"root.missing"' "$world/out" || fail "the refusal does not say why: $(cat "$world/out")"
+# one_problem NODE: doctor counts a folder that is away once.
+one_problem() {
+    ctl "$1" doctor >"$world/out" && fail "doctor finds nothing: $(cat "$world/out")"
+    [ "$(grep -cE '^problem +(folder|disk|daemon|root\.)' "$world/out")" -eq 1 ] || fail "one thing is wrong: $(cat "$world/out")"
+    grep -qF "No directory is at \"$world/$1/folder\"." "$world/out" || fail "doctor does not say what: $(cat "$world/out")"
+}
+one_problem beta
 down beta
 [ "$ended" -eq 0 ] || fail "beta ended with $ended while it waited"
 mkdir "$beta"
@@ -28,3 +35,9 @@ soon "beta does not see that its folder is back" warns_no_more_of beta root.miss
 settle
 [ "$(cat "$beta/more")" = more ] || fail "what was made meanwhile is missing"
 [ -z "$(find "$alpha" -name '*.conflict-*')" ] || fail "there are conflict copies"
+mv "$alpha" "$world/away"
+soon "alpha does not notice that its folder went" warns_of alpha root.missing
+one_problem alpha
+mv "$world/away" "$alpha"
+soon "alpha does not see that its folder is back" warns_no_more_of alpha root.missing
+settle

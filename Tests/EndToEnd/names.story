@@ -8,6 +8,7 @@ paired_world
     printf four >'-rf'
     printf five >' space '
     printf six >'back\slash'
+    printf seven >'quo"te'
     : >empty
     ln -s /nowhere/at/all absolute
     ln -s ../../outside dangling
@@ -37,6 +38,9 @@ settle
 # A name as it is shown is not guessed at, for a file can be called just like that; but how to type it is said.
 ctl alpha explain 'not\xff\xfeutf8' >"$world/out" 2>&1 && fail "what is shown was taken for a name: $(cat "$world/out")"
 grep -qF "\$'not\\xff\\xfeutf8'." "$world/out" || fail "how to type the name is not said: $(cat "$world/out")"
+# In quotation marks it is seen where a name ends.
+ctl alpha explain 'no" thing' >"$world/out" 2>&1 && fail "what is not there is explained: $(cat "$world/out")"
+grep -qF '"no\x22 thing" is no message code' "$world/out" || fail "a quotation mark in a name ends it: $(cat "$world/out")"
 ctl alpha explain $'not\xff\xfeutf8' >"$world/out" || fail "the name is not known: $(cat "$world/out")"
 head -n 1 "$world/out" | grep -qxF 'not\xff\xfeutf8' || fail "another name is told of: $(cat "$world/out")"
 echo literally >"$alpha/"'not\xff\xfeutf8'

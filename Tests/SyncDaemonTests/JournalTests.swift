@@ -19,6 +19,8 @@ struct JournalTests {
         journal.tell(.conflictFile, Array("a\n<3>forged\u{1B}[31m".utf8))
         #expect(paper.text.split(separator: "\n").count == 1)
         #expect(paper.text.hasPrefix("syncd: conflict.file \"a\\x0a<3>forged\\x1b[31m\": "))
+        journal.tellOver(.conflictFile, Array("a\": over".utf8))
+        #expect(paper.text.hasSuffix("syncd: conflict.file \"a\\x22: over\": over\n"))
     }
 
     @Test("problems are told at every level, decisions from level 1 on") func levels() {

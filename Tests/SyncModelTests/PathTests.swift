@@ -176,6 +176,9 @@ struct PathTests {
         #expect(Path.escape(Array("a b~".utf8)) == "a b~")
         #expect(Path.escape([0x0A, 0x1B, 0x5C, 0x7F, 0x00, 0xFF]) == "\\x0a\\x1b\\x5c\\x7f\\x00\\xff")
         #expect(Path.escape(Array("é".utf8)) == "\\xc3\\xa9")
+        #expect(Path.quote(Array("a\"b\\é".utf8)) == #""a\x22b\x5c\xc3\xa9""#)
+        #expect(path("a\"b").quoted == #""a\x22b""# && path("a\"b").description == "a\"b")
+        #expect(Path.root.quoted == "\".\"")
         #expect(Path.root.description == "." && path("a/b").description == "a/b")
         var seen = Set<String>()
         for byte in UInt8.min...UInt8.max {

@@ -125,6 +125,7 @@ struct ArgumentsTests {
             ("--all status", "There is no option --all before the command. See syncctl --help."),
             ("status --watch=1", "--watch takes no value: write --watch alone."),
             ("wait --timeout", "--timeout needs a value: write --timeout S."),
+            ("log -n", "-n needs a value: write -n N."),
             ("--config a --config b status", "--config is given twice with different values: give it once."),
             (
                 "--config a --socket b status",

@@ -133,6 +133,8 @@ import Testing
             (["init", "--name", "a", "--folder", "/"], "--folder /:"),
             (["init", "--name", "a", "--folder", ""], "is no path"),
             (["--socket", "x", "init", "--name", "a", "--folder", "shared"], "write --control PATH"),
+            (["--socket", "x", "log", "-n", "-1"], "-n -1 is no number: write a whole number, such as -n 10."),
+            (["--socket", "x", "log", "--count=b"], "--count b is no number: write a whole number"),
         ])
     func wrong(arguments: [String], text: String) throws {
         let scratch = try Scratch()

@@ -270,6 +270,19 @@ struct ViewTests {
             """)
     }
 
+    @Test("a folder that is away is one problem, told by the daemon where there is one") func oneFolder() {
+        typealias Finding = DoctorDocument.Finding
+        let state = Finding(check: "state", grade: .problem, text: "Open.")
+        let seen = Finding(check: "folder", grade: .problem, text: "It is not there.")
+        let sound = Finding(check: "folder", grade: .ok, text: "It is there.")
+        let told = Finding(check: "folder", grade: .problem, text: "Nothing is deleted.")
+        let space = Finding(check: "space", grade: .ok, text: "Much.")
+        #expect(Command.joined([state, seen], [told, space]) == [state, told, space])
+        #expect(Command.joined([state, sound], [told]) == [state, sound, told])
+        #expect(Command.joined([state, seen], []) == [state, seen])
+        #expect(Command.joined([state, seen], [sound]) == [state, seen, sound])
+    }
+
     @Test("an error tells what happened, what to do, and its code") func errors() {
         let error = ControlError(.pathBusy, text: "\"a\u{1B}b\\xff\" is busy.\nSo is c.", cure: "Wait a little.")
         expect(

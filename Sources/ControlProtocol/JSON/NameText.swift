@@ -18,6 +18,11 @@ public enum NameText {
         printable(Array(text.utf8), asciiOnly: asciiOnly)
     }
 
+    /// In quotation marks: those in the name are escaped as well.
+    public static func quoted(_ bytes: [UInt8], asciiOnly: Bool = false) -> String {
+        "\"" + escaping(bytes) { $0 != "\\" && $0 != "\"" && isHarmless($0) && !(asciiOnly && !$0.isASCII) } + "\""
+    }
+
     /// The same for a text in which names have been escaped already: its backslashes stay as they are.
     public static func harmless(_ text: String, asciiOnly: Bool = false) -> String {
         escaping(Array(text.utf8)) { isHarmless($0) && !(asciiOnly && !$0.isASCII) }

@@ -8,11 +8,19 @@ extension Command {
         "doctor", summary: "look for what is wrong, and say the command that cures it",
         details: "Works without the daemon for what can be seen without it. Exit 1 if there is a problem."
     ) { (session) throws(Failure) in
-        var findings = localFindings(session)
-        findings += daemonFindings(session)
-        let document = DoctorDocument(findings: findings)
+        let document = DoctorDocument(findings: joined(localFindings(session), daemonFindings(session)))
         try session.show(document.json, as: DoctorDocument.self) { doctorLines($0, session.style) }
         return document.isHealthy ? .done : .refused
+    }
+
+    /// What keeps the folder from being synced counts once: the daemon says it with the reason and what is safe.
+    static func joined(
+        _ local: [DoctorDocument.Finding], _ daemon: [DoctorDocument.Finding]
+    ) -> [DoctorDocument.Finding] {
+        func isOfFolder(_ finding: DoctorDocument.Finding) -> Bool {
+            finding.check == "folder" && finding.grade == .problem
+        }
+        return local.filter { !isOfFolder($0) || !daemon.contains(where: isOfFolder) } + daemon
     }
 
     /// Where only a socket is named, the configuration of that daemon is not known.
@@ -31,16 +39,22 @@ extension Command {
     private static func daemonFindings(_ session: Session) -> [DoctorDocument.Finding] {
         do throws(Failure) {
             let document = try session.read(try session.ask(.doctor), as: DoctorDocument.self)
-            return [.init(check: "daemon", grade: .ok, text: "syncd is running and answers.")] + document.findings
+            return [answers] + document.findings
         } catch {
             guard case .refused(let refusal) = error else { return [] }
             // What is wrong with the configuration has been told above.
             if refusal.code.known == .configInvalid { return [] }
-            if refusal.code.known == .requestUnsupported {
-                return [.init(check: "daemon", grade: .ok, text: "syncd is running and answers.")]
+            if refusal.code.known == .requestUnsupported { return [answers] }
+            // It waits for its folder.
+            if refusal.code.known == .rootMissing || refusal.code.known == .rootReplaced {
+                return [answers, problem("folder", refusal)]
             }
             return [problem("daemon", refusal)]
         }
+    }
+
+    private static var answers: DoctorDocument.Finding {
+        .init(check: "daemon", grade: .ok, text: "syncd is running and answers.")
     }
 
     private static func problem(_ check: String, _ error: ControlError) -> DoctorDocument.Finding {

@@ -8,6 +8,8 @@ extension System {
         var text: String { System.text(of: code) }
         /// Something has the name already.
         var isThere: Bool { code == EEXIST }
+        /// Nothing has the name, or the way to it leads through something that is no directory.
+        var isNotThere: Bool { code == ENOENT || code == ENOTDIR }
 
         /// Another user could.
         var isRefused: Bool { code == EACCES || code == EPERM }

@@ -21,7 +21,7 @@ struct AlertsView {
     }
 
     func lines(_ alert: AlertDocument) -> [String] {
-        let subject = alert.subject.isEmpty ? "" : ": \"\(style.name(alert.subject))\""
+        let subject = alert.subject.isEmpty ? "" : ": \(NameText.quoted(alert.subject, asciiOnly: style.asciiOnly))"
         var lines = ["\(coloured(alert))  \(style.bold(style.foreign(alert.code.text)))\(subject)", ""]
         lines += style.wrapped(style.foreign(alert.text), indent: 2)
         lines += versions(alert)
