@@ -173,9 +173,14 @@ struct SaveGroup {
         let risen = risen(by: set.author.other)
         let faults = all.filter { !risen.contains(key: $0.record) }
         if faults.isEmpty || set.seen[set.author.other] >= peer { return faults }
-        let seen = book.space.history.filter(set.hasSeen)
-        let alone = SaveCheck(set, in: RecordSpace(of: seen, model: book.model)).faults
-        return faults.filter { fault in alone.contains { $0.record == fault.record } }
+        let known = RecordSpace(of: book.space.history.filter(set.hasSeen), model: book.model)
+        let alone = SaveCheck(set, in: known).faults
+        return faults.filter { fault in
+            // What it takes back and is not there stood before its author all the same, and with whom, nobody can tell.
+            let isTakenBack = set.operations.contains(Operation(fault.record, .restore))
+            if isTakenBack, known.view.live[fault.record] == nil { return false }
+            return alone.contains { $0.record == fault.record }
+        }
     }
 
     /// What the set would break if its author had seen all of the peer's, and does not because the peer has written
