@@ -171,10 +171,9 @@ enum RandomConfiguration {
     }
 
     private static func name(_ random: inout SeededRandom) -> String {
-        let allowed = Array((0x21...0x7E).filter { $0 != 0x2F })
-        let bytes = (0..<random.range(1...64)).map { _ in UInt8(allowed[random.below(allowed.count)]) }
-        // A name that begins like a comment is no value.
-        return bytes.first == 0x3B ? "semicolon" : String(decoding: bytes, as: UTF8.self)
+        let allowed = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_".utf8)
+        let bytes = (0..<random.range(1...64)).map { _ in allowed[random.below(allowed.count)] }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func path(_ random: inout SeededRandom, under directory: String) -> [UInt8] {

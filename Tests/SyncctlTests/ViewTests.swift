@@ -393,7 +393,7 @@ struct ViewTests {
         history.versions[0].size = 0
         history.versions[0].target = Array("old".utf8)
         let lines = Command.historyLines(history, style: .plain, again: ViewTests.again)
-        #expect(lines.contains("7        2026-01-01 00:00:00  beta            version.kept  -> old"), "\(lines)")
+        #expect(lines.contains("7        2026-01-01 00:00:00  beta                 version.kept  -> old"), "\(lines)")
         var below = Sample.historyBelow
         below.versions[1].target = Array("old".utf8)
         let files = Command.historyLines(below, style: .plain, again: ViewTests.again)
