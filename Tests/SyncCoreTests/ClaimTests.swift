@@ -8,12 +8,25 @@ struct ClaimTests {
     private static let claim = Claim(
         id: 1, accesses: [Access](holding: [place("a")], isRead: false), mode: .pair, holder: [], process: 1)
 
+    private static let asking = Event.command(CommandID(raw: 1), .claim(claim, timeoutMilliseconds: 0))
+
     /// The node that is asked by the other, or the one that asks it.
     private static func record(isArbiter: Bool) -> NodeRecord {
         guard isArbiter != (Driver.own < Driver.peer) else { return Driver.record }
         var record = NodeRecord(id: Driver.peer, name: Array("left".utf8), folder: FolderID(.zero))
         record.peer = Driver.own
         return record
+    }
+
+    /// The link has been up for a while, and the arbiter has answered that it does not grant it yet.
+    private static func waitingForArbiter() -> Driver {
+        var driver = Driver.running(record(isArbiter: false))
+        driver.greet()
+        driver.oversleep(3_000)
+        driver.happen(asking)
+        driver.receive(.claimAnswer(1, isGranted: false))
+        driver.settle()
+        return driver
     }
 
     private static func isGranted(by driver: Driver) -> Bool {
@@ -28,18 +41,13 @@ struct ClaimTests {
     func alone(isArbiter: Bool) {
         var driver = Driver.running(Self.record(isArbiter: isArbiter))
         driver.oversleep(20_000)
-        driver.happen(.command(CommandID(raw: 1), .claim(Self.claim, timeoutMilliseconds: 0)))
+        driver.happen(Self.asking)
         driver.settle()
         #expect(Self.isGranted(by: driver))
     }
 
     @Test("on a link that is up the arbiter is asked, and its word is waited for") func asked() {
-        var driver = Driver.running(Self.record(isArbiter: false))
-        driver.greet()
-        driver.oversleep(3_000)
-        driver.happen(.command(CommandID(raw: 1), .claim(Self.claim, timeoutMilliseconds: 0)))
-        driver.receive(.claimAnswer(1, isGranted: false))
-        driver.settle()
+        var driver = Self.waitingForArbiter()
         #expect(!Self.isGranted(by: driver) && !Self.isRefused(by: driver))
         driver.receive(.claimAnswer(1, isGranted: true))
         driver.settle()
@@ -47,12 +55,7 @@ struct ClaimTests {
     }
 
     @Test("an arbiter that does not grant it at once has somebody who has it") func refused() {
-        var driver = Driver.running(Self.record(isArbiter: false))
-        driver.greet()
-        driver.oversleep(3_000)
-        driver.happen(.command(CommandID(raw: 1), .claim(Self.claim, timeoutMilliseconds: 0)))
-        driver.receive(.claimAnswer(1, isGranted: false))
-        driver.settle()
+        var driver = Self.waitingForArbiter()
         driver.oversleep(1_000)
         #expect(Self.isRefused(by: driver) && !Self.isGranted(by: driver))
     }
