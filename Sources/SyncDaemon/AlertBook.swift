@@ -109,13 +109,13 @@ struct AlertBook {
 
 // MARK: On disk
 
-/// Version 3, numbers big-endian: `1 version · 4 n, n × item`; an item is
+/// Version 4, numbers big-endian: `1 version · 4 n, n × item`; an item is
 /// `4 length, code · 4 length, subject · 8 first · 8 last · 8 count · 1 acknowledged · 1 is over · 8 over at · 1 writer (0 none,
 /// 1 this node, 2 the other) · 1 is about a format · format · 4 length, detail · 8 size · 8 size that was acknowledged · 4 length, copy`
-/// (of no length where there is none), and a format
+/// (of no length where there is none) `· 1 has found · 4 length, found · 1 has offset · 8 offset`, and a format
 /// `1 node · 1 has found · 4 found · 4 lowest · 4 highest · 1 measure`: 0 the two are what is understood, 1 the lowest is the version
 /// that is kept, 2 a version that nobody knows is, 3 the two are what a model reads, 4 what is understood on both nodes.
-/// Version 2 ended with the format, which had no measure; version 1 after "over at".
+/// Version 3 ended with the copy, version 2 with the format, which had no measure, and version 1 after "over at".
 /// A code this program does not know is left out: it was raised by another version, and what it tells of is raised again.
 extension AlertBook {
     mutating func encoded() -> [UInt8] {
@@ -138,11 +138,15 @@ extension AlertBook {
             writer.put(Int64(item.facts.size))
             writer.put(Int64(item.acknowledgedSize ?? 0))
             writer.putCounted(item.facts.copy?.bytes ?? [])
+            writer.put(item.facts.found != nil)
+            writer.putCounted(Array((item.facts.found ?? "").utf8.prefix(AlertBook.detailBytesMax)))
+            writer.put(item.facts.offset != nil)
+            writer.put(Int64(item.facts.offset ?? 0))
         }
         return writer.bytes
     }
 
-    private static let version: UInt8 = 3
+    private static let version: UInt8 = 4
     private static let detailBytesMax = 4_096
 
     private static func put(_ format: FormatFinding?, into writer: inout ByteWriter) {
@@ -215,6 +219,13 @@ extension AlertBook {
             facts.size = Int(clamping: max(1, size))
             facts.copy = copy.isEmpty ? nil : Path(copy)
             if isAcknowledged != 0 { acknowledgedSize = Int(clamping: seen) }
+        }
+        if version > 3 {
+            guard let hasFound = reader.bool(), let found = reader.counted(max: detailBytesMax),
+                let hasOffset = reader.bool(), let offset = reader.int64()
+            else { return nil }
+            facts.found = hasFound ? String(decoding: found, as: UTF8.self) : nil
+            facts.offset = hasOffset ? Int(clamping: max(0, offset)) : nil
         }
         let known = MessageCode(rawValue: String(decoding: code, as: UTF8.self))
         let key = AlertKey(code: known ?? .stateDamaged, subject: subject, format: format)

@@ -51,11 +51,13 @@ enum AlertReading {
         let state: AlertDocument.State =
             item.clearedMilliseconds != nil ? .cleared : item.isAcknowledged ? .acknowledged : .open
         let format = item.key.format
+        let version = format?.found.map { JSON.count(Int($0)) }
+        let found = version ?? item.facts.found.map(JSON.string)
         let words = format.flatMap { wording(of: $0, item.facts, name(of: $0.node, node, peer)) }
         var document = AlertDocument(
             id: id, code: item.key.code, subject: item.key.subject, state: state,
             firstSeenMilliseconds: item.firstMilliseconds, lastSeenMilliseconds: item.lastMilliseconds,
-            count: item.count, found: format?.found.map { JSON.count(Int($0)) },
+            count: item.count, found: found,
             supported: format?.supported.map {
                 .array([.count(Int($0.lowerBound)), .count(Int($0.upperBound))])
             },
@@ -63,6 +65,7 @@ enum AlertReading {
             text: ([words?.text ?? item.key.code.kind.meaning] + details(of: item.facts)).joined(separator: " "),
             cure: words?.cure)
         if case .keeps(let version?)? = format?.measure { document.kept = JSON.count(Int(version)) }
+        document.offset = item.facts.offset
         document.fault = item.facts.violation.map { violation in
             AlertDocument.Fault(
                 entity: "\(violation.record.entity)", property: violation.property.map { "\($0)" },
@@ -105,7 +108,8 @@ enum AlertReading {
 
     private static func facts(of alert: AlertDocument) -> [String] {
         let words: [(String, String?)] = [
-            ("version found: ", alert.found.map(text)), ("versions understood: ", alert.supported.map(text)),
+            (alert.found?.text == nil ? "version found: " : "found: ", alert.found.map(text)),
+            ("versions understood: ", alert.supported.map(text)),
             ("version kept: ", alert.kept.map(text)), ("written by ", alert.writer),
             ("first seen at ", TimeText.seconds(alert.firstSeenMilliseconds)),
             ("last seen at ", TimeText.seconds(alert.lastSeenMilliseconds)),
@@ -115,7 +119,7 @@ enum AlertReading {
 
     private static func text(_ versions: JSON) -> String {
         guard let ends = versions.items, let low = ends.first, let high = ends.last else {
-            return String(decoding: versions.bytes, as: UTF8.self)
+            return versions.text ?? String(decoding: versions.bytes, as: UTF8.self)
         }
         return low == high ? text(low) : "\(text(low)) to \(text(high))"
     }

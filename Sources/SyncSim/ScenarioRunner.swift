@@ -130,14 +130,16 @@ package final class ScenarioRunner {
     private func alerts(of machine: Machine) -> [String] {
         machine.alerts.map { key, alert in
             let facts = alert.facts
+            let format = key.format.map { ", \(text(of: $0, facts))" } ?? ""
+            let place = facts.offset.map { ", at \($0)" } ?? ""
             return "\(padded(machine.index))\(key.code)" + (key.subject.isEmpty ? "" : " \(Path.escape(key.subject))")
-                + (key.format.map { ", \(text(of: $0))" } ?? "") + (facts.size == 1 ? "" : ", \(facts.size) of it")
+                + format + place + (facts.size == 1 ? "" : ", \(facts.size) of it")
                 + (facts.copy.map { ", last \($0)" } ?? "") + (facts.detail.isEmpty ? "" : ": \(facts.detail)")
         }
     }
 
-    private func text(of format: FormatFinding) -> String {
-        let found = "\(format.found.map { String($0) } ?? "nothing") found"
+    private func text(of format: FormatFinding, _ facts: AlertFacts) -> String {
+        let found = "\(format.found.map { String($0) } ?? facts.found ?? "nothing") found"
         return switch format.measure {
         case .supports(let range): "\(found), \(format.node) reads \(range)"
         case .supportsOnBoth(let range): "\(found), both read \(range)"

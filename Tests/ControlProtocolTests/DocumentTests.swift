@@ -109,9 +109,19 @@ struct DocumentTests {
         let alert = AlertDocument(id: "1", code: .diskFull, firstSeenMilliseconds: 0, lastSeenMilliseconds: 0)
         #expect(alert.text == MessageCode.diskFull.kind.meaning && alert.cure == MessageCode.diskFull.kind.cure)
         #expect(alert.severity == MessageCode.diskFull.severity)
-        for key in ["found", "supported", "writer", "entity", "property", "record", "changeSet"] {
+        for key in ["found", "supported", "offset", "writer", "entity", "property", "record", "changeSet"] {
             #expect(alert.json[key] == nil)
         }
+    }
+
+    @Test("an alert about a format says what stands in the place of a version, and at which byte a file is broken")
+    func alertFindings() throws {
+        var alert = AlertDocument(
+            id: "1", code: .formatUnknown, firstSeenMilliseconds: 0, lastSeenMilliseconds: 0, found: .string("-1"))
+        #expect(try AlertDocument(json: alert.json) == alert && alert.json["found"]?.text == "-1")
+        alert.found = nil
+        alert.offset = 5
+        #expect(try AlertDocument(json: alert.json) == alert && alert.json["offset"] == .count(5))
     }
 
     @Test("I11: an alert about a missing value names entity, property, record and change set") func alertFault() throws

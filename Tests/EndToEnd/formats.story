@@ -189,6 +189,7 @@ tells beta 'these are rules of version 2, and version 1 is known' alerts || fail
 echo something >"$alpha/a.sheet"
 settle
 soon "what rules of a later syncd name is not guarded" warns_of beta format.unknown
+tells beta '"found":"what a format rule of a later syncd looks for","supported":[1,1]' alerts || fail "nor what was found: $(cat "$world/told")"
 tells beta '"outcome":"unknownVersion"' doc check "$beta/a.sheet" || fail "doc check sees something else: $(cat "$world/told")"
 rm "$world/models-beta/later.json"
 down beta

@@ -14,6 +14,7 @@ echo '{"v":1,"t":"a"}' >"$alpha/d/n/1"
 settle
 echo '{"v":"x","t":"a"}' >"$alpha/d/n/2"
 soon "nobody is told of the file" warns_of alpha format.unknown
+tells alpha '"found":"\"x\"","supported":[1,1]' alerts || fail "nor what was found: $(cat "$world/told")"
 down alpha
 down beta
 give 2 1,2

@@ -20,6 +20,7 @@ cmp -s "$alpha/tasks/all.json" "$beta/tasks/all.json" || fail "the document did 
 # Broken: it stays as it is on alpha, beta keeps what it had, and the rest goes on.
 printf '{"name": "home",' >"$alpha/tasks/lists/L1.json"
 soon "nobody is told of the broken file" warns_of alpha format.corrupt
+tells alpha '"offset":16' alerts || fail "nor where it breaks off: $(cat "$world/told")"
 echo other >"$alpha/plain.txt"
 printf '{"name": "work"}\n' >"$beta/tasks/lists/L2.json"
 soon "the broken file holds up others" cmp -s "$alpha/plain.txt" "$beta/plain.txt"

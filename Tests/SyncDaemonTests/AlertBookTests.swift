@@ -128,6 +128,32 @@ struct AlertBookTests {
         #expect(AlertBook(encoded: book.encoded()).items.map(\.value) == book.items.map(\.value))
     }
 
+    @Test("nor what was found instead of a version, nor where a file breaks off")
+    func findings() {
+        var book = AlertBook()
+        let unknown = FormatFinding(found: nil, supported: 1...2, node: .own)
+        let keys = [
+            AlertKey(code: .formatCorrupt, subject: Array("a".utf8)),
+            AlertKey(code: .formatUnknown, subject: Array("b".utf8), format: unknown),
+        ]
+        _ = book.raise(keys[0], since: 1, now: 1, AlertFacts(detail: "At byte 0: no.", offset: 0))
+        _ = book.raise(keys[1], since: 1, now: 1, AlertFacts(detail: "There is -1.", found: "-1"))
+        let read = AlertBook(encoded: book.encoded())
+        #expect(read.items.map(\.value) == book.items.map(\.value))
+        #expect(keys.map { read.items[$0]?.facts.offset } == [0, nil])
+        #expect(keys.map { read.items[$0]?.facts.found } == [nil, "-1"])
+    }
+
+    @Test("what was found, and where, is known as long as the sentence about it, and no longer") func latestFinding() {
+        var book = AlertBook()
+        let key = AlertKey(code: .formatCorrupt, subject: Array("a".utf8))
+        _ = book.raise(key, since: 1, now: 1, AlertFacts(detail: "At byte 3: no.", offset: 3))
+        _ = book.raise(key, since: 1, now: 2)
+        #expect(book.open.map(\.facts.offset) == [3])
+        _ = book.raise(key, since: 1, now: 3, AlertFacts(detail: "An object is expected."))
+        #expect(book.open.map(\.facts.offset) == [nil])
+    }
+
     @Test("nor what a model reads", arguments: [nil, 0, 7] as [UInt32?]) func readVersions(found: UInt32?) {
         var book = AlertBook()
         let finding = FormatFinding(found: found, reads: 1...3, node: .own)

@@ -170,11 +170,22 @@ struct ReadingTests {
         #expect((held.found, held.supported) == (.count(3), .array([.count(1), .count(2)])) && held.writer == "alpha")
         let none = FormatFinding(found: nil, reads: 1...2, node: .own)
         let unknown = alert(
-            AlertKey(code: .formatUnknown, subject: subject, format: none), AlertFacts(detail: "There is x."))
-        #expect(unknown.text.hasPrefix("No usable version stands in this file of records.") && unknown.found == nil)
+            AlertKey(code: .formatUnknown, subject: subject, format: none),
+            AlertFacts(detail: "There is x.", found: "x"))
+        #expect(unknown.text.hasPrefix("No usable version stands in this file of records."))
+        #expect(unknown.found == .string("x"))
+        let explained = AlertReading.explanation(unknown, .formatUnknown)
+        #expect(explained.facts.prefix(2) == ["found: x", "versions understood: 1 to 2"])
         #expect(unknown.text.contains("is sent once it can be read"))
         #expect(unknown.text.hasSuffix(" There is x.") && unknown.cure.contains("syncctl restore PATH"))
         #expect(held.id != unknown.id)
+    }
+
+    @Test("an alert about a broken file has the byte at which it is") func brokenFile() {
+        let key = AlertKey(code: .formatCorrupt, subject: Array("a.json".utf8))
+        let document = alert(key, AlertFacts(detail: "At byte 5: a value is expected.", offset: 5))
+        #expect(document.offset == 5 && document.json["offset"] == .count(5) && document.found == nil)
+        #expect(document.text.hasSuffix(" At byte 5: a value is expected."))
     }
 
     @Test("what is known beyond the registry stands at the end of the text") func details() {

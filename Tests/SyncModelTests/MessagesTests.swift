@@ -71,7 +71,7 @@ struct MessagesTests {
     private static let promised: [MessageCode: (file: String, words: String)] = [
         .diskError: ("Scenarios/alert-details.txt", "disk.error: At \"seen\": it could not be read or written."),
         .diskFull: ("EndToEnd/full.story", " are free where the folder lies"),
-        .formatCorrupt: ("Scenarios/alert-details.txt", "format.corrupt broken.n: At byte 5: "),
+        .formatCorrupt: ("Scenarios/alert-details.txt", "format.corrupt broken.n, at 5: At byte 5: "),
         .ignoreInvalid: ("Scenarios/alert-details.txt", "ignore.invalid .syncignore: Line 2 can never match."),
         .nodeHalted: ("SyncCoreTests/MessageTests.swift", "right says that it stands still: disk.full."),
         .validationRequiredMissing: ("EndToEnd/record-saves.story", "It is about Task/T2.list, change set"),

@@ -35,9 +35,11 @@ public struct AlertDocument: Hashable, Sendable {
     public var firstSeenMilliseconds: Int64
     public var lastSeenMilliseconds: Int64
     public var count: Int
-    /// Of formats: the version that was found, and the lowest and highest that are understood.
+    /// Of formats: the version that was found, or what stands in its place, and the lowest and highest that are understood.
     public var found: JSON?
     public var supported: JSON?
+    /// Of a file that is broken: the byte at which it is.
+    public var offset: Int?
     /// Of a downgrade: the version that stays at the path.
     public var kept: JSON?
     /// Who wrote what is too new, or what is older than what was there.
@@ -103,6 +105,7 @@ extension AlertDocument: ControlDocument {
         count = try fields.count("count")
         found = fields.has("found") ? try fields.required("found") : nil
         supported = fields.has("supported") ? try fields.required("supported") : nil
+        offset = try fields.optionalCount("offset")
         kept = fields.has("kept") ? try fields.required("kept") : nil
         writer = try fields.optionalText("writer")
         if let record = try fields.optionalText("record") {
@@ -120,7 +123,8 @@ extension AlertDocument: ControlDocument {
             .with("severity", .string(severity.rawValue)).with("subject", name: subject)
             .with("state", .string(state.rawValue)).with("firstSeen", seconds: firstSeenMilliseconds)
             .with("lastSeen", seconds: lastSeenMilliseconds).with("count", .count(count)).with("found", found)
-            .with("supported", supported).with("kept", kept).with("writer", writer.map(JSON.string))
+            .with("supported", supported).with("offset", offset.map(JSON.count)).with("kept", kept)
+            .with("writer", writer.map(JSON.string))
             .with("entity", fault.map { .string($0.entity) })
             .with("property", fault.flatMap(\.property).map(JSON.string))
             .with("record", fault.map { .string($0.record) })

@@ -8,7 +8,7 @@ struct FormatState: Sendable {
     var unread = SortedMap<Path, HashedPath>()
     /// Headers that were read and are not in a row yet.
     var headers = SortedMap<Path, FormatMark>()
-    /// What is wrong with headers that were read, in words, until an alert says it.
+    /// What is wrong with headers that were read, until an alert says it.
     var faults = SortedMap<Path, Fault>()
     /// Since when a file is empty or corrupt that was not: who saves may not be done yet.
     var brokenSince = SortedMap<Path, UInt64>()
@@ -39,7 +39,7 @@ struct FormatState: Sendable {
 
     struct Fault: Sendable {
         let content: ContentID
-        let text: String
+        let facts: AlertFacts
     }
 
     struct Review: Sendable {

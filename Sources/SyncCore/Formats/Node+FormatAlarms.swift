@@ -123,9 +123,10 @@ extension Node {
         {
             formats.toKeep[row.path] = format.content
         }
-        let fault = formats.faults[row.path].flatMap { $0.content == row.format?.content ? $0.text : nil }
+        let fault = formats.faults[row.path].flatMap { $0.content == row.format?.content ? $0.facts : nil }
         if fault != nil || row.disk == nil { formats.faults[row.path] = nil }
-        let facts = AlertFacts(writer: row.disk?.origins.content.author, detail: fault ?? "")
+        var facts = fault ?? AlertFacts()
+        facts.writer = row.disk?.origins.content.author
         let isAnother = before?.format.map { $0.content != row.format?.content } ?? false
         for key in open { setAlarm(key, facts, isAnother: isAnother, if: true, into: &effects) }
         // Of what has gone no copy is a downgrade.

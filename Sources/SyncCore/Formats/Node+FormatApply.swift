@@ -29,7 +29,7 @@ extension Node {
         }
         let read = headerRule(of: path)?.mark(of: content, header: outcome)
         if case .parsed = outcome {
-            formats.faults[path] = read?.fault.map { FormatState.Fault(content: content, text: $0) }
+            formats.faults[path] = read?.fault.map { FormatState.Fault(content: content, facts: $0) }
         }
         plan.tasks.update(path) { task in
             task.format = read?.0

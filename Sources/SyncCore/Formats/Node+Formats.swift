@@ -79,7 +79,7 @@ extension Node {
             return
         }
         formats.headers[path] = mark
-        formats.faults[path] = fault.map { FormatState.Fault(content: mark.content, text: $0) }
+        formats.faults[path] = fault.map { FormatState.Fault(content: mark.content, facts: $0) }
         watch.observing += 1
         enqueue(.hashed([result]))
     }
@@ -252,7 +252,7 @@ extension Node {
 
 extension FormatRule {
     /// With what is wrong with it. Nil if it could not be read. What ends the process takes the place of nothing that can be read.
-    func mark(of content: ContentID, header outcome: ParseOutcome<Parsed>) -> (FormatMark, fault: String?)? {
+    func mark(of content: ContentID, header outcome: ParseOutcome<Parsed>) -> (FormatMark, fault: AlertFacts?)? {
         switch outcome {
         case .parsed(.header(let header)):
             (FormatMark(content: content, rule: fingerprint, reading: header.reading), header.fault)
@@ -263,12 +263,20 @@ extension FormatRule {
 }
 
 extension FormatHeader {
-    /// A sentence for the alert.
-    fileprivate var fault: String? {
+    /// For the alert.
+    fileprivate var fault: AlertFacts? {
         switch self {
-        case .corrupt(let reason, let offset): "At byte \(offset): \(reason)."
-        case .unknown(let found): "Instead of a version there is: \(found.isEmpty ? "nothing" : Path.escape(found))."
+        case .corrupt(let reason, let offset): AlertFacts(detail: "At byte \(offset): \(reason).", offset: offset)
+        case .unknown(let found): AlertFacts(insteadOfVersion: found)
         case .zeroLength, .version: nil
         }
+    }
+}
+
+extension AlertFacts {
+    /// Of a file in no version that makes sense.
+    init(insteadOfVersion bytes: [UInt8]) {
+        let found = bytes.isEmpty ? nil : Path.escape(bytes)
+        self.init(detail: "Instead of a version there is: \(found ?? "nothing").", found: found)
     }
 }

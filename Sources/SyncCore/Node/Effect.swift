@@ -111,22 +111,31 @@ public struct AlertFacts: Hashable, Sendable {
     public var size: Int
     /// The conflict copy of a downgrade that came last.
     public var copy: Path?
+    /// What stands in a file where its version should; nil if that is a version, or nothing.
+    public var found: String?
+    /// The byte at which a file cannot be read as its format any more.
+    public var offset: Int?
 
     public init(
-        writer: Author? = nil, violation: Violation? = nil, detail: String = "", size: Int = 1, copy: Path? = nil
+        writer: Author? = nil, violation: Violation? = nil, detail: String = "", size: Int = 1, copy: Path? = nil,
+        found: String? = nil, offset: Int? = nil
     ) {
         self.writer = writer
         self.violation = violation
         self.detail = detail
         self.size = size
         self.copy = copy
+        self.found = found
+        self.offset = offset
     }
 
     /// What is known anew, and where that says nothing what was known before.
     public func over(_ known: AlertFacts) -> AlertFacts {
-        AlertFacts(
-            writer: writer ?? known.writer, violation: violation ?? known.violation,
-            detail: detail.isEmpty ? known.detail : detail, size: size, copy: copy ?? known.copy)
+        // What was found, and where, is what the sentences say.
+        let latest = detail.isEmpty ? known : self
+        return AlertFacts(
+            writer: writer ?? known.writer, violation: violation ?? known.violation, detail: latest.detail, size: size,
+            copy: copy ?? known.copy, found: latest.found, offset: latest.offset)
     }
 }
 

@@ -300,8 +300,7 @@ extension Node {
             case .downgrade: putBeside(finding, rows[path], at: path, in: &batch, into: &effects)
             case .refused(let refusal):
                 let key = AlertKey(code: refusal.code, subject: path.bytes, format: refusal.format)
-                let facts = AlertFacts(writer: refusal.format.map { _ in .own }, detail: refusal.detail)
-                hold(path, key, rows, facts, in: &batch, into: &effects)
+                hold(path, key, rows, refusal.facts, in: &batch, into: &effects)
             }
         }
         for (_, saves) in unread { tellUnread(saves, of: number, rows, in: &batch, into: &effects) }

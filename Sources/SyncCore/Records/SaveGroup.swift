@@ -31,13 +31,12 @@ struct SaveGroup {
 
     struct Refusal {
         let code: MessageCode
-        /// Sentences for the alert.
-        let detail: String
+        let facts: AlertFacts
         let format: FormatFinding?
 
-        init(_ code: MessageCode, _ detail: String = "", _ format: FormatFinding? = nil) {
+        init(_ code: MessageCode, _ facts: AlertFacts = AlertFacts(), _ format: FormatFinding? = nil) {
             self.code = code
-            self.detail = detail
+            self.facts = facts
             self.format = format
         }
     }
@@ -65,15 +64,16 @@ struct SaveGroup {
             do throws(DocumentFault) {
                 document = try saved.document.get()
             } catch {
-                return .refused(Refusal(.formatCorrupt, error.sentence))
+                return .refused(Refusal(.formatCorrupt, AlertFacts(detail: error.sentence, offset: error.offset)))
             }
             if awaitsFirstImport, document.ids.contains(where: book.model.isSingleton) {
                 return .refused(Refusal(.waitingFirstImport))
             }
             switch document.version(at: book.model.versionAt) {
             case .unknown(let text):
-                let detail = "Instead of a version there is: \(Path.escape(text))."
-                return .refused(Refusal(.formatUnknown, detail, book.formatRule.finding(nil)))
+                var facts = AlertFacts(insteadOfVersion: text)
+                facts.writer = .own
+                return .refused(Refusal(.formatUnknown, facts, book.formatRule.finding(nil)))
             case .absent, .number:
                 let version = book.model.version(of: document)
                 if !insisting, let before, version < book.model.version(of: before) { return .downgrade }

@@ -41,7 +41,7 @@ struct AlertsView {
 
     private func versions(_ alert: AlertDocument) -> [String] {
         var facts: [String] = []
-        if let found = alert.found { facts.append("version found: \(text(found))") }
+        if let found = alert.found { facts.append("\(found.text == nil ? "version found" : "found"): \(text(found))") }
         if let supported = alert.supported { facts.append("understood: \(text(supported))") }
         if let kept = alert.kept { facts.append("kept: \(text(kept))") }
         if let writer = alert.writer { facts.append("written by \(style.foreign(writer))") }
