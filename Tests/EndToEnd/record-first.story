@@ -11,6 +11,7 @@ up alpha
 up beta
 mkdir -p "$alpha/set/notes" "$beta/set/notes"
 echo '{"colour": "blue"}' >"$alpha/set/settings.json"
+printf '{"text": ' >"$alpha/set/notes/N0.json"
 # As long as alpha is paused, beta does not learn what it has.
 ctl alpha pause >"$world/out" || fail "alpha cannot be paused: $(cat "$world/out")"
 pair
@@ -27,7 +28,13 @@ tells beta large explain Settings/singleton:Settings && fail "beta has told of t
 ctl beta wait --for initial-import --timeout 1 >"$world/out" 2>&1 && fail "beta says that it knows what alpha has"
 
 ctl alpha resume >"$world/out" || fail "alpha cannot go on: $(cat "$world/out")"
+# A file of alpha waits for its author, so alpha is not through: beta says that this is what it waits for.
+soon "beta does not say that it waits for alpha" tells beta '"waits":true' status
+waits_for alpha format.corrupt || fail "alpha does not wait for anybody: $(cat "$world/told")"
+waits_for beta waiting.first-import || fail "beta does not wait any more: $(cat "$world/told")"
+echo '{"text": "of alpha"}' >"$alpha/set/notes/N0.json"
 settle
+tells beta '"waits":true' status && fail "beta still waits for alpha"
 ctl beta wait --for initial-import --timeout 10 >"$world/out" 2>&1 || fail "beta does not say that it knows: $(cat "$world/out")"
 warns_no_more_of beta waiting.first-import || fail "the alert stays"
 for node in alpha beta; do

@@ -112,10 +112,12 @@ extension Node {
     }
 
     /// All that keeps this node from being in sync is that the other has not said that it is through: it goes through its
-    /// folder, or something waits in it that nobody here knows. (What it does not show of this node's own is pending here.)
+    /// folder, or something waits in it that nobody here knows. (What it does not show of this node's own is pending here. Where a save
+    /// waits for the first import that does not tell for what: this does.)
     private var waitsForPeerAlone: Bool {
-        !session.peerIsSettled && isThrough(butFor: 0)
-            && (isEpochEmpty || record.applied >= stores.durableOwnHead.position)
+        let barred = records.barredCount
+        return !session.peerIsSettled && isThrough(butFor: barred)
+            && (isEpochEmpty || barred > 0 || record.applied >= stores.durableOwnHead.position)
     }
 
     mutating func answerStatus(_ id: CommandID, _ answers: inout Answers, into effects: inout Effects) {

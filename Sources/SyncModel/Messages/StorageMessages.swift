@@ -144,7 +144,8 @@ extension MessageRegistry {
                 This node has joined another and does not know yet what that has. What there is only one of is not made \
                 before that is known; the file stays as it is.
                 """,
-            cure: "Nothing is to be done; it is told of when the two folders have met."),
+            cure:
+                "It is told of when the two folders have met; if it stays, syncctl status on the other node tells why."),
         MessageKind(
             .waitingParent, .info, healsItself: true, retry: .onChange,
             meaning: "The directory this belongs in is not there yet. The change is stored and follows it.",
