@@ -66,6 +66,17 @@ package enum Simulation {
     /// A rare state that may not become a frequent one.
     package static let countedAsDamage = "ledger: what was written before a power cut counted as damage"
 
+    /// What even a long run may miss, and why.
+    package static let seldomHit = [
+        (name: countedAsDamage, reason: "a judge that never has to let it pass sees no less"),
+        (
+            name: takesRulesAway,
+            reason: "the rules of both nodes have to differ until all is mended, and no world is known that comes to it"
+        ),
+    ]
+
+    static let takesRulesAway = "operator: what one node waited for the rules of the other left out"
+
     /// The rare states that agents, checkers and the world itself may reach: what a long run must have hit.
     package static func knownRareStates() -> [String] {
         var names = World.rareStates
@@ -109,7 +120,7 @@ extension World {
         "link: cut with frames in flight",
         "link: half-open connection replaced by a new one",
         "operator: mass deletion decided at the end",
-        "operator: what one node waited for the rules of the other left out",
+        Simulation.takesRulesAway,
         "operator: what the rules leave out stood in the way",
         "run: all killed after quiet and started again",
         "store: a batch failed",

@@ -275,7 +275,7 @@ extension World {
         let hands = Hands(self, machine: machine)
         for path in paths where ignores(path) {
             trace.tell("\(now) \(machines[machine].name) user: lets go of the rules for \(path)")
-            rare.hit("operator: what one node waited for the rules of the other left out")
+            rare.hit(Simulation.takesRulesAway)
             for (rules, _) in hands.tree where rules.name?.bytes == IgnoreRules.fileName {
                 if path.isBelow(rules.parent ?? .root) { hands.unlink(rules) }
             }

@@ -86,6 +86,11 @@ struct WorldTests {
         #expect(plans.contains { $0.endsWithRestart } && plans.contains { !$0.endsWithRestart })
     }
 
+    @Test("What a long run may miss is a state that worlds may come to") func seldomHit() {
+        let known = Simulation.knownRareStates()
+        for (name, reason) in Simulation.seldomHit { #expect(known.contains(name) && !reason.isEmpty) }
+    }
+
     @Test("A skip list names operations by number") func skipList() {
         var list = SkipList()
         for number in [3, 200, 64, 3] { list.insert(number) }
