@@ -38,10 +38,7 @@ extension Node {
             if look.stat.map({ $0.kind != .file || $0.size != 0 }) ?? true { watch.emptied[look.path] = nil }
             if isLeftOut != false, isIgnored(row) {
                 // Another name of the same file may be synced, and nobody tells of that one.
-                if let stat = look.stat, stat.kind == .file {
-                    lookAtNamesakes(of: look.path, stat, namesakes)
-                    followRules(of: row, stat, into: &effects)
-                }
+                if let stat = look.stat, stat.kind == .file { lookAtNamesakes(of: look.path, stat, namesakes) }
                 noteLost(row, look.stat)
                 ignore(&row)
             } else if let stat = look.stat, stat.kind != .special, isLeftOut == false {

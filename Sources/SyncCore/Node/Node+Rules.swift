@@ -10,6 +10,9 @@ extension Node {
         for row in answers.rows() { watchConflictCopy(row, before: nil, into: &effects) }
         // The first scan of a folder must know its rules before it has rows for them.
         if let top = Path(IgnoreRules.fileName), !files.contains(top) { files.append(top) }
+        // And what was found a moment ago has none yet, what its own rules cover never.
+        let known = SortedMap(files.map { ($0, true) })
+        files += watch.rulesRead.map(\.key).filter { !known.contains(key: $0) }
         readRules(files, areAll: true, into: &effects)
     }
 
@@ -19,14 +22,10 @@ extension Node {
         readRules([row.path], into: &effects)
     }
 
-    /// An ignore file that rules cover has changed: they may have been its own, and nobody reads it to tell of it.
-    mutating func followRules(of row: Row, _ stat: Stat, into effects: inout Effects) {
-        if isToBeRead(row.path, stat, row) { readRules([row.path], into: &effects) }
-    }
-
     /// Whoever writes rules, and right after that what they leave out, means them to count: they are read first, and
-    /// what was found below them is looked at once more when they are known; and all of it, while others are being
-    /// read. (That a scan met nothing needs no rules.)
+    /// what was found below them, the file itself as well, is looked at once more when they are known; and all of it,
+    /// while others are being read. (That a scan met nothing needs no rules.) Once only: whoever writes rules all the
+    /// time would keep everything waiting. So are read those that rules cover, perhaps their own: nobody else does.
     mutating func withoutNewRules(
         _ looks: [Look], _ source: LookSource, _ rows: RowMap, into effects: inout Effects
     ) -> [Look] {
@@ -34,23 +33,26 @@ extension Node {
         var files: [Path] = []
         for look in looks {
             guard let stat = look.stat, stat.kind == .file, !apply.touches(look.path),
-                isToBeRead(look.path, stat, rows[look.path])
+                noteToRead(look.path, stat, rows[look.path])
             else { continue }
             files.append(look.path)
             directories.append(look.path.parent ?? .root)
         }
-        if directories.isEmpty { return looks }
+        if directories.isEmpty, watch.putOff.isEmpty { return looks }
         if !files.isEmpty { readRules(files, into: &effects) }
         return looks.filter { look in
-            let isFree = files.contains(look.path) || source == .scan && look.stat == nil
+            let wasPutOff = watch.putOff.removeValue(forKey: look.path) != nil
+            let isFree = wasPutOff || source == .scan && look.stat == nil
             if isFree || !directories.contains(where: { look.path.isBelow($0) }) { return true }
+            if watch.putOff.count >= limits.notedPathsMax { watch.putOff.removeAll() }
+            watch.putOff[look.path] = true
             self.look(at: look.path)
             return false
         }
     }
 
-    /// An ignore file that nobody has read as it is now. Whoever asks reads it.
-    private mutating func isToBeRead(_ path: Path, _ stat: Stat, _ row: Row?) -> Bool {
+    /// True of an ignore file that nobody has read as it is now: whoever asks reads it.
+    private mutating func noteToRead(_ path: Path, _ stat: Stat, _ row: Row?) -> Bool {
         guard path.name?.bytes == IgnoreRules.fileName, row?.disk?.isStill(stat) != true,
             watch.rulesRead[path] != stat
         else { return false }
@@ -118,7 +120,7 @@ extension Node {
         for (path, bytes) in zip(files, contents) {
             setRules(by: path, bytes, into: &effects)
             // It may have gone since, and before there was a row of it.
-            if bytes != nil { look(at: path) }
+            if bytes != nil { look(at: path) } else { watch.rulesRead[path] = nil }
         }
         if areAll {
             watch.rulesAreLoaded = true

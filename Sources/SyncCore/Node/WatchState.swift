@@ -209,6 +209,8 @@ struct WatchState: Sendable {
     /// they were read last.
     var rulesRead = SortedMap<Path, Stat>()
     var rulesWereOvertaken = false
+    /// What was found and is looked at once more, because rules were being read.
+    var putOff = SortedMap<Path, Bool>()
     /// Directories that cannot be read, and what is told of them.
     var unreadable = SortedMap<Path, MessageCode>()
     /// Directories that the first whole scan could not read, and none has since: what is in them was there before, and is still distrusted
