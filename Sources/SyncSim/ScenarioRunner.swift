@@ -10,7 +10,8 @@ import SyncModel
 /// Of a machine, after its name. Its applications, from its next start on: `model "…"` (and no other) `formats "…" faulty-model "…"`. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
 /// The node: `status history restore approve reject pause resume rescan`; programs: `lock unlock locks present withdraw answer told`.
 /// The process: `start stop kill power-cut [model] crash-at N`. The operator: `image save|restore`, `wipe-state`,
-/// `unmount mount replace-root empty-root clock +3600s coarse-stamps reuse-numbers disk-full disk-free fail-sync N fail-writes N fail-reads N slow-reads 3s overflow`.
+/// `unmount mount replace-root empty-root clock +3600s coarse-stamps reuse-numbers disk-full disk-free fail-sync N fail-writes N fail-reads N unreadable|readable
+/// slow-reads 3s overflow`.
 package final class ScenarioRunner {
     private let world: World
     private let stories: CrashCounter
@@ -382,6 +383,8 @@ extension ScenarioRunner {
         case "disk-free": world.machines[machine].disk.faults.capacityBytes = nil
         case "fail-sync": world.machines[machine].disk.faults.failedSyncs.next = try words.number("how many")
         case "fail-writes": world.machines[machine].disk.faults.writeErrors.next = try words.number("how many")
+        case "unreadable": world.machines[machine].disk.faults.readErrors.paths.append(try words.path())
+        case "readable": world.machines[machine].disk.faults.readErrors.paths = []
         case "fail-reads": world.machines[machine].disk.faults.readErrors.next = try words.number("how many")
         case "slow-reads":
             world.machines[machine].disk.faults.hashMilliseconds = Int(

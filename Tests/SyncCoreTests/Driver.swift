@@ -363,7 +363,7 @@ struct Driver {
             return .inspected(job, Inspection(root: root, results: results))
         case .scan(let job, let request, _): return .scanned(job, scan(request))
         case .hash(let job, let paths): return .hashed(job, paths.map(hash))
-        case .read(let job, let requests): return .readFinished(job, requests.map { _ in .failed(.notFound) })
+        case .read(let job, let requests): return .readFinished(job, requests.map(read))
         case .parse(let job, _): return .parsed(job, .failed(.notFound))
         case .disk(let job, let programs): return .diskFinished(job, programs.map(Driver.run))
         case .listStage(let job): return .stageListed(job, [])
@@ -380,6 +380,12 @@ struct Driver {
         }
         let unreadable = faults.filter { $0.value == .permission && $0.key.isBelow(request.directory) }.map(\.key)
         return ScanChunk(differences: differences, resume: nil, root: root, unreadable: unreadable)
+    }
+
+    /// Nothing of the folder is kept but its stats.
+    private func read(_ request: ReadRequest) -> ReadOutcome {
+        guard case .tree(let path) = request.place, let fault = faults[path] else { return .failed(.notFound) }
+        return .failed(fault)
     }
 
     private func hash(_ path: Path) -> HashOutcome {

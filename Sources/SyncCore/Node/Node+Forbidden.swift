@@ -25,7 +25,8 @@ extension Node {
         toldForbidden.contains(path) || watch.unreadable[path] == .pathPermission
     }
 
-    private mutating func tellForbidden(_ path: Path, into effects: inout Effects) {
+    /// Also where nothing waits for it any more.
+    mutating func tellForbidden(_ path: Path, into effects: inout Effects) {
         setAlarm(.pathPermission, subject: path.bytes, if: isForbidden(path), into: &effects)
     }
 }

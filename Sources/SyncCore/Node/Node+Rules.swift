@@ -102,14 +102,13 @@ extension Node {
             return
         }
         var contents: [[UInt8]?] = []
-        for outcome in outcomes {
+        for (file, outcome) in zip(files, outcomes) {
             switch outcome {
             case .bytes(let bytes): contents.append(bytes)
             case .failed(.notFound), .failed(.notDirectory), .failed(.isDirectory), .failed(.unsupported):
                 contents.append(nil)
-            case .failed:
-                watch.mustLoadRules = true
-                timers.retrySoon(at: now, limits)
+            case .failed(let error):
+                waitForRules(of: file, error, into: &effects)
                 return
             }
         }
@@ -133,6 +132,20 @@ extension Node {
         rescanAll()
     }
 
+    /// What may not be read waits for a person. Until then those that were read before count, if there are any; if not,
+    /// everything waits with it, and that is said.
+    private mutating func waitForRules(of file: Path, _ error: DiskError, into effects: inout Effects) {
+        watch.mustLoadRules = true
+        timers.retrySoon(at: now, limits)
+        guard error == .permission else {
+            watch.rulesAreLoaded = false
+            return
+        }
+        guard !watch.rulesAreLoaded else { return }
+        let text = "But these are rules: until this node can read them, nothing in the folder is looked at or changed."
+        setAlarm(.pathPermission, subject: file.bytes, AlertFacts(detail: text), if: true, into: &effects)
+    }
+
     private mutating func setRules(by file: Path, _ contents: [UInt8]?, into effects: inout Effects) {
         let directory = file.parent ?? .root
         var problems: [IgnoreProblem] = []
@@ -145,8 +158,11 @@ extension Node {
         setAlarm(.ignoreInvalid, subject: file.bytes, facts, if: !problems.isEmpty, into: &effects)
     }
 
-    /// A file that went while another was being read has not been read since: all that there are were.
+    /// A file that went while another was being read has not been read since: all that there are were, and none could not be.
     private mutating func forgetProblems(butOf files: [Path], into effects: inout Effects) {
+        for (key, _) in alarms.raised where key.code == .pathPermission {
+            if let path = Path(key.subject) { tellForbidden(path, into: &effects) }
+        }
         let told = alarms.raised.map(\.key).filter { $0.code == .ignoreInvalid }
         if told.isEmpty { return }
         let there = SortedMap(files.map { ($0, true) })
