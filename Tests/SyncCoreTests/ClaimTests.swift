@@ -54,6 +54,24 @@ struct ClaimTests {
         #expect(Self.isGranted(by: driver))
     }
 
+    @Test("an arbiter that was set back grants nothing before it has taken in what the other holds") func setBack() {
+        var driver = Driver.running(Self.record(isArbiter: true))
+        driver.happen(.command(CommandID(raw: 1), .claim(Self.claim, timeoutMilliseconds: nil)))
+        driver.silence = .stores
+        driver.greet(known: [.mark(of: Epoch(number: 9, nonce: 1))])
+        let held = PeerClaim(id: 9, isRead: false, isHeld: true, process: 1, holder: [], paths: [place("a")])
+        driver.receive(.claim(held))
+        driver.oversleep(20_000)
+        #expect(!Self.isGranted(by: driver))
+        driver.silence = []
+        driver.settle()
+        driver.oversleep(3_000)
+        #expect(!Self.isGranted(by: driver) && driver.sent.contains(.rolledBack(.none)))
+        driver.receive(.releaseClaim(9))
+        driver.settle()
+        #expect(Self.isGranted(by: driver))
+    }
+
     @Test("an arbiter that does not grant it at once has somebody who has it") func refused() {
         var driver = Self.waitingForArbiter()
         driver.oversleep(1_000)

@@ -95,11 +95,20 @@ extension Node {
         if let until = forgettingEnds, until <= now.monotonicMilliseconds { claims.forgetsUntil = nil }
     }
 
-    /// On a link that has been up for a while the other has told of what it holds.
+    /// On a link that has been up for a while the other has told of what it holds. (Not while a node that was set back takes
+    /// nothing in.)
     var forgettingEnds: UInt64? {
-        claims.forgetsUntil.map { until in
+        if session.isLive, recovery.isRenumbering { return nil }
+        return claims.forgetsUntil.map { until in
             session.isLive ? min(until, session.liveSince + ClaimDesk.tellingMilliseconds) : until
         }
+    }
+
+    /// What the other has told since this node was set back is taken in from now on.
+    mutating func hearOfClaims() {
+        session.liveSince = now.monotonicMilliseconds
+        guard let until = claims.forgetsUntil else { return }
+        claims.forgetsUntil = max(until, session.liveSince + ClaimDesk.tellingMilliseconds)
     }
 
     /// What both nodes may claim waits until it is known who has it.

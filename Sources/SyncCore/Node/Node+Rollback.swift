@@ -131,6 +131,7 @@ extension Node {
     mutating func announceRollback(_ common: LogPosition, into effects: inout Effects) {
         recovery.isRenumbering = false
         guard session.isLive else { return }
+        hearOfClaims()
         session.toldRollback = true
         send(.rolledBack(common), into: &effects)
         // Rows, because the peer forgets what it cannot adopt, older entries of the same path with it.

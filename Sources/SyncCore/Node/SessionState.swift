@@ -8,7 +8,7 @@ struct SessionState: Sendable {
     var link: LinkID?
     /// The peer's hello has been answered for; frames other than hello may flow.
     var isLive = false
-    /// Since when (monotonic milliseconds).
+    /// Since when what it says is taken in (monotonic milliseconds).
     var liveSince: UInt64 = 0
     var hasHello = false
     var peerTellsChanges = false
