@@ -24,9 +24,15 @@ extension Configuration {
         if checkingPlaces {
             reader.checkPlaces()
         } else if checkingNeeds {
-            reader.checkPlaces { $0.isModels || $0.isState && $0.isMissing }
+            reader.checkNeeds()
         }
         return try reader.finish()
+    }
+
+    /// For a daemon whose folder is there by now, and what lies in it. `file` is only for the message.
+    public func checkModels(file: String) throws(ConfigurationError) {
+        guard let place = Place.of(self).first(where: \.isModels), let text = place.problem else { return }
+        throw ConfigurationError([.init(file: file, key: place.key.rawValue, found: place.path, text)])
     }
 
     /// Where a daemon that has read the file before listens, whatever is wrong with other keys by now. Nil if the file does not say it.

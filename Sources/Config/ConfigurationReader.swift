@@ -160,7 +160,13 @@ struct ConfigurationReader {
         if !refused.contains(.hook), let text = configuration.alerts.hookProblem { complain(.hook, text) }
     }
 
-    mutating func checkPlaces(_ isMeant: (Place) -> Bool) {
+    /// What no daemon begins without. Models that lie in the folder come with it, and that is waited for.
+    mutating func checkNeeds() {
+        let modelsAreAwaited = isBelow(configuration.folder.models, configuration.folder.path)
+        checkPlaces { $0.isModels && !modelsAreAwaited || $0.isState && $0.isMissing }
+    }
+
+    private mutating func checkPlaces(_ isMeant: (Place) -> Bool) {
         for place in Place.of(configuration) where isMeant(place) && !refused.contains(place.key) {
             guard !problems.contains(where: { $0.key == place.key.rawValue }) else { continue }
             if let text = place.problem { complain(place.key, text) }

@@ -57,9 +57,22 @@ public enum SyncDaemon {
         do throws(ConfigurationError) {
             return try Configuration.read(path: path, checkingPlaces: checksPlaces, checkingNeeds: true)
         } catch {
-            throw Refusal(
-                exit: error.isForbidden ? .permission : .configuration, code: .configInvalid,
-                text: error.problems.map(\.description).joined(separator: "\n"))
+            throw refusal(error)
+        }
+    }
+
+    private static func refusal(_ error: ConfigurationError) -> Refusal {
+        Refusal(
+            exit: error.isForbidden ? .permission : .configuration, code: .configInvalid,
+            text: error.problems.map(\.description).joined(separator: "\n"))
+    }
+
+    /// They may lie in the folder, which may have been waited for.
+    private static func checkModels(_ configuration: Configuration, _ path: String) throws(Refusal) {
+        do throws(ConfigurationError) {
+            try configuration.checkModels(file: path)
+        } catch {
+            throw refusal(error)
         }
     }
 
@@ -76,6 +89,7 @@ public enum SyncDaemon {
         let opened = try opening.open()
         let (loop, daemon): (Loop, Daemon)
         do throws(Refusal) {
+            try checkModels(configuration, path)
             (loop, daemon) = try assemble(configuration, path, opened, journal)
         } catch {
             opened.store.close()

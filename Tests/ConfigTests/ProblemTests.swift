@@ -249,6 +249,11 @@ struct ConfigurationFileTests {
             _ = try Configuration.read(path: file, checkingNeeds: true)
         }
         #expect(models?.problems.map(\.key) == ["folder.models"])
+        made.folder.models = path("folder/models")
+        try write(made.text, to: file)
+        #expect(try Configuration.read(path: file, checkingNeeds: true) == made, "models in the folder come with it")
+        #expect(throws: ConfigurationError.self, "and are asked for then") { try made.checkModels(file: file) }
+        made.folder.models = path("syncd.conf/models")
         made.node.state = path("gone/state")
         try write(made.text, to: file)
         let needed = #expect(throws: ConfigurationError.self, "but for its state") {

@@ -3,6 +3,10 @@ paired_world
 echo kept >"$alpha/kept"
 settle
 down beta
+# (Models that lie in it are away as well, and are no reason not to wait.)
+sed -i "s|^;* *models = .*|models = $beta/.models|" "$world/beta/syncd.conf"
+grep -q "^models = $beta" "$world/beta/syncd.conf" || fail "beta takes no models"
+mkdir "$beta/.models"
 mv "$beta" "$world/away"
 launch beta
 soon "beta does not answer while its folder is away" tells beta '"state":"halted"' status
