@@ -83,8 +83,8 @@ extension PairingError: CustomStringConvertible {
             """
         case .sameName:
             """
-            Both nodes have the same name, so nobody could tell which of them wrote a version or a conflict copy. Nothing was changed. \
-            Give one of them another name ("name" in its configuration), restart it, then join again.
+            Both nodes have the same name, where a dot counts as a dash, so nobody could tell which of them wrote a version or a \
+            conflict copy. Nothing was changed. Give one of them another name ("name" in its configuration), restart it, then pair again.
             """
         case .notStored(let why): "The pairing could not be written down on this node: \(why). It stays unpaired."
         case .otherCouldNotStore: "The other node could not write the pairing down. Look at its log, then pair again."
