@@ -171,13 +171,21 @@ extension Folder {
             try sync()
         } catch {
             guard error.isWantOfDescriptors else { throw error }
-            // Of what failed to be written the kernel has told already, and by this descriptor does not tell again.
-            guard mayTrustCommonSync.withLock({ $0 }) else { throw error }
+            if let failure = commonSyncFailure(ifUntrusted: error) { throw failure }
+        }
+    }
+
+    /// Syncs everything on the file system; nil if all of it is on the disk. Of what failed to be written the kernel tells once, to
+    /// whoever asks first by this descriptor: whoever asks beside it or later is not answered by that.
+    private func commonSyncFailure(ifUntrusted doubt: Failure) -> Failure? {
+        mayTrustCommonSync.withLock { isTrusted in
+            guard isTrusted else { return doubt }
             do throws(Failure) {
                 try Folder.finally { () throws(Failure) in try root.syncFileSystem() }
+                return nil
             } catch {
-                mayTrustCommonSync.withLock { $0 = false }
-                throw error
+                isTrusted = false
+                return error
             }
         }
     }
@@ -195,7 +203,7 @@ extension Folder {
                 if error.error != .permission && error.error != .unsupported { throw error }
             }
         }
-        try Folder.finally { () throws(Failure) in try root.syncFileSystem() }
+        if let failure = commonSyncFailure(ifUntrusted: Failure(.inputOutput)) { throw failure }
     }
 
     /// Whatever the kernel says of a sync that failed: what was to be kept is lost, and asking again would only be
