@@ -17,8 +17,6 @@ struct LastContact: Hashable, Sendable {
 /// Version 1, numbers big-endian: `1 version · 8 wall milliseconds · 4 length, program`.
 extension LastContact {
     private static let version: UInt8 = 1
-    /// As many as a greeting may have.
-    private static let programBytesMax = 64
 
     var encoded: [UInt8] {
         var writer = ByteWriter()
@@ -32,7 +30,7 @@ extension LastContact {
     init?(encoded bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard reader.byte() == LastContact.version, let time = reader.uint64(),
-            let program = reader.counted(max: LastContact.programBytesMax)
+            let program = reader.counted(max: Limits.programBytesMax)
         else { return nil }
         self.init(wallMilliseconds: Int64(bitPattern: time), program: program)
     }

@@ -16,6 +16,8 @@ public struct Limits: Sendable, Equatable {
     public static let ignoreFileBytesMax = 1 << 20
     public static let epochsRememberedMax = 64
     public static let nodeNameBytesMax = 64
+    /// Of the version that a program says of itself.
+    public static let programBytesMax = 64
     public static let featureCountMax = 64
     /// A record document beyond this is not merged. Offsets into one have 32 bits.
     public static let jsonBytesMax = 64 << 20

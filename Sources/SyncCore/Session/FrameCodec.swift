@@ -368,9 +368,10 @@ public enum FrameCodec {
             guard let feature = reader.counted(max: 64) else { return nil }
             features.append(feature)
         }
-        guard let name = reader.counted(max: Limits.nodeNameBytesMax), let program = reader.counted(max: 64),
-            let wall = reader.int64(), let ownHead = head(from: &reader),
-            let knownCount = reader.uint16(), Int(knownCount) <= Limits.epochsRememberedMax + 1
+        guard let name = reader.counted(max: Limits.nodeNameBytesMax),
+            let program = reader.counted(max: Limits.programBytesMax), let wall = reader.int64(),
+            let ownHead = head(from: &reader), let knownCount = reader.uint16(),
+            Int(knownCount) <= Limits.epochsRememberedMax + 1
         else { return nil }
         var known: [LogHead] = []
         for _ in 0..<knownCount {
