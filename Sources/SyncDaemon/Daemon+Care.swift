@@ -63,7 +63,8 @@ extension Daemon {
 
     func doctor(_ asker: Asker) {
         host.ask(.status) { [unowned self] answer in
-            var findings = [finding(rootIs: host.rootState), watchFinding, spaceFinding]
+            let root = host.rootState
+            var findings = [finding(rootIs: root), watchFinding, spaceFinding]
             if case .status(let status) = answer {
                 let absent = pin == nil ? MessageCode.pairingNone : .peerAway
                 findings.append(
@@ -79,8 +80,7 @@ extension Daemon {
                         cure: MessageCode.hookFailed.kind.cure))
             }
             // What is wrong with the folder as a whole has been told above.
-            let told = host.rootState.code
-            for item in alerts.open where item.key.code.severity != .info && item.key.code != told {
+            for item in alerts.open where item.key.code.severity != .info && item.key.code != root.code {
                 let document = alertDocument(item)
                 let (text, subject) = (document.text, item.key.subject)
                 findings.append(

@@ -32,7 +32,7 @@ public final class PeerLink {
     var caller: Caller?
     let farewells: Farewells
     private(set) var life: LinkLife? { willSet { lastHeard = heardMilliseconds } }
-    /// By the last life that is over.
+    /// By the last life that is over, if it was one with the peer of now.
     private var lastHeard: UInt64?
     private var listener: Listener?
     private var lastLife: UInt64 = 0
@@ -155,6 +155,7 @@ public final class PeerLink {
         guard pin != self.pin, !isShutDown else { return }
         self.pin = pin
         nextPin = nil
+        lastHeard = nil
         for handshake in handshakes where handshake.purpose != .pairing { handshake.drop() }
         handshakes.removeAll { $0.purpose != .pairing }
         rejections = RejectionLog()
