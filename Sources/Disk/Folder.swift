@@ -85,7 +85,14 @@ public final class Folder: Sendable {
     public var rootState: RootState {
         let found = lookAtRoot()
         trouble.withLock { $0 = found }
-        return switch found {
+        return Folder.rootState(with: found)
+    }
+
+    /// As it was found then. Looks at nothing itself: for whoever may not wait for the disk.
+    public var lastRootState: RootState { Folder.rootState(with: rootTrouble) }
+
+    private static func rootState(with trouble: RootTrouble?) -> RootState {
+        switch trouble {
         case nil: .healthy
         case .absent, .unreachable: .missing
         case .closed, .unmarked: .unmarked

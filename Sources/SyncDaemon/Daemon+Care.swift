@@ -138,6 +138,8 @@ extension Daemon {
         }
         let running = Verifier(host, loop: loop, from: verifiedThrough, budget) { [unowned self] found, next in
             verifier = nil
+            // What went away meanwhile was not looked through.
+            if let absentFolder { return asker.refuse(absentFolder) }
             verifiedThrough = next
             asker.finish(
                 VerifyDocument(

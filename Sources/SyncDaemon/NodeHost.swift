@@ -161,8 +161,9 @@ final class NodeHost {
     /// of that moment.
     func catchUp(then: @escaping () -> Void) { keeper.flush(then: then) }
 
-    var rootState: RootState { folder.rootState }
-    /// What was wrong when it was last looked at.
+    /// As it was when it was last looked at (each second, by `RootWatch`): a disk that hangs is not to hang the loop.
+    var rootState: RootState { folder.lastRootState }
+    /// What was wrong then.
     var rootTrouble: RootTrouble? { folder.rootTrouble }
     /// What the peer sends leaves this much free.
     func setReserve(_ reserve: Configuration.Reserve) { folder.setReserve { reserve.bytes(of: $0) } }

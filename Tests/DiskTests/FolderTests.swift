@@ -134,7 +134,9 @@ struct FolderTests {
         let scratch = try Scratch()
         let away = scratch.above + "/away"
         unsafe rename(scratch.path, away)
+        #expect(scratch.folder.lastRootState == .healthy)
         #expect(scratch.folder.rootState == .missing && scratch.folder.rootTrouble == .absent)
+        #expect(scratch.folder.lastRootState == .missing)
         unsafe mkdir(scratch.path, 0o755)
         #expect(scratch.folder.rootState == .replaced && scratch.folder.rootTrouble == .otherDirectory)
         #expect(scratch.folder.inspect([at("a")]).root == .replaced)
