@@ -81,6 +81,26 @@ struct CompactionTests {
         }
     }
 
+    @Test("who died together with one that outlived it comes back with all that it held, however late it is needed")
+    func companions() throws {
+        var pair = Pair(try Model.sketch("A; t string; b one B required", "B; t string"))
+        let (a, b) = (RecordID("A", "1"), RecordID("B", "1"))
+        pair.act(.first, .insert(a), .insert(b), .insert(.named("B/2")), .link(a, "b", "1"), .set(b, "t", "precious"))
+        pair.heal()
+        pair.act(.first, .delete(a), .delete(b))
+        pair.act(.second, .set(a, "t", "edited meanwhile"), .link(a, "b", "2"))
+        pair.heal()
+        #expect(pair.view.dead == [b])
+        pair.pass(days: 31)
+        pair.act(.second, .set(.named("B/2"), "t", "time goes on"))
+        pair.heal()
+        let left = CompactionTests.compacted(pair.all, pair)
+        #expect(RecordView(of: left, model: pair.model) == pair.view)
+        pair.act(.first, .link(a, "b", "1"))
+        let after = RecordView(of: left + pair.made[0].suffix(1), model: pair.model)
+        #expect(after == pair.view && after.live[b]?.values[PropertyName("t")] == .string("precious"))
+    }
+
     @Test("of each file the latest save is left") func files() throws {
         var pair = Pair(try Models.ab())
         let path = try #require(Path("a/1"))

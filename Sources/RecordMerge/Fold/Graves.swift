@@ -22,13 +22,12 @@ struct Graves {
         for (number, id) in fold.records.enumerated() {
             isGone[number] = whole.fold.number(of: id).map { whole.lives[$0] == .dead } == true && isOver(number)
         }
-        let ties = ties()
-        for tie in ties {
+        for tie in ties() {
             for end in [tie.owner, tie.target] where isGone[end] && isUnknown(tie.write, toDeletersOf: end) {
                 isGone[end] = false
             }
         }
-        while spareCompanions(ties) {}
+        while spareCompanions() {}
     }
 
     /// Its deletes stand, and whatever is still to come is too late for each of them.
@@ -58,21 +57,15 @@ struct Graves {
         fold.states[record].standingDeletes(in: fold.history).allSatisfy { !fold.history.saw($0, write) }
     }
 
-    /// Whoever died together with one that may come back may come back with it. False if there is nobody more.
-    private mutating func spareCompanions(_ ties: [Tie]) -> Bool {
-        var isAnySpared = false
-        for tie in ties {
-            for (one, other) in [(tie.owner, tie.target), (tie.target, tie.owner)] where isGone[other] && !isGone[one] {
-                guard diedTogether(one, other) else { continue }
-                isGone[other] = false
-                isAnySpared = true
-            }
+    /// Whoever died together with one that is there, or may come back, comes back with it where that needs him, if only by a
+    /// link that is still to be made. False if there is nobody more.
+    private mutating func spareCompanions() -> Bool {
+        let deletes = fold.states.map { state in state.standingDeletes(in: fold.history).map(\.change) }
+        let there = SortedMap(deletes.indices.filter { !isGone[$0] }.flatMap { deletes[$0] }.map { ($0, true) })
+        let companions = deletes.indices.filter { record in
+            isGone[record] && deletes[record].allSatisfy { there.contains(key: $0) }
         }
-        return isAnySpared
-    }
-
-    private func diedTogether(_ one: Int, _ other: Int) -> Bool {
-        let deletes = fold.states[one].standingDeletes(in: fold.history).map(\.change)
-        return fold.states[other].standingDeletes(in: fold.history).allSatisfy { deletes.contains($0.change) }
+        for record in companions { isGone[record] = false }
+        return !companions.isEmpty
     }
 }
