@@ -206,6 +206,9 @@ extension Node {
             } else if aside != nil, let kept {
                 // What was removed is among the versions, and nowhere else.
                 own.append(DiskProgram([.syncFile(kept.place), .syncParent(kept.place)]))
+            } else if intent.isMovingDirectory, case .rename(let from) = intent.action {
+                // A process that ended before its syncs may have taken it back.
+                own.append(DiskProgram([.syncParent(.tree(from)), .syncParent(.tree(intent.path))]))
             }
             findings.repairs += own
             findings.owners += own.map { $0.isAttempt ? nil : intent.stage }

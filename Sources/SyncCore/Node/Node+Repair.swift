@@ -372,7 +372,7 @@ extension Intent {
         if case .place(_, let entry) = action { entry.content.isDirectory } else { false }
     }
 
-    fileprivate var isMovingDirectory: Bool {
+    var isMovingDirectory: Bool {
         guard case .rename(let from) = action, from != path else { return false }
         return expected?.kind == .directory
     }
