@@ -14,6 +14,8 @@ public struct Limits: Sendable, Equatable {
     public static let chunksPerPageMax = 8_192
     public static let fileBytesMax: UInt64 = 1 << 44
     public static let ignoreFileBytesMax = 1 << 20
+    /// Ignore files that are left out themselves and known over a restart: they are written with every batch.
+    public static let untoldRulesMax = 100
     public static let epochsRememberedMax = 64
     public static let nodeNameBytesMax = 64
     /// Of the version that a program says of itself.

@@ -55,6 +55,9 @@ public struct NodeRecord: Hashable, Sendable {
     public var adoptSparing: Epoch?
     /// The ignore rules (`IgnoreRules.digest`) that every row has been held against; nil while that goes on.
     public var rulesConsidered: Digest?
+    /// Ignore files that rules leave out, perhaps their own: no row may tell of them, and whoever begins is to know them first. No more than
+    /// `Limits.untoldRulesMax`.
+    public var untoldRules: [Path]
     /// The format rules by which every row has been read; nil for none.
     public var formatsConsidered: Digest?
     /// What the programs of the other node understand, as it last said.
@@ -154,6 +157,7 @@ public struct NodeRecord: Hashable, Sendable {
         adoptBeyond = nil
         adoptSparing = nil
         rulesConsidered = nil
+        untoldRules = []
         formatsConsidered = nil
         peerFormats = []
         setMarks = .none
@@ -172,6 +176,7 @@ public struct NodeRecord: Hashable, Sendable {
         after.nextStage = nextStage
         after.nextVersion = nextVersion
         after.isPaused = isPaused
+        after.untoldRules = untoldRules
         self = after
     }
 

@@ -53,7 +53,7 @@ struct CodecTests {
         #expect(Mirror(reflecting: revision).children.count == 6)
         #expect(Mirror(reflecting: stat).children.count == 6)
         #expect(Mirror(reflecting: Entry.absent).children.count == 3)
-        #expect(Mirror(reflecting: draws.node()).children.count == 34)
+        #expect(Mirror(reflecting: draws.node()).children.count == 35)
         #expect(Mirror(reflecting: draws.record()).children.count == 3)
         #expect(Mirror(reflecting: draws.intent()).children.count == 7)
         #expect(Mirror(reflecting: draws.keptVersion()).children.count == 8)

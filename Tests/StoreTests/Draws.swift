@@ -218,6 +218,7 @@ struct Draws {
         node.adoptSparing = maybe { Epoch(raw: $0.number()) }
         node.rulesConsidered = maybe { $0.digest() }
         node.formatsConsidered = maybe { $0.digest() }
+        if node.isForked { node.untoldRules = [Path("d/.syncignore"), Path("e/.syncignore")].compactMap { $0 } }
         node.peerFormats = (0..<random.below(3)).map { _ in
             let low = UInt32(random.below(9))
             return FormatSupport(

@@ -138,6 +138,12 @@ struct VectorTests {
         return node
     }
 
+    private static func nodeWithUntoldRules() throws -> NodeRecord {
+        var node = node()
+        node.untoldRules = [try place("build/.syncignore"), try place("d/.syncignore")]
+        return node
+    }
+
     private static func records() throws -> [LogRecord] {
         let put = Revision(origin: one, seen: .none, entry: file, origins: Origins(all: one))
         let move = Relocation(
@@ -209,7 +215,7 @@ struct VectorTests {
         for row in [try VectorTests.settled(), try VectorTests.restless()] {
             try check(row, encode: RowCodec.encode, decode: RowCodec.decode)
         }
-        for node in [VectorTests.node(), VectorTests.nodeAfterCut()] {
+        for node in [VectorTests.node(), VectorTests.nodeAfterCut(), try VectorTests.nodeWithUntoldRules()] {
             try check(
                 node, encode: { node, _ in NodeCodec.encode(node) },
                 decode: { blob, _ in try NodeCodec.decode(blob) })

@@ -6,13 +6,13 @@
 ///            · 7 rollback common · 8 adopt beyond · 9 adopt sparing · 10 rules considered
 ///            · 11 formats considered · 12 formats of the peer · 13 marks of change sets · 14 steady since
 ///            · 15 lost · 16 distrust of what rules left out
-///            · 17 told before the cut · 18 written · 19 clock   (a number)
+///            · 17 told before the cut · 18 written · 19 clock · 20 untold rules   (a number)
 /// own head · pruned through · imported head · number of imported epochs, each a head · acknowledged
 /// applied (position) · clock (8) · alive (signed) · next stage · next version
-/// then what the flags 4 to 19 promise, in their order: id; id, signed files, signed since; signed; position; position;
+/// then what the flags 4 to 20 promise, in their order: id; id, signed files, signed since; signed; position; position;
 /// epoch (8); digest; digest; number of formats, each model (bytes), name (bytes), rule, lowest, highest version;
 /// positions own, peer and promised; signed; position and epoch (8); signed; signed; signed; number of
-/// stretches, each signed lowest and highest, and the monotonic time
+/// stretches, each signed lowest and highest, and the monotonic time; number of files, each a path (bytes)
 /// ```
 import SyncModel
 
@@ -46,7 +46,7 @@ enum NodeCodec {
             node.adoptSparing != nil, node.rulesConsidered != nil, node.formatsConsidered != nil,
             !node.peerFormats.isEmpty, node.setMarks != .none, node.steadySince != nil, node.lost != nil,
             node.distrustOfIgnored != nil, node.toldBeforeCut != nil, node.writtenMilliseconds != nil,
-            node.clockShown != nil,
+            node.clockShown != nil, !node.untoldRules.isEmpty,
         ]
         return flags.enumerated().reduce(0) { $1.element ? $0 | 1 << UInt64($1.offset) : $0 }
     }
@@ -83,6 +83,10 @@ enum NodeCodec {
             }
             writer.put(number: shown.monotonicMilliseconds)
         }
+        if !node.untoldRules.isEmpty {
+            writer.put(count: node.untoldRules.count)
+            for file in node.untoldRules { writer.put(file.bytes) }
+        }
     }
 
     static func decode(_ sealed: [UInt8]) throws(BlobError) -> NodeRecord {
@@ -92,7 +96,7 @@ enum NodeCodec {
         var node = NodeRecord(id: id, name: name, folder: FolderID(try reader.digest()))
         node.peerName = try reader.counted()
         let flags = try reader.number()
-        if flags >= 1 << 20 { throw .damaged }
+        if flags >= 1 << 21 { throw .damaged }
         (node.stoppedCleanly, node.isPaused) = (flags & 1 != 0, flags & 2 != 0)
         (node.initialImportDone, node.isForked) = (flags & 4 != 0, flags & 8 != 0)
         try readLogs(of: &node, from: &reader)
@@ -142,6 +146,7 @@ enum NodeCodec {
         if flags & 1 << 17 != 0 { node.toldBeforeCut = try reader.signed() }
         if flags & 1 << 18 != 0 { node.writtenMilliseconds = try reader.signed() }
         if flags & 1 << 19 != 0 { node.clockShown = try clock(from: &reader) }
+        if flags & 1 << 20 != 0 { node.untoldRules = try paths(from: &reader) }
     }
 
     private static func clock(from reader: inout BlobReader) throws(BlobError) -> NodeRecord.ClockShown {
@@ -152,6 +157,15 @@ enum NodeCodec {
             stretches.append(low...high)
         }
         return NodeRecord.ClockShown(stretches: stretches, monotonicMilliseconds: try reader.number())
+    }
+
+    private static func paths(from reader: inout BlobReader) throws(BlobError) -> [Path] {
+        var paths: [Path] = []
+        for _ in 0..<(try reader.count()) {
+            guard let path = Path(try reader.counted()) else { throw .damaged }
+            paths.append(path)
+        }
+        return paths
     }
 
     private static func put(_ formats: [FormatSupport], into writer: inout BlobWriter) {
