@@ -34,4 +34,14 @@ import Testing
         for _ in 0..<10 { driver.sleep() }
         #expect(driver.shelf.log.count == 1)
     }
+
+    @Test("a disk that goes on failing is told of, until the rules are read") func broken() {
+        var driver = started(.inputOutput)
+        for _ in 0..<20 { driver.oversleep(60_000) }
+        #expect(driver.alerts == [.diskError] && driver.shelf.log.isEmpty)
+        driver.faults = [:]
+        driver.oversleep(60_000)
+        for _ in 0..<10 { driver.sleep() }
+        #expect(driver.alerts.isEmpty && driver.shelf.log.count == 1)
+    }
 }

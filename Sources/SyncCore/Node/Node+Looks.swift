@@ -33,7 +33,7 @@ extension Node {
             let isLeftOut = look.stat.map {
                 watch.rules.isIgnored(look.path.bytes, isDirectory: $0.kind == .directory)
             }
-            if look.stat == nil { forgetRules(of: row, into: &effects) }
+            if look.stat == nil || isLeftOut == true && hasMadeRoom(look) { forgetRules(of: row, into: &effects) }
             if look.stat?.kind != .directory || isLeftOut == true { watch.goneMeanwhile[look.path] = nil }
             if look.stat.map({ $0.kind != .file || $0.size != 0 }) ?? true { watch.emptied[look.path] = nil }
             if isLeftOut != false, isIgnored(row) {

@@ -11,8 +11,11 @@ extension Node {
         // The first scan of a folder must know its rules before it has rows for them.
         if let top = Path(IgnoreRules.fileName), !files.contains(top) { files.append(top) }
         // And what was found a moment ago has none yet, what its own rules cover never.
-        let known = SortedMap(files.map { ($0, true) })
-        files += watch.rulesRead.map(\.key).filter { !known.contains(key: $0) }
+        var known = SortedMap(files.map { ($0, true) })
+        for file in watch.rulesRead.map(\.key) + record.untoldRules where !known.contains(key: file) {
+            known[file] = true
+            files.append(file)
+        }
         readRules(files, areAll: true, into: &effects)
     }
 
@@ -20,6 +23,11 @@ extension Node {
     mutating func forgetRules(of row: Row, into effects: inout Effects) {
         guard row.path.name?.bytes == IgnoreRules.fileName, row.disk == nil || row.condition == .ignored else { return }
         readRules([row.path], into: &effects)
+    }
+
+    /// Something else stands where an ignore file was read that has no row, and its rules leave out that as well.
+    func hasMadeRoom(_ look: Look) -> Bool {
+        watch.rulesRead.contains(key: look.path) && look.stat.map { $0.kind != .file } ?? false
     }
 
     /// Whoever writes rules, and right after that what they leave out, means them to count: they are read first, and
@@ -56,7 +64,6 @@ extension Node {
         guard path.name?.bytes == IgnoreRules.fileName, row?.disk?.isStill(stat) != true,
             watch.rulesRead[path] != stat
         else { return false }
-        if watch.rulesRead.count >= WatchState.youngMax { watch.rulesRead.removeAll() }
         watch.rulesRead[path] = stat
         return true
     }
@@ -107,11 +114,14 @@ extension Node {
             case .bytes(let bytes): contents.append(bytes)
             case .failed(.notFound), .failed(.notDirectory), .failed(.isDirectory), .failed(.unsupported):
                 contents.append(nil)
+            case .failed(.permission) where isUnread(file):
+                contents.append(nil)
             case .failed(let error):
                 waitForRules(of: file, error, into: &effects)
                 return
             }
         }
+        watch.rulesFailures = 0
         if areAll {
             watch.rules = IgnoreRules()
             forgetProblems(butOf: files, into: &effects)
@@ -121,6 +131,7 @@ extension Node {
             // It may have gone since, and before there was a row of it.
             if bytes != nil { look(at: path) } else { watch.rulesRead[path] = nil }
         }
+        for (path, bytes) in zip(files, contents) { noteUntold(path, isThere: bytes != nil) }
         if areAll {
             watch.rulesAreLoaded = true
             if record.distrustSince != nil, !watch.rules.isEmpty { enqueue(.lookAtIgnored(after: nil)) }
@@ -132,17 +143,39 @@ extension Node {
         rescanAll()
     }
 
+    private mutating func noteUntold(_ file: Path, isThere: Bool) {
+        let isUntold = isThere && watch.rules.isIgnored(file.bytes, isDirectory: false)
+        let place = record.untoldRules.firstIndex(of: file)
+        if isUntold, place == nil, record.untoldRules.count < Limits.untoldRulesMax {
+            record.untoldRules.append(file)
+        } else if !isUntold, let place {
+            record.untoldRules.remove(at: place)
+        }
+    }
+
+    /// New, and never read by this process: what it says is not waited for, least of all by the rules of others. Its own row says
+    /// that it may not be read, and when that ends its times show it.
+    private func isUnread(_ file: Path) -> Bool {
+        watch.rulesRead.contains(key: file) && !watch.rules.paths.contains { $0 == file.bytes }
+    }
+
     /// What may not be read waits for a person. Until then those that were read before count, if there are any; if not,
-    /// everything waits with it, and that is said.
+    /// everything waits with it, and that is said. So it is of a disk that goes on failing: a hiccup is over by then.
     private mutating func waitForRules(of file: Path, _ error: DiskError, into effects: inout Effects) {
         watch.mustLoadRules = true
         timers.retrySoon(at: now, limits)
+        let text = "But these are rules: until this node can read them, nothing in the folder is looked at or changed."
         guard error == .permission else {
             watch.rulesAreLoaded = false
+            watch.rulesFailures += 1
+            var facts = error.facts(at: file)
+            facts.detail += " " + text
+            if watch.rulesFailures >= WatchState.rulesFailuresTold {
+                setAlarm(.diskError, facts, if: true, into: &effects)
+            }
             return
         }
         guard !watch.rulesAreLoaded else { return }
-        let text = "But these are rules: until this node can read them, nothing in the folder is looked at or changed."
         setAlarm(.pathPermission, subject: file.bytes, AlertFacts(detail: text), if: true, into: &effects)
     }
 
@@ -231,6 +264,17 @@ extension Node {
         return watch.rules.isIgnored(row.path.bytes, isDirectory: known.isDirectory)
     }
 
+    /// By rules that leave out their own file. The other node never learns of them, and waits for what it was told of before
+    /// they were there: that it gets, as long as it is what it was.
+    func isLeftOutUntold(_ row: Row) -> Bool {
+        guard row.condition == .ignored,
+            let reason = watch.rules.reason(toIgnore: row.path.bytes, isDirectory: false)
+        else { return false }
+        let directory = reason.directory
+        let file = directory.isEmpty ? IgnoreRules.fileName : directory + [0x2F] + IgnoreRules.fileName
+        return watch.rules.isIgnored(file, isDirectory: false)
+    }
+
     mutating func ignore(_ row: inout Row) {
         guard row.disk != nil || !row.heads.isEmpty else {
             // Something that could not be read yet is not waited for any more.
@@ -288,10 +332,12 @@ extension Node {
         row.condition = wasDamaged(row) ? .damaged : .normal
     }
 
-    /// Before the rules left it out: it says that all has been applied, and shows something else.
+    /// Before the rules left it out: it says that all has been applied, or that what is wanted was here and only more of what the peer
+    /// says is to be applied, and shows something else.
     func wasDamaged(_ row: Row) -> Bool {
-        let shown = row.disk?.entry ?? .absent
-        return !row.needsApply && !shown.agrees(with: resolution(of: row).entry)
+        let wanted = resolution(of: row)
+        if (row.disk?.entry ?? .absent).agrees(with: wanted.entry) { return false }
+        return !row.needsApply || row.disk == nil && row.reflected.covers(wanted.origins.content)
     }
 }
 

@@ -77,15 +77,16 @@ extension Node {
                 send(.gone(request.content), into: &effects)
                 continue
             }
-            guard let list = lists[index], holder.condition == .normal else {
-                // What the rules leave out is not looked at, but it is not gone: once they let go of it, it is sent.
+            guard let list = lists[index], holder.condition == .normal || isLeftOutUntold(holder) else {
+                // What the rules leave out is not looked at, but it is not gone: once they let go of it, or the other node has
+                // them as well, nobody waits for it any more.
                 if holder.condition != .ignored { watch.toHash[holder.path] = true }
                 send(.later(request.content), into: &effects)
                 continue
             }
             switch request {
             case .content(let content, let base):
-                if serve.isAskedAgain(content) { watch.toHash[holder.path] = true }
+                if serve.isAskedAgain(content), holder.condition == .normal { watch.toHash[holder.path] = true }
                 if list.chunks.count == 1 {
                     readings.append(ServeState.Reading(content: content, path: holder.path, index: nil))
                     reads.append(read(holder.path, stat, at: 0, list.chunks[0].length))

@@ -209,6 +209,8 @@ struct WatchState: Sendable {
     /// they were read last.
     var rulesRead = SortedMap<Path, Stat>()
     var rulesWereOvertaken = false
+    /// How often in a row the disk did not let them be read.
+    var rulesFailures = 0
     /// What was found and is looked at once more, because rules were being read.
     var putOff = SortedMap<Path, Bool>()
     /// Directories that cannot be read, and what is told of them.
@@ -218,6 +220,8 @@ struct WatchState: Sendable {
     var unseen: SortedMap<Path, MessageCode>?
 
     static let youngMax = 4_096
+    /// After a minute and more, as the pauses grow.
+    static let rulesFailuresTold = 8
     static let clockStretchesMax = 16
     static let formerMax = 4
 
