@@ -2,13 +2,20 @@
 import Glibc
 
 extension Configuration {
-    /// With `checkingPlaces` it is also an error if a directory it names, or the program of the hook, cannot be used by this process: for
-    /// `syncd --check-config`. A daemon that starts does not ask: a folder that is not mounted yet is something it waits for, and a hook
-    /// is no reason not to sync. Only of what it cannot begin without it asks (`checkingNeeds`): without the models, what they guard would
-    /// be unguarded, and nobody would hear of it; and without its state directory it is no node. (Who may not look into that hears whose
-    /// it is, when it is opened.)
+    /// What a configuration is held against when it is read.
+    public enum Check: Sendable {
+        /// Nothing but what stands in the file.
+        case textOnly
+        /// Also what no daemon begins without. Without the models, what they guard would be unguarded, and nobody would hear of it; and
+        /// without its state directory it is no node. (Who may not look into that hears whose it is, when it is opened.) A folder that
+        /// is not mounted yet is something it waits for, and a hook is no reason not to sync.
+        case needsOfStart
+        /// Every directory it names, and the program of the hook: whether this process can use them. For `syncd --check-config`.
+        case everything
+    }
+
     public static func read(
-        path: String, checkingPlaces: Bool = false, checkingNeeds: Bool = false
+        path: String, checking check: Check = .textOnly
     ) throws(ConfigurationError) -> Configuration {
         let text: [UInt8]
         do throws(UnreadableFile) {
@@ -21,18 +28,18 @@ extension Configuration {
         reader.read(INIFile(text))
         reader.checkWhole()
         reader.refuseUnbuilt()
-        if checkingPlaces {
-            reader.checkPlaces()
-        } else if checkingNeeds {
-            reader.checkNeeds()
+        switch check {
+        case .textOnly: break
+        case .needsOfStart: reader.checkNeeds()
+        case .everything: reader.checkPlaces()
         }
         return try reader.finish()
     }
 
     /// For a daemon whose folder is there by now, and what lies in it. `file` is only for the message.
     public func checkModels(file: String) throws(ConfigurationError) {
-        guard let place = Place.of(self).first(where: \.isModels), let text = place.problem else { return }
-        throw ConfigurationError([.init(file: file, key: place.key.rawValue, found: place.path, text)])
+        guard let place = Place.of(self).first(where: \.isModels), let problem = place.problem else { return }
+        throw ConfigurationError([.init(file: file, key: place.key.rawValue, found: place.path, problem.text)])
     }
 
     /// Where a daemon that has read the file before listens, whatever is wrong with other keys by now. Nil if the file does not say it.

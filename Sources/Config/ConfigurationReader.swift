@@ -156,21 +156,22 @@ struct ConfigurationReader {
 
     /// Holds the paths, and the program of the hook, against this machine. Nothing is said of a place that has been complained of already.
     mutating func checkPlaces() {
-        checkPlaces { _ in true }
+        for place in Place.of(configuration) { check(place) }
         if !refused.contains(.hook), let text = configuration.alerts.hookProblem { complain(.hook, text) }
     }
 
     /// What no daemon begins without. Models that lie in the folder come with it, and that is waited for.
     mutating func checkNeeds() {
         let modelsAreAwaited = isBelow(configuration.folder.models, configuration.folder.path)
-        checkPlaces { $0.isModels && !modelsAreAwaited || $0.isState && $0.isMissing }
+        for place in Place.of(configuration) {
+            if place.isState { check(place) { $0.isMissing } }
+            if place.isModels, !modelsAreAwaited { check(place) }
+        }
     }
 
-    private mutating func checkPlaces(_ isMeant: (Place) -> Bool) {
-        for place in Place.of(configuration) where isMeant(place) && !refused.contains(place.key) {
-            guard !problems.contains(where: { $0.key == place.key.rawValue }) else { continue }
-            if let text = place.problem { complain(place.key, text) }
-        }
+    private mutating func check(_ place: Place, for isMeant: (Place.Problem) -> Bool = { _ in true }) {
+        guard !refused.contains(place.key), !problems.contains(where: { $0.key == place.key.rawValue }) else { return }
+        if let problem = place.problem, isMeant(problem) { complain(place.key, problem.text) }
     }
 
     func finish() throws(ConfigurationError) -> Configuration {

@@ -32,20 +32,26 @@ struct Place {
         return places
     }
 
-    /// What keeps this process from using it, and what to do; nil if nothing does.
-    var problem: String? {
-        let name = path.map { CChar(bitPattern: $0) } + [0]
-        let directory = unsafe open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { return text(of: errno) }
-        defer { close(directory) }
-        let wanted = R_OK | X_OK | (isWritten ? W_OK : 0)
-        return unsafe faccessat(directory, ".", wanted, AT_EACCESS) == 0 ? nil : text(of: errno)
+    /// What keeps this process from using it.
+    struct Problem {
+        /// With what to do.
+        let text: String
+        /// No directory has the name.
+        let isMissing: Bool
     }
 
-    /// Nothing has the name.
-    var isMissing: Bool {
+    /// Nil if nothing does.
+    var problem: Problem? {
         let name = path.map { CChar(bitPattern: $0) } + [0]
-        return unsafe access(name, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
+        let directory = unsafe open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return translated(errno) }
+        defer { close(directory) }
+        let wanted = R_OK | X_OK | (isWritten ? W_OK : 0)
+        return unsafe faccessat(directory, ".", wanted, AT_EACCESS) == 0 ? nil : translated(errno)
+    }
+
+    private func translated(_ code: Int32) -> Problem? {
+        text(of: code).map { Problem(text: $0, isMissing: code == ENOENT || code == ENOTDIR) }
     }
 
     private func text(of code: Int32) -> String? {

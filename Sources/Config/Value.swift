@@ -14,7 +14,7 @@ enum Value {
             throw ValueProblem(text: "The name has \(value.count) bytes, 64 is the most. \(allowed).")
         }
         guard value.allSatisfy(isOfName) else {
-            throw ValueProblem(text: "A name has no spaces, other signs or letters outside of ASCII. \(allowed).")
+            throw ValueProblem(text: "Spaces, letters outside of ASCII and other signs are not allowed. \(allowed).")
         }
         return String(decoding: value, as: UTF8.self)
     }

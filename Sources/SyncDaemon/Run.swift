@@ -31,7 +31,7 @@ public enum SyncDaemon {
         var reason: Opening.Reason?
         do throws(Refusal) {
             let path = options.configurationPath ?? Configuration.defaultFile
-            var configuration = try read(path, checksPlaces: options.onlyChecks)
+            var configuration = try read(path, checking: options.onlyChecks ? .everything : .needsOfStart)
             guard !options.onlyChecks else { return Refusal.Exit.stopped.rawValue }
             while true {
                 switch try serve(configuration, path, journal, because: reason) {
@@ -53,9 +53,9 @@ public enum SyncDaemon {
         ServiceNotifier()?.send("STATUS=\(code): \(text)")
     }
 
-    private static func read(_ path: String, checksPlaces: Bool) throws(Refusal) -> Configuration {
+    private static func read(_ path: String, checking check: Configuration.Check) throws(Refusal) -> Configuration {
         do throws(ConfigurationError) {
-            return try Configuration.read(path: path, checkingPlaces: checksPlaces, checkingNeeds: true)
+            return try Configuration.read(path: path, checking: check)
         } catch {
             throw refusal(error)
         }

@@ -43,6 +43,9 @@ done
 sed "s|^state = .*|state = $world/none|" "$world/alpha/syncd.conf" >"$world/place.conf"
 expect 78 timeout 20 "$programs/syncd" --config "$world/place.conf"
 says "config.invalid: $world/place.conf:$(grep -n '^state' "$world/place.conf" | cut -d: -f1): node.state = \"$world/none\": There is no such directory."
+sed "s|^state = .*|state = $world/bad.conf|" "$world/alpha/syncd.conf" >"$world/place.conf"
+expect 78 timeout 20 "$programs/syncd" --config "$world/place.conf"
+says "node.state = \"$world/bad.conf\": This is no directory"
 sed "s|^listen = .*|listen = 192.0.2.1:7420|" "$world/alpha/syncd.conf" >"$world/place.conf"
 expect 74 timeout 20 "$programs/syncd" --config "$world/place.conf"
 says 'listen = in the section [link]'
