@@ -33,7 +33,19 @@ extension Folder {
     }
 
     private func ownSlot(_ directory: Path, _ letter: Unicode.Scalar, _ number: UInt64) throws(Failure) -> Slot {
-        Slot(parent: try way(to: directory), name: CName(NumberedName.bytes(letter: letter, number)))
+        Slot(parent: try ownWay(to: directory), name: CName(NumberedName.bytes(letter: letter, number)))
+    }
+
+    /// Who needs room may remove one of our directories with all that is in it: it is made again, for nothing could
+    /// come in without it.
+    private func ownWay(to directory: Path) throws(Failure) -> OpenDirectory {
+        do throws(Failure) {
+            return try way(to: directory)
+        } catch {
+            guard error.error == .notFound, let name = directory.name else { throw error }
+            try remakeOwn(CName(name.bytes))
+        }
+        return try way(to: directory)
     }
 
     private func way(to directory: Path) throws(Failure) -> OpenDirectory {

@@ -147,6 +147,17 @@ public final class Folder: Sendable {
         do throws(FolderError) { return try Folder.marker(at: path) == id } catch { return false }
     }
 
+    /// Makes a directory of ours that is gone, in the `.syncd` that was opened: where that is gone as well, or has been
+    /// moved away, this brings nothing back.
+    func remakeOwn(_ name: CName) throws(Failure) {
+        do throws(Failure) {
+            try own.makeDirectory(name, mode: 0o700)
+        } catch {
+            if error.error != .exists { throw error }
+        }
+        try own.sync()
+    }
+
     /// For an orderly end: scans, hashes and reads that are running or come later answer early, so that nobody waits
     /// hours for a large file. Programs are never cut short.
     public func interrupt() {

@@ -58,6 +58,26 @@ struct ProgramTests {
         #expect(scratch.read(".syncd/versions/v0000000000000001") == utf8("old"))
     }
 
+    @Test("a directory of ours that somebody has removed is made again; without .syncd none is")
+    func ownDirectoriesRemoved() throws {
+        let scratch = try Scratch()
+        let place = Place.tree(at("a"))
+        let version = Place.version(VersionID(raw: 1))
+        try scratch.write("a", utf8("old"))
+        for name in ["stage", "versions", "quarantine"] { unsafe rmdir("\(scratch.path)/.syncd/\(name)") }
+        let result = scratch.folder.run(
+            .inspect(version), .createFile(staged), .write(staged, offset: 0, bytes: utf8("new")),
+            .exchange(staged, place), .move(staged, to: version), .syncParent(version))
+        #expect(result.failure == nil)
+        #expect(result.inspected == [nil])
+        #expect(scratch.read("a") == utf8("new"))
+        #expect(scratch.read(".syncd/versions/v0000000000000001") == utf8("old"))
+        #expect(scratch.tree()[at(".syncd/stage")] == .init(content: .directory, mode: 0o700))
+        unsafe rename(scratch.path + "/.syncd", scratch.above + "/away")
+        #expect(scratch.folder.error(.createFile(staged)) == .notFound)
+        #expect(scratch.tree()[at(".syncd")] == nil)
+    }
+
     @Test("names of any bytes, up to 255 of them") func oddNames() throws {
         let scratch = try Scratch()
         for name in [[0xFF], utf8("a\nb"), [UInt8](repeating: 0x80, count: 255)] {
