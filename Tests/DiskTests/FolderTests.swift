@@ -153,9 +153,7 @@ struct FolderTests {
         #expect(scratch.folder.rootState == .healthy && scratch.folder.rootTrouble == nil)
     }
 
-    @Test(
-        "a root that may not be looked into is not told to be gone",
-        .enabled(if: Nobody.isPossible, "it takes the right to become another user"))
+    @Test("a root that may not be looked into is not told to be gone", .needsAnotherUser)
     func closedRoot() throws {
         let scratch = try Scratch()
         unsafe chmod(scratch.above, 0o755)

@@ -1,5 +1,6 @@
 /// A small file system in memory, mounted for one test. Needs root and may be forbidden all the same.
 import Glibc
+import Testing
 
 struct Mount {
     let path: String
@@ -25,5 +26,11 @@ struct Mount {
 extension Mount {
     func makeReadOnly() throws {
         try unsafe Scratch.check(mount("syncd-test", path, "tmpfs", UInt(MS_REMOUNT) | UInt(MS_RDONLY), nil))
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    static var needsMounting: Self {
+        .enabled(if: Mount.isPossible, "it takes the right to mount a file system")
     }
 }

@@ -1,5 +1,6 @@
 /// Being an ordinary user for a moment: root may read and write everything, and would see no permission refused.
 import Glibc
+import Testing
 
 enum Nobody {
     static let id: uid_t = 65_534
@@ -20,5 +21,11 @@ enum Nobody {
         _ = setUser?(id)
         defer { _ = setUser?(0) }
         return try body()
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    static var needsAnotherUser: Self {
+        .enabled(if: Nobody.isPossible, "it takes the right to become another user")
     }
 }

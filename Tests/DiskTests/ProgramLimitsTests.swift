@@ -68,9 +68,7 @@ struct ProgramLimitsTests {
         #expect(again.map(\.failure?.error) == (0..<8).map { $0 == 3 ? .inputOutput : nil })
     }
 
-    @Test(
-        "a staged file of mode 000 is written and synced by an ordinary user",
-        .enabled(if: Nobody.isPossible, "it takes the right to become another user"))
+    @Test("a staged file of mode 000 is written and synced by an ordinary user", .needsAnotherUser)
     func modeZero() throws {
         let scratch = try Scratch()
         scratch.give(to: Nobody.id)
@@ -84,9 +82,7 @@ struct ProgramLimitsTests {
         }
     }
 
-    @Test(
-        "an ordinary user's read-only directories can be put in their place",
-        .enabled(if: Nobody.isPossible, "it takes the right to become another user"))
+    @Test("an ordinary user's read-only directories can be put in their place", .needsAnotherUser)
     func readOnlyDirectories() throws {
         let scratch = try Scratch()
         scratch.give(to: Nobody.id)
@@ -103,11 +99,8 @@ struct ProgramLimitsTests {
         }
     }
 
-    @Test(
-        "a disk that is full says so, and what was there is still there",
-        .enabled(if: Mount.isPossible, "it takes the right to mount a file system")) func full()
-        throws
-    {
+    @Test("a disk that is full says so, and what was there is still there", .needsMounting)
+    func full() throws {
         let above = try Scratch.makeTemporary()
         defer { Scratch.remove(above) }
         let mount = try Mount(at: above, options: "size=1m,nr_inodes=40")
@@ -128,9 +121,7 @@ struct ProgramLimitsTests {
         #expect(scratch.folder.rootState == .healthy)
     }
 
-    @Test(
-        "nothing is staged that touches the reserve, and names still go",
-        .enabled(if: Mount.isPossible, "it takes the right to mount a file system"))
+    @Test("nothing is staged that touches the reserve, and names still go", .needsMounting)
     func reserve() throws {
         let above = try Scratch.makeTemporary()
         defer { Scratch.remove(above) }
@@ -157,8 +148,7 @@ struct ProgramLimitsTests {
         #expect(scratch.folder.error(.discard(staged)) == nil)
     }
 
-    @Test(
-        "a read-only file system says so", .enabled(if: Mount.isPossible, "it takes the right to mount a file system"))
+    @Test("a read-only file system says so", .needsMounting)
     func readOnly() throws {
         let above = try Scratch.makeTemporary()
         defer { Scratch.remove(above) }

@@ -141,9 +141,7 @@ struct ScanTests {
         #expect(watcher.count == 4)
     }
 
-    @Test(
-        "a directory that may not be read is reported, and what it holds is unknown",
-        .enabled(if: Nobody.isPossible, "it takes the right to become another user"))
+    @Test("a directory that may not be read is reported, and what it holds is unknown", .needsAnotherUser)
     func unreadable() throws {
         let scratch = try folder()
         let rows = scratch.rows()
@@ -167,7 +165,7 @@ struct ScanTests {
         #expect(WholeScan(scratch.folder, rows).told.contains("-d/e/f"))
     }
 
-    @Test("a file system mounted inside is unknown, not absent", .enabled(if: Mount.isPossible, "mounting needs root"))
+    @Test("a file system mounted inside is unknown, not absent", .needsMounting)
     func mountInside() throws {
         let scratch = try folder()
         let rows = scratch.rows()
