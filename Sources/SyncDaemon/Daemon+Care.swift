@@ -63,16 +63,17 @@ extension Daemon {
 
     func doctor(_ asker: Asker) {
         host.ask(.status) { [unowned self] answer in
-            let root = host.rootState
-            var findings = [finding(rootIs: root), watchFinding, spaceFinding]
+            let absent = absentFolder
+            var findings = [finding(folderIs: absent), watchFinding, spaceFinding]
             if case .status(let status) = answer {
-                let absent = pin == nil ? MessageCode.pairingNone : .peerAway
+                let away = pin == nil ? MessageCode.pairingNone : .peerAway
                 findings.append(
                     .init(
                         check: "peer", grade: status.isConnected ? .ok : .warning,
                         text: status.isConnected ? "the other node is connected" : absence,
-                        cure: status.isConnected ? nil : absent.kind.cure))
+                        cure: status.isConnected ? nil : away.kind.cure))
             }
+            if let nameFinding { findings.append(nameFinding) }
             if let problem = configuration.alerts.hookProblem {
                 findings.append(
                     .init(
@@ -80,7 +81,7 @@ extension Daemon {
                         cure: MessageCode.hookFailed.kind.cure))
             }
             // What is wrong with the folder as a whole has been told above.
-            for item in alerts.open where item.key.code.severity != .info && item.key.code != root.code {
+            for item in alerts.open where item.key.code.severity != .info && item.key.code != absent?.code.known {
                 let document = alertDocument(item)
                 let (text, subject) = (document.text, item.key.subject)
                 findings.append(
@@ -92,12 +93,24 @@ extension Daemon {
         }
     }
 
-    private func finding(rootIs state: RootState) -> DoctorDocument.Finding {
-        guard let code = state.code else {
+    private func finding(folderIs absent: ControlError?) -> DoctorDocument.Finding {
+        guard let absent else {
             return .init(check: "folder", grade: .ok, text: "the folder is where it belongs", cure: nil)
         }
+        return .init(check: "folder", grade: .problem, text: absent.text, cure: absent.cure)
+    }
+
+    /// Nodes of the same name are not paired, but one may be given the name of the other later. Nil if they have two.
+    private var nameFinding: DoctorDocument.Finding? {
+        guard pin != nil, isOwnName(record.peerName) else { return nil }
         return .init(
-            check: "folder", grade: .problem, text: "\(code.kind.meaning) \(rootSentence)", cure: code.kind.cure)
+            check: "name", grade: .warning,
+            text: """
+                This node is called \(Path.quote(record.name)) and the other one \(Path.quote(record.peerName)), which is the same \
+                where a dot counts as a dash. Files are synced as before, but nobody can tell which of the two wrote a version or a \
+                conflict copy.
+                """,
+            cure: "Give one of them another name (\"name\" in its configuration), and restart it.")
     }
 
     private var watchFinding: DoctorDocument.Finding {

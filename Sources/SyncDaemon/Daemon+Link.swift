@@ -102,8 +102,7 @@ extension Daemon {
             settle(.pairedBefore)
             return settleInvites(.failure(.pairedBefore))
         }
-        // As they stand in the names of copies: by these it is known whose a copy is.
-        if ConflictName.safeName(of: other.name) == ConflictName.safeName(of: record.name) {
+        if isOwnName(other.name) {
             journal.problem(.pairingFailed, "\(PairingError.sameName)")
             settle(.sameName)
             return settleInvites(.failure(.sameName))
@@ -112,6 +111,11 @@ extension Daemon {
             if case .success = result { settle(.stored) } else { settle(.notStored) }
             settleInvites(result)
         }
+    }
+
+    /// As names stand in those of copies: by these it is known whose a copy is.
+    func isOwnName(_ name: [UInt8]) -> Bool {
+        ConflictName.safeName(of: name) == ConflictName.safeName(of: record.name)
     }
 
     /// Writes down whom we are paired with; tells `then` once that is durable, and goes to work with the new peer.

@@ -50,7 +50,7 @@ extension Daemon {
 
     /// Why nothing can be looked through: the folder is away, or another is in its place.
     var absentFolder: ControlError? {
-        host.rootState.code.map { ControlError($0, text: "\($0.kind.meaning) \(rootSentence)") }
+        host.rootState.code.map { RootWords.refusal($0, rootSentence) }
     }
 
     var rootSentence: String { RootWords.sentence(configuration.folder.path, host.rootTrouble) }

@@ -1,3 +1,4 @@
+import ControlProtocol
 import Disk
 import SyncModel
 
@@ -18,5 +19,10 @@ enum RootWords {
         case .damagedMark: "The mark \(mark) is damaged; the files beside it need not be."
         case .otherMark: "The mark \(mark) is that of another folder."
         }
+    }
+
+    /// For whoever asks for what takes the folder, and for `doctor`. `sentence` is as above.
+    static func refusal(_ code: MessageCode, _ sentence: String) -> ControlError {
+        ControlError(code, text: "\(code.kind.meaning) \(sentence)")
     }
 }

@@ -144,7 +144,7 @@ final class WaitingRoom {
             .reload, .logLevel, .approve,
             .reject,
             .verify, .doctor, .metrics:
-            asker.refuse(ControlError(code, text: "\(code.kind.meaning) \(sentence)"))
+            asker.refuse(RootWords.refusal(code, sentence))
         }
     }
 

@@ -15,7 +15,7 @@ struct Checkup {
     var findings: [Finding] {
         [
             Finding(check: "configuration", grade: .ok, text: "It can be read, and every key in it is understood."),
-            state, stateFormat, key, folder, owner, mount, space,
+            state, stateFormat, stateSpace, key, folder, own, owner, mount, space,
         ].compactMap(\.self)
     }
 
@@ -39,6 +39,20 @@ struct Checkup {
                 + "\(StateFormat.version)), which this one does not touch.",
             cure: MessageCode.statedbNewer.kind.cure)
     }
+
+    /// Nil where there is room. Without any the daemon ends, and says why in its journal only.
+    private var stateSpace: Finding? {
+        guard let space = try? System.space(at: statePath), space.free < Checkup.stateRoomMin else { return nil }
+        let name = NameText.printable(statePath)
+        return Finding(
+            check: "state", grade: .problem,
+            text: "\(Words.bytes(Int(clamping: space.free))) free where \(name) is: "
+                + "without room for its state syncd stops.",
+            cure: "Free some space in the file system of \(name), then start syncd.")
+    }
+
+    /// Less is gone with the next few thousand changes.
+    private static let stateRoomMin: UInt64 = 16 << 20
 
     private func directory(_ check: String, _ path: [UInt8], whatIfMissing: String) -> Finding {
         let name = NameText.printable(path)
@@ -124,6 +138,15 @@ struct Checkup {
                     cure: "Look at the disk it is on with dmesg.")
             }
         }
+    }
+
+    /// Nil where nobody else may look into it. Who opens a whole folder to others opens with it what was deleted there.
+    private var own: Finding? {
+        let own = folderPath + Array("/.syncd".utf8)
+        guard let status = try? System.status(of: own), status.kind == .directory else { return nil }
+        let rights = rights("folder", own, status, wanted: 0o700)
+        return rights.grade == .ok
+            ? nil : Finding(check: rights.check, grade: .warning, text: rights.text, cure: rights.cure)
     }
 
     private static let anew = "troubleshooting.md says how to set the node up anew."

@@ -16,6 +16,8 @@ soon "beta goes on without room for its state" is_down beta
 down beta
 [ "$ended" -eq 74 ] || fail "beta ended with $ended: $(tail -n 3 "$world/beta/log")"
 grep -q 'state\.db.*no space' "$world/beta/log" || fail "beta does not say why: $(tail -n 3 "$world/beta/log")"
+ctl beta doctor >"$world/out" && fail "doctor finds nothing: $(cat "$world/out")"
+grep -q 'without room for its state syncd stops' "$world/out" || fail "doctor does not see the full disk: $(cat "$world/out")"
 not_content alpha || fail "alpha is content while beta is gone: $(cat "$world/status")"
 # With as little room as before, a start may fail at once or a little later, but with the same words.
 launch beta

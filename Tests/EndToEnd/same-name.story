@@ -18,3 +18,23 @@ up beta
 ctl beta --json join "$token" >"$world/joined" || fail "joining failed: $(cat "$world/joined")"
 echo one >"$alpha/one"
 settle
+
+# A name that is made the same later stops nothing, and doctor tells of it on both nodes.
+# called NAME: beta is started anew with this name, and both know.
+called() {
+    down beta
+    sed -i "s/^name = .*/name = $1/" "$world/beta/syncd.conf"
+    up beta
+    settle
+}
+same_name() { tells "$1" '"check":"name","grade":"warning"' doctor; }
+other_name() { ! same_name "$1"; }
+for node in alpha beta; do other_name $node || fail "$node takes two names for one: $(cat "$world/told")"; done
+called node-1
+for node in alpha beta; do soon "$node does not tell of the name" same_name $node; done
+ctl beta doctor >"$world/out"
+grep -qF 'This node is called "node-1" and the other one "node.1"' "$world/out" || fail "doctor does not say which: $(cat "$world/out")"
+echo two >"$beta/two"
+settle
+called beta
+for node in alpha beta; do soon "$node still tells of the name" other_name $node; done

@@ -21,6 +21,10 @@ cp "$world/etc/syncd.conf" "$world/alpha/syncd.conf"
 up alpha
 "$programs/syncctl" --config "$world/etc/syncd.conf" doctor >"$world/out" 2>&1
 grep -E '^problem' "$world/out" >"$world/problems" && fail "doctor: $(cat "$world/problems")"
+chmod 755 "$alpha/.syncd"
+"$programs/syncctl" --config "$world/etc/syncd.conf" doctor >"$world/out" 2>&1
+grep -qE '^warning +folder: .*/\.syncd is open to other users' "$world/out" || fail "doctor says nothing of an open .syncd: $(cat "$world/out")"
+chmod 700 "$alpha/.syncd"
 down alpha
 
 # A folder of somebody else: what to do is said.
