@@ -27,7 +27,7 @@ struct Graves {
                 isGone[end] = false
             }
         }
-        while spareCompanions() {}
+        spareCompanions()
     }
 
     /// Its deletes stand, and whatever is still to come is too late for each of them.
@@ -58,14 +58,13 @@ struct Graves {
     }
 
     /// Whoever died together with one that is there, or may come back, comes back with it where that needs him, if only by a
-    /// link that is still to be made. False if there is nobody more.
-    private mutating func spareCompanions() -> Bool {
+    /// link that is still to be made. (Once is enough: whoever is spared died of nothing that the others had not died of.)
+    private mutating func spareCompanions() {
         let deletes = fold.states.map { state in state.standingDeletes(in: fold.history).map(\.change) }
         let there = SortedMap(deletes.indices.filter { !isGone[$0] }.flatMap { deletes[$0] }.map { ($0, true) })
         let companions = deletes.indices.filter { record in
             isGone[record] && deletes[record].allSatisfy { there.contains(key: $0) }
         }
         for record in companions { isGone[record] = false }
-        return !companions.isEmpty
     }
 }
