@@ -248,11 +248,9 @@ struct PathReading {
         if path.isRoot { return about("This is the folder that is kept the same on both nodes.") }
         if isSpecial { return about(nil, code: .pathSpecial) }
         if let rule, row == nil || row?.condition == .ignored {
-            let directory = rule.directory + (rule.directory.isEmpty ? [] : [UInt8(ascii: "/")])
-            let place = Path.quote(directory + Array(".syncignore".utf8))
             return about(
                 "A rule leaves this path out: what lies there stays on this node, and nothing of it is sent or changed.",
-                facts: ["the rule is line \(rule.line) of \(place)"])
+                facts: ["the rule is line \(rule.line) of \(Path.quote(rule.file))"])
         }
         guard let row else {
             guard case .found? = found else { return nil }

@@ -34,7 +34,7 @@ public struct IgnoreRules: Hashable, Sendable {
 
     /// Of the files that have a line that counts.
     public var paths: [[UInt8]] {
-        files.map { $0.directory.isEmpty ? IgnoreRules.fileName : $0.directory + [0x2F] + IgnoreRules.fileName }
+        files.map { IgnoreRules.path(in: $0.directory) }
     }
 
     /// Tells these rules from others, in another process too.
@@ -93,6 +93,10 @@ public struct IgnoreRules: Hashable, Sendable {
 
     /// What the files are called.
     public static let fileName: [UInt8] = Array(".syncignore".utf8)
+
+    fileprivate static func path(in directory: [UInt8]) -> [UInt8] {
+        directory.isEmpty ? fileName : directory + [0x2F] + fileName
+    }
 
     /// The file of this directory alone.
     private func ownSpeaker(of directory: ArraySlice<UInt8>) -> Speakers {
@@ -159,6 +163,9 @@ public struct IgnoreReason: Hashable, Sendable {
     public let directory: [UInt8]
     /// Counted from 1.
     public let line: Int
+
+    /// The path of that file.
+    public var file: [UInt8] { IgnoreRules.path(in: directory) }
 }
 
 /// A line of a `.syncignore` file that does not count, and why.

@@ -270,9 +270,7 @@ extension Node {
         guard row.condition == .ignored,
             let reason = watch.rules.reason(toIgnore: row.path.bytes, isDirectory: false)
         else { return false }
-        let directory = reason.directory
-        let file = directory.isEmpty ? IgnoreRules.fileName : directory + [0x2F] + IgnoreRules.fileName
-        return watch.rules.isIgnored(file, isDirectory: false)
+        return watch.rules.isIgnored(reason.file, isDirectory: false)
     }
 
     mutating func ignore(_ row: inout Row) {
