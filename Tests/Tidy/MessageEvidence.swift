@@ -18,7 +18,6 @@ enum MessageEvidence {
         .callerRefused: .story("third.story"),
         .configInvalid: .story("refusals.story"),
         .configReloaded: .story("hook.story"),
-        .contentOverdue: .test("SyncCoreTests/MessageTests.swift", "I24, content.overdue: what the peer refuses"),
         .contentStalled: .test("SyncCoreTests/MessageTests.swift", "I24, content.stalled: a file"),
         .contentUnavailable: .test("SyncCoreTests/MessageTests.swift", "content.changing"),
         .controlLost: .test("SyncctlTests/EndToEndTests.swift", "a daemon that hangs up"),

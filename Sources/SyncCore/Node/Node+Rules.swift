@@ -165,8 +165,10 @@ extension Node {
         watch.mustLoadRules = true
         timers.retrySoon(at: now, limits)
         let text = "But these are rules: until this node can read them, nothing in the folder is looked at or changed."
+        if error != .permission { watch.rulesAreLoaded = false }
+        // Nothing goes on without them, whatever did before: the pauses grow.
+        if !watch.rulesAreLoaded { plan.madeProgress = false }
         guard error == .permission else {
-            watch.rulesAreLoaded = false
             watch.rulesFailures += 1
             var facts = error.facts(at: file)
             facts.detail += " " + text
