@@ -121,6 +121,8 @@ extension Node {
                 return
             }
         }
+        // (Of what still fails otherwise, the next try tells.)
+        if watch.rulesFailures >= WatchState.rulesFailuresTold { setAlarm(.diskError, if: false, into: &effects) }
         watch.rulesFailures = 0
         if areAll {
             watch.rules = IgnoreRules()
