@@ -54,3 +54,19 @@ exits alpha 1 || fail "scripts are not told that alpha needs somebody: $(cat "$w
 chmod 755 "$alpha"
 soon "the alert stays although the folder can be written" warns_no_more_of alpha path.permission
 settle
+
+# Rules that count and are closed to it: what they leave out is not told because their directory is moved.
+"${as_nobody[@]}" sh -c "umask 022; mkdir '$alpha/ruled'; echo secret >'$alpha/ruled/.syncignore'"
+settle
+"${as_nobody[@]}" sh -c "umask 022; echo s >'$alpha/ruled/secret'"
+settle_but_for_secrets() { agree && [ ! -e "$beta/ruled/secret" ]; }
+settle_but_for_secrets || fail "what rules leave out is told"
+chmod 000 "$alpha/ruled/.syncignore"
+soon "nobody is told of rules that cannot be read" warns_of alpha path.permission
+mv "$alpha/ruled" "$alpha/moved"
+sleep 5
+[ ! -e "$beta/moved/secret" ] || fail "what rules left out is told where their directory is moved"
+chmod 644 "$alpha/moved/.syncignore"
+soon "the alert stays although the rules can be read" warns_no_more_of alpha path.permission
+agree
+[ ! -e "$beta/moved/secret" ] || fail "what rules left out is told when they can be read again"

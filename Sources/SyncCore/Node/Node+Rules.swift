@@ -126,6 +126,7 @@ extension Node {
         watch.rulesFailures = 0
         if areAll {
             watch.rules = IgnoreRules()
+            watch.rulesForbidden = SortedMap()
             forgetProblems(butOf: files, into: &effects)
         }
         for (path, bytes) in zip(files, contents) {
@@ -158,7 +159,20 @@ extension Node {
     /// New, and never read by this process: what it says is not waited for, least of all by the rules of others. Its own row says
     /// that it may not be read, and when that ends its times show it.
     private func isUnread(_ file: Path) -> Bool {
-        watch.rulesRead.contains(key: file) && !watch.rules.paths.contains { $0 == file.bytes }
+        guard let stat = watch.rulesRead[file], !watch.rulesForbidden.contains(key: stat.identity) else { return false }
+        return !isInForce(file)
+    }
+
+    private func isInForce(_ file: Path) -> Bool { watch.rules.paths.contains { $0 == file.bytes } }
+
+    /// Whose rules count, and may not be read any more: where its directory is moved, they do not count there, and what they left out waits.
+    private mutating func noteForbidden(_ file: Path) {
+        guard let identity = watch.rulesRead[file]?.identity else { return }
+        if isInForce(file) {
+            watch.rulesForbidden[identity] = true
+        } else if watch.rulesForbidden.contains(key: identity) {
+            watch.rulesAreLoaded = false
+        }
     }
 
     /// What may not be read waits for a person. Until then those that were read before count, if there are any; if not,
@@ -179,6 +193,7 @@ extension Node {
             }
             return
         }
+        noteForbidden(file)
         guard !watch.rulesAreLoaded else { return }
         setAlarm(.pathPermission, subject: file.bytes, AlertFacts(detail: text), if: true, into: &effects)
     }

@@ -209,6 +209,8 @@ struct WatchState: Sendable {
     /// they were read last.
     var rulesRead = SortedMap<Path, Stat>()
     var rulesWereOvertaken = false
+    /// Ignore files that count and may not be read any more: by another name they are not new.
+    var rulesForbidden = SortedMap<FileIdentity, Bool>()
     /// How often in a row the disk did not let them be read.
     var rulesFailures = 0
     /// What was found and is looked at once more, because rules were being read.
