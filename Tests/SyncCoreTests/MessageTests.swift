@@ -422,4 +422,25 @@ struct MessageTests {
         driver.settle()
         #expect(driver.alerts.isEmpty && driver.notes == [isApproved ? .fuseApproved : .fuseRejected])
     }
+
+    @Test("a decision about held deletes is answered when all that comes of it is stored", arguments: [true, false])
+    func decidedForGood(isApproved: Bool) {
+        let files = SortedMap(
+            (0..<100).map { (place("a\($0)"), Driver.Item.file("\($0)", inode: 100 + $0, modified: Self.old)) })
+        var limits = Limits()
+        limits.batchPathsMax = 16
+        var driver = Driver.running(files: files, limits: limits)
+        driver.files = SortedMap(files.filter { $0.value.stat.identity.inode >= 180 })
+        driver.notice([(0..<80).map { Notice(path: place("a\($0)"), kind: .gone) }])
+        #expect(driver.alerts == [.fuseDeletes])
+        driver.happen(.command(CommandID(raw: 1), isApproved ? .approve : .reject))
+        while !isDone(driver), let index = driver.answerable.first { driver.answer(at: index) }
+        #expect(isDone(driver) && !driver.shelf.rows.contains { $0.value.condition == .missing })
+        let isLogged = driver.shelf.log.count == 180
+        #expect(isLogged == isApproved)
+    }
+
+    private func isDone(_ driver: Driver) -> Bool {
+        driver.emitted.contains { if case .answer(_, .done) = $0 { true } else { false } }
+    }
 }

@@ -33,7 +33,7 @@ enum Transaction: Sendable {
     indirect case tallyMissing(after: Path?, DeleteTally)
     case deleteJudged([Path], isRename: Bool)
     indirect case deleteMissing(before: Path?, DeletePass)
-    case rejectMissing(after: Path?)
+    case rejectMissing(CommandID, after: Path?)
     case rejectRefused([Path])
 
     // Records

@@ -73,11 +73,12 @@ extension Node {
         }
     }
 
-    private mutating func saveAndAnswer(_ id: CommandID, into effects: inout Effects) {
+    mutating func saveAndAnswer(_ id: CommandID, into effects: inout Effects) {
         var batch = Batch()
         store(&batch, then: .answer(id, .done), into: &effects)
     }
 
+    /// Answered when what he decided is carried out and stored: a process that ends before that asks him again.
     private mutating func decideHeld(_ id: CommandID, approved: Bool, into effects: inout Effects) {
         guard record.held != nil else {
             effects.add(.answer(id, .refused(.fuseDeletes)))
@@ -87,10 +88,9 @@ extension Node {
             effects.add(.answer(id, .refused(.nodeHalted)))
             return
         }
-        if approved { deletes.approve() }
+        if approved { deletes.approve(id) }
         releaseHold(approved ? .fuseApproved : .fuseRejected, into: &effects)
-        if !approved { enqueue(.rejectMissing(after: nil)) }
-        effects.add(.answer(id, .done))
+        if !approved { enqueue(.rejectMissing(id, after: nil)) }
     }
 
     // MARK: Status

@@ -19,8 +19,8 @@ struct DeleteState: Sendable {
     var wantedTally: Bool?
     /// What has been marked missing since the count that is being judged began: true if it was not missing before.
     var markedSince: SortedMap<Path, Bool>?
-    /// A person has agreed to what is missing.
-    private(set) var isApproved = false
+    /// A person has agreed to what is missing, and is answered when it is deleted.
+    private(set) var approval: CommandID?
     /// What went after he said so: he knew nothing of it.
     private var goneSinceApproval: SortedMap<Path, Bool>?
     /// What has gone since people were told how much is held, and is in no number that they know. Nil if nothing
@@ -28,6 +28,10 @@ struct DeleteState: Sendable {
     private var goneSinceTold: SortedMap<Path, Bool>?
     /// A person wants them back, but they were on the move, or being written, when he said so.
     var refused = SortedMap<Path, Bool>()
+    /// How many transactions that bring some of these back are under way.
+    var takingBack = 0
+    /// Who said so is answered when none of what he wants back is left to be written down.
+    var rejections: [CommandID] = []
     /// Something of what is held has turned up under another name, or all of it is back.
     var mustRecount = false
     /// How many files are missing: those of the last count of all, and what has come to them and gone from them since.
@@ -83,6 +87,8 @@ struct DeleteState: Sendable {
     /// How many times the patience a slow disk gets, to read what could explain that too much is missing.
     static let patiencesMax: UInt64 = 5
 
+    var isApproved: Bool { approval != nil }
+
     var isIdle: Bool {
         candidates.isEmpty && !isJudging && wantedTally == nil && !isApproved && !mustRecount && flagging == 0
             && refused.isEmpty
@@ -91,15 +97,15 @@ struct DeleteState: Sendable {
     mutating func wantTally(isWhole: Bool) { wantedTally = isWhole || wantedTally == true }
 
     /// To what he was told of.
-    mutating func approve() {
-        isApproved = true
+    mutating func approve(_ id: CommandID) {
+        approval = id
         goneSinceApproval = goneSinceTold ?? SortedMap()
     }
 
-    /// True if a person has agreed to what was missing: it is deleted now.
-    mutating func takeApproval() -> Bool {
-        defer { isApproved = false }
-        return isApproved
+    /// Nil unless a person has agreed to what was missing: it is deleted now.
+    mutating func takeApproval() -> CommandID? {
+        defer { approval = nil }
+        return approval
     }
 
     mutating func noteMissing(_ path: Path, isNew: Bool) {
@@ -297,16 +303,18 @@ struct DeleteTally: Sendable {
 /// count, and no directory goes before what is in it.
 struct DeletePass: Sendable {
     /// A person has agreed to it.
-    var isApproved = false
+    let approval: CommandID?
     /// Everything that is judged stands under another name: none of it is lost, however soon more goes.
     var isRename = false
     /// The last row that was passed over.
     private(set) var skipped: Path?
 
-    init(isApproved: Bool = false, isRename: Bool = false) {
-        self.isApproved = isApproved
+    init(approval: CommandID? = nil, isRename: Bool = false) {
+        self.approval = approval
         self.isRename = isRename
     }
+
+    var isApproved: Bool { approval != nil }
 
     mutating func covers(_ path: Path, markedSince: SortedMap<Path, Bool>?) -> Bool {
         let isNew = markedSince?.contains(key: path) == true
@@ -359,8 +367,8 @@ extension Node {
     /// What a person has agreed to, or what a whole scan has found, waits for nothing but the judgement before it; what the scan of a directory has
     /// found for the looks under way as well; and too much that was found for what may explain it.
     private mutating func startJudgementOfAll() -> Bool {
-        if deletes.takeApproval() {
-            enqueue(.deleteMissing(before: nil, DeletePass(isApproved: true)))
+        if let approval = deletes.takeApproval() {
+            enqueue(.deleteMissing(before: nil, DeletePass(approval: approval)))
         } else if let isWhole = deletes.wantedTally {
             if !isWhole, deletes.delay == nil { deletes.delay = delay(for: .looks) }
             guard !isDelayed else { return false }
@@ -605,6 +613,7 @@ extension Node {
         deletes.endJudgement()
         // (What is in a directory that was passed over may be being looked at yet.)
         if pass.skipped != nil { deletes.mustRecount = true }
+        if let approval = pass.approval { saveAndAnswer(approval, into: &effects) }
     }
 
     /// `isRecent` if it counts with what goes next: it is lost, and no person has agreed to it.
@@ -669,14 +678,27 @@ extension Node {
     }
 
     /// A person said no: what is missing comes back from the peer.
-    mutating func rejectMissing(_ answers: inout Answers, into effects: inout Effects) {
+    mutating func rejectMissing(_ id: CommandID, _ answers: inout Answers, into effects: inout Effects) {
         let rows = answers.rows()
         reject(rows, into: &effects)
-        if rows.count == limits.batchPathsMax, let last = rows.last { enqueue(.rejectMissing(after: last.path)) }
+        if rows.count == limits.batchPathsMax, let last = rows.last {
+            enqueue(.rejectMissing(id, after: last.path))
+        } else {
+            deletes.rejections.append(id)
+            answerRejections(into: &effects)
+        }
     }
 
     mutating func rejectRefused(_ answers: inout Answers, into effects: inout Effects) {
+        deletes.takingBack -= 1
         reject(answers.rows(), into: &effects)
+        answerRejections(into: &effects)
+    }
+
+    private mutating func answerRejections(into effects: inout Effects) {
+        guard deletes.refused.isEmpty, deletes.takingBack == 0 else { return }
+        for id in deletes.rejections { saveAndAnswer(id, into: &effects) }
+        deletes.rejections = []
     }
 
     private mutating func reject(_ rows: [Row], into effects: inout Effects) {
@@ -711,6 +733,7 @@ extension Node {
         let free = deletes.refused.map(\.key).filter { !apply.touches($0) }.prefix(limits.batchPathsMax)
         if free.isEmpty { return }
         for path in free { deletes.refused[path] = nil }
+        deletes.takingBack += 1
         enqueue(.rejectRefused(Array(free)))
     }
 }

@@ -63,7 +63,7 @@ extension Node {
             return [.unsettled(cursor: after, ascending: true, limit: limits.batchPathsMax)]
         case .deleteMissing(let before, _):
             return [.unsettled(cursor: before, ascending: false, limit: limits.batchPathsMax)]
-        case .rejectMissing(let after):
+        case .rejectMissing(_, let after):
             return [.unsettled(cursor: after, ascending: true, limit: limits.batchPathsMax)]
         case .rejectRefused(let paths):
             return [.rows(paths)]
@@ -205,7 +205,7 @@ extension Node {
         case .tallyMissing(_, let tally): tallyMissing(tally, &answers, into: &effects)
         case .deleteJudged(_, let isRename): deleteJudged(isRename: isRename, &answers, into: &effects)
         case .deleteMissing(_, let pass): deleteMissing(pass, &answers, into: &effects)
-        case .rejectMissing: rejectMissing(&answers, into: &effects)
+        case .rejectMissing(let id, _): rejectMissing(id, &answers, into: &effects)
         case .rejectRefused: rejectRefused(&answers, into: &effects)
         case .loadRecords: loadRecords(&answers, into: &effects)
         case .reloadRecords: reloadRecords(&answers, into: &effects)
