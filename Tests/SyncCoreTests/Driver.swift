@@ -30,6 +30,8 @@ struct Driver {
     var files = SortedMap<Path, Item>()
     /// What can be neither looked at nor read.
     var faults = SortedMap<Path, DiskError>()
+    /// What can be looked at, and not be read.
+    var unreadable = SortedMap<Path, DiskError>()
     private(set) var milliseconds: UInt64 = 1_000
     /// How far somebody has put the wall clock forward.
     var clockLead: Int64 = 0
@@ -389,6 +391,7 @@ struct Driver {
     }
 
     private func hash(_ path: Path) -> HashOutcome {
+        if let fault = unreadable[path] { return .failed(fault) }
         guard let item = files[path] else { return .absent }
         return .content(item.content, ChunkList(), item.stat)
     }

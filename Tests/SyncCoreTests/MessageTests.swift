@@ -399,6 +399,26 @@ struct MessageTests {
         #expect(driver.alerts.isEmpty && driver.shelf.log.count == 1)
     }
 
+    @Test(
+        "path.permission, path.unsupported: what stays so for some seconds is a warning until it is over",
+        arguments: [DiskError.permission, .unsupported])
+    func refusedByTheDisk(error: DiskError) {
+        let path = place("a")
+        let code: MessageCode = error == .permission ? .pathPermission : .pathUnsupported
+        var driver = Driver.running()
+        driver.files[path] = .file("text", inode: 5, modified: Self.old)
+        driver.unreadable[path] = error
+        driver.happen(.noticed([Notice(path: path, kind: .closed)]))
+        driver.settle()
+        #expect(driver.alerts.isEmpty && driver.shelf.rows[path]?.waiting?.reason == code)
+        let begun = driver.milliseconds
+        while driver.milliseconds < begun + 20_000 { driver.sleep() }
+        #expect(driver.alerts == [code])
+        driver.unreadable[path] = nil
+        while driver.milliseconds < begun + 120_000 { driver.sleep() }
+        #expect(driver.alerts.isEmpty && driver.shelf.log.count == 1)
+    }
+
     @Test("peer.incompatible: a strict lock of which the other node says nothing is refused") func deafPeer() {
         var driver = Driver.running()
         driver.greet()

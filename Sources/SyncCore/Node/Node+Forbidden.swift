@@ -1,32 +1,37 @@
 import SyncModel
 
-/// What this node may not read or write waits for a person. After some seconds, within which most who make a file have
-/// given it its mode, that is told as a warning, which goes when the wait ends. Directories that cannot be read are
-/// told of by the scan that finds them (`Node+Watch`).
+/// What this node may not read or write, and what cannot be stored here, waits for a person. After some seconds, within which most
+/// who make a file have given it its mode, that is told as a warning, which goes when the wait ends. Directories that cannot be
+/// read are told of by the scan that finds them (`Node+Watch`).
 extension Node {
     /// With each try that fails; what an earlier process has tried, with the first round of this one.
     mutating func watchForbidden(_ row: Row, into effects: inout Effects) {
-        guard let waiting = row.waiting, waiting.reason == .pathPermission,
-            row.condition == .normal || row.condition == .damaged
-        else {
-            if toldForbidden.forget(row.path) { tellForbidden(row.path, into: &effects) }
-            return
+        let waiting = row.condition == .normal || row.condition == .damaged ? row.waiting : nil
+        if waiting?.reason != .pathPermission, toldForbidden.forget(row.path) {
+            tellForbidden(row.path, .pathPermission, into: &effects)
         }
+        if waiting?.reason != .pathUnsupported, toldUnsupported.forget(row.path) {
+            tellForbidden(row.path, .pathUnsupported, into: &effects)
+        }
+        guard let waiting, waiting.reason == .pathPermission || waiting.reason == .pathUnsupported else { return }
         // By the wall clock, which goes on from one process to the next. Put forward it has this told early, no more.
         let age = now.wallMilliseconds - waiting.sinceMilliseconds
-        guard age >= Int64(clamping: limits.permissionPatienceMilliseconds), toldForbidden.note(row.path) else {
-            return
-        }
-        tellForbidden(row.path, into: &effects)
+        guard age >= Int64(clamping: limits.permissionPatienceMilliseconds) else { return }
+        let isNoted =
+            waiting.reason == .pathPermission ? toldForbidden.note(row.path) : toldUnsupported.note(row.path)
+        if isNoted { tellForbidden(row.path, waiting.reason, into: &effects) }
     }
 
     /// A directory may be one that cannot be read, and wait for its mode as well: that is one alert.
-    func isForbidden(_ path: Path) -> Bool {
-        toldForbidden.contains(path) || watch.unreadable[path] == .pathPermission
+    func isForbidden(_ path: Path, _ code: MessageCode) -> Bool {
+        let isTold =
+            code == .pathPermission && toldForbidden.contains(path)
+            || code == .pathUnsupported && toldUnsupported.contains(path)
+        return isTold || watch.unreadable[path] == code
     }
 
     /// Also where nothing waits for it any more.
-    mutating func tellForbidden(_ path: Path, into effects: inout Effects) {
-        setAlarm(.pathPermission, subject: path.bytes, if: isForbidden(path), into: &effects)
+    mutating func tellForbidden(_ path: Path, _ code: MessageCode, into effects: inout Effects) {
+        setAlarm(code, subject: path.bytes, if: isForbidden(path, code), into: &effects)
     }
 }

@@ -213,7 +213,7 @@ extension Node {
     /// A file that went while another was being read has not been read since: all that there are were, and none could not be.
     private mutating func forgetProblems(butOf files: [Path], into effects: inout Effects) {
         for (key, _) in alarms.raised where key.code == .pathPermission {
-            if let path = Path(key.subject) { tellForbidden(path, into: &effects) }
+            if let path = Path(key.subject) { tellForbidden(path, .pathPermission, into: &effects) }
         }
         let told = alarms.raised.map(\.key).filter { $0.code == .ignoreInvalid }
         if told.isEmpty { return }

@@ -342,8 +342,7 @@ extension Node {
         for (path, code) in watch.unreadable where path == scan.directory || path.isBelow(scan.directory) {
             if scan.unreadable[path] == code { continue }
             watch.unreadable[path] = nil
-            let isStillForbidden = code == .pathPermission && isForbidden(path)
-            setAlarm(code, subject: path.bytes, if: isStillForbidden, into: &effects)
+            tellForbidden(path, code, into: &effects)
         }
         for (path, code) in scan.unreadable {
             watch.unreadable[path] = code

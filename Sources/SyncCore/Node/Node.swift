@@ -60,6 +60,7 @@ public struct Node: Sendable {
     var alarms = AlarmState()
     var overdue = OverdueState()
     var toldForbidden = ToldPaths()
+    var toldUnsupported = ToldPaths()
     var timers = TimerState()
 
     public init() {

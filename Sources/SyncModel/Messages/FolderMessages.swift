@@ -147,8 +147,12 @@ extension MessageRegistry {
             .pathUnsupported, .warning, healsItself: true, retry: .onChange,
             meaning: """
                 This path cannot be stored on one of the nodes: its name is too long for the file system, what is below it \
-                is too deep, or another disk is mounted there. It is left as it is; everything else goes on.
+                is too deep, the file is larger than may be written there, or another disk is mounted there. It is left as \
+                it is; everything else goes on.
                 """,
-            cure: "Rename or move it, or leave it out with a line in .syncignore."),
+            cure: """
+                Rename or move it, allow larger files where it is one (a limit of the file system or of the service), or \
+                leave it out with a line in .syncignore.
+                """),
     ]
 }
