@@ -20,6 +20,7 @@ set_clock -1h
 down alpha
 up alpha
 soon "nobody says that the clocks differ" warns_of alpha clock.skew
+tells alpha 'The clock of alpha is 60 min ahead of that of beta.' alerts || fail "nobody says which of them is ahead: $(cat "$world/told")"
 echo "edited by beta" >"$beta/edited"
 settle
 [ "$(cat "$alpha/edited")" = "edited by beta" ] || fail "an edit under the slow clock is taken for an old one"

@@ -413,6 +413,8 @@ struct NodeTests {
         driver.settle()
         #expect(driver.alerts == [.clockSkew] && driver.closings.isEmpty)
         #expect(driver.acknowledgements.last?.head == peer.heads[0])
+        let detail = driver.facts(of: .clockSkew)?.detail
+        #expect(detail == "Changes of right are dated 2128-02-03, though the clocks agree.")
 
         driver.clockLead = 2 * year
         driver.happen(.deadline)
@@ -421,6 +423,21 @@ struct NodeTests {
         driver.receive(.log(Array(peer.entries.dropFirst())))
         driver.settle()
         #expect(driver.acknowledgements.last?.head == peer.heads[1])
+    }
+
+    @Test("clock.skew says whose clock is ahead and by how much, and is more than was seen when it is ten times that")
+    func clocksApart() {
+        var driver = Driver.running()
+        driver.clockLead = -3_600_000
+        driver.greet()
+        let first = driver.facts(of: .clockSkew)
+        #expect(first?.detail == "The clock of right is 60 min ahead of that of left." && first?.size == 4)
+        driver.clockLead = 0
+        driver.receive(.pong(wallMilliseconds: Driver.wallStart - 2 * 86_400_000))
+        let second = driver.facts(of: .clockSkew)
+        #expect(second?.detail == "The clock of left is 2 days ahead of that of right." && second?.size == 6)
+        driver.receive(.pong(wallMilliseconds: Driver.wallStart + Int64(driver.milliseconds)))
+        #expect(driver.alerts.isEmpty)
     }
 
     @Test("a hello names the last stored entry of each epoch of the peer, also when they come together")

@@ -107,7 +107,7 @@ public struct AlertFacts: Hashable, Sendable {
     public var violation: Violation?
     /// Whole sentences for the end of the text: the reason, the place, the numbers. Empty where nothing is known.
     public var detail: String
-    /// How much it is about: held deletes, copies. If that grows, nobody has seen all of it.
+    /// How much it is about: held deletes, copies; of clocks, how many digits the seconds have. If that grows, nobody has seen all of it.
     public var size: Int
     /// The conflict copy of a downgrade that came last.
     public var copy: Path?

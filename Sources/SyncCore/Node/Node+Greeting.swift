@@ -30,8 +30,8 @@ extension Node {
         setAlarm(.peerProtocolViolation, if: false, into: &effects)
         setAlarm(.logCorrupt, if: false, into: &effects)
         setAlarm(.peerAway, if: false, into: &effects)
-        judgeClock(of: hello.wallMilliseconds, into: &effects)
         record.peerName = hello.name
+        judgeClock(of: hello.wallMilliseconds, into: &effects)
         peerProgram = hello.program
         session.peerTellsChanges = hello.features.contains(Hello.changedLists)
         session.peerReadsPurposes = hello.features.contains(Hello.claimPurposes)
@@ -102,9 +102,9 @@ extension Node {
     /// A wrong clock costs nothing but the better name in a conflict, but people should know. While it is wrong the peer is
     /// asked for its time now and then, so that the alert goes when the cause does.
     mutating func judgeClock(of wall: Int64, into effects: inout Effects) {
-        let skew = wall.subtractingReportingOverflow(now.wallMilliseconds)
-        let isSkewed = skew.overflow || skew.partialValue.magnitude > limits.clockSkewMilliseconds
-        if isSkewed || incoming.aheadOfUs != nil {
+        let (skew, isBeyond) = wall.subtractingReportingOverflow(now.wallMilliseconds)
+        timers.clockSkew = isBeyond ? (wall < 0 ? .min : .max) : skew
+        if timers.clockSkew.magnitude > limits.clockSkewMilliseconds || incoming.aheadOfUs != nil {
             waitForClock(into: &effects)
         } else {
             setAlarm(.clockSkew, if: false, into: &effects)
@@ -113,8 +113,42 @@ extension Node {
     }
 
     mutating func waitForClock(into effects: inout Effects) {
-        setAlarm(.clockSkew, if: true, into: &effects)
+        setAlarm(.clockSkew, clockFacts, if: true, into: &effects)
         timers.askClockAt = now.monotonicMilliseconds + limits.clockAskMilliseconds
+    }
+
+    /// Whose clock is ahead and by how much, and how late the other node dates what waits. Ten times as many seconds are more than
+    /// anybody has seen.
+    private var clockFacts: AlertFacts {
+        let (own, peer) = (Path.escape(record.name), Path.escape(record.peerName))
+        let (ahead, behind) = timers.clockSkew > 0 ? (peer, own) : (own, peer)
+        var amount = timers.clockSkew.magnitude
+        var sentences: [String] = []
+        if amount > limits.clockSkewMilliseconds {
+            let lead = Node.words(forMilliseconds: amount)
+            sentences.append("The clock of \(ahead) is \(lead) ahead of that of \(behind).")
+        }
+        if let time = incoming.aheadOfUs {
+            let wall = Int64(clamping: time.wallMilliseconds)
+            let date = CalendarTime(milliseconds: wall).date.joined(separator: "-")
+            let though = sentences.isEmpty ? ", though the clocks agree" : ""
+            sentences.append("Changes of \(peer) are dated \(date)\(though).")
+            amount = max(amount, UInt64(clamping: wall - now.wallMilliseconds))
+        }
+        let digits = "\((amount + 500) / 1_000)".utf8.count
+        return AlertFacts(detail: sentences.joined(separator: " "), size: digits)
+    }
+
+    /// Rounded, and in a unit of which it is two at least: a clock in another time zone is as far off each time.
+    private static func words(forMilliseconds amount: UInt64) -> String {
+        let units: [(UInt64, String)] = [
+            (365 * 86_400_000, "years"), (86_400_000, "days"), (3_600_000, "h"), (60_000, "min"),
+        ]
+        for (unit, name) in units {
+            let count = (amount + unit / 2) / unit
+            if count > 1 { return "\(count) \(name)" }
+        }
+        return "\((amount + 500) / 1_000) s"
     }
 
     private enum Standing {

@@ -17,6 +17,8 @@ struct TimerState: Sendable {
     var rootSuspect: RootState?
     /// When to ask the peer for its time, while the clocks differ.
     var askClockAt: UInt64?
+    /// How far its clock was ahead of ours when it told its time last; less than nothing if it was behind.
+    var clockSkew: Int64 = 0
     var isMarkingStop = false
     /// The disk did something of which nobody knows whether it will last.
     var mustStop = false

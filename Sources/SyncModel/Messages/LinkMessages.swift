@@ -16,10 +16,14 @@ extension MessageRegistry {
             .clockSkew, .warning, healsItself: true, retry: .onReconnect,
             meaning: """
                 The clocks of the two nodes differ by more than 2 seconds, or changes of the other node are dated more \
-                than a hundred years ahead: those wait until the clocks are right. The rest goes on and nothing can be lost; \
-                only which version keeps the name in a conflict may be the wrong one.
+                than a hundred years ahead: those wait, and what it changed after them. The rest goes on and nothing can be \
+                lost; only which version keeps the name in a conflict may be the wrong one.
                 """,
-            cure: "Set both clocks, for example with systemd-timesyncd; the message goes when they agree."),
+            cure: """
+                Set both clocks, for example with systemd-timesyncd; the message goes when they agree. If changes are dated \
+                ahead though they do, the other node goes on counting from what its clock showed once: it has to be set up \
+                anew, and troubleshooting.md says how. All files stay.
+                """),
         MessageKind(
             .clockStepped, .info, healsItself: true,
             meaning: """
