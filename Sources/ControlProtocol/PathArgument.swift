@@ -15,12 +15,21 @@ public struct PathArgument: Hashable, Sendable {
 
     /// The place in the folder, or nil if it is not in it. `roots` are absolute ways to write the folder's own path: as it
     /// is configured, and with its symbolic links followed.
-    public func path(in roots: [[UInt8]]) -> Path? {
+    public func path(in roots: [[UInt8]]) -> Path? { way(in: roots).flatMap(PathArgument.path) }
+
+    /// It leads into the folder, where no path has such a name, or is so long or so deep.
+    public func isTooLong(in roots: [[UInt8]]) -> Bool {
+        guard let way = way(in: roots), !way.contains(where: { $0.contains(0) }) else { return false }
+        return PathArgument.path(way) == nil
+    }
+
+    /// The names from the top of the folder on, whether or not they make a path.
+    private func way(in roots: [[UInt8]]) -> [ArraySlice<UInt8>]? {
         let roots = roots.compactMap(PathArgument.components)
-        if let path = steps.flatMap({ PathArgument.path($0, belowOneOf: roots) }) { return path }
+        if let way = steps.flatMap({ PathArgument.way($0, belowOneOf: roots) }) { return way }
         let stands = PathArgument.components(directory) ?? []
         guard typed.first != 0x2F, !roots.contains(where: { stands.starts(with: $0) }) else { return nil }
-        return PathArgument.joined([], typed).flatMap(PathArgument.path)
+        return PathArgument.joined([], typed)
     }
 
     /// For files that may lie anywhere; nil if it climbs above `/`.
@@ -31,13 +40,13 @@ public struct PathArgument: Hashable, Sendable {
         return base.flatMap { PathArgument.joined($0, typed) }
     }
 
-    private static func path(_ parts: some Sequence<ArraySlice<UInt8>>) -> Path? {
-        Path(Array(parts.joined(separator: [0x2F])))
-    }
+    private static func path(_ way: [ArraySlice<UInt8>]) -> Path? { Path(Array(way.joined(separator: [0x2F]))) }
 
-    private static func path(_ parts: [ArraySlice<UInt8>], belowOneOf roots: [[ArraySlice<UInt8>]]) -> Path? {
+    private static func way(
+        _ parts: [ArraySlice<UInt8>], belowOneOf roots: [[ArraySlice<UInt8>]]
+    ) -> [ArraySlice<UInt8>]? {
         let root = roots.filter { parts.starts(with: $0) }.max { $0.count < $1.count }
-        return root.flatMap { path(parts.dropFirst($0.count)) }
+        return root.map { Array(parts.dropFirst($0.count)) }
     }
 
     private static func components(_ absolute: [UInt8]) -> [ArraySlice<UInt8>]? {

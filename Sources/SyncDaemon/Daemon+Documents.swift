@@ -164,7 +164,7 @@ extension Daemon {
             return asker.finish(AlertReading.explanation(alertDocument(item), item.key.code))
         }
         if let id = recordID(subject.typed) { return explain(id, asker) }
-        guard let path = path(of: subject) else { return asker.refuse(ControlError(.requestOutside)) }
+        guard let path = path(of: subject) else { return asker.refuse(outside([subject])) }
         guard Daemon.isContest(typed) else { return explain(path, typed, asker) }
         contests(all: false) { [unowned self] contests in
             let contest = contests.first { Daemon.contestID(of: $0.group) == typed }

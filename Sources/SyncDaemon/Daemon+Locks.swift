@@ -9,7 +9,7 @@ import SyncModel
 extension Daemon {
     func lock(_ request: LockRequest, _ asker: Asker) {
         let paths = request.items.compactMap { path(of: $0.path) }.filter { !$0.isReserved }
-        guard paths.count == request.items.count else { return asker.refuse(ControlError(.requestOutside)) }
+        guard paths.count == request.items.count else { return asker.refuse(outside(request.items.map(\.path))) }
         guard paths.count <= Limits.claimedPathsMax,
             paths.reduce(0, { $0 + $1.bytes.count }) <= Limits.claimedBytesMax
         else {
@@ -146,7 +146,7 @@ extension Daemon {
     /// Locks without a command: all of them, or those on these very paths.
     func unlock(_ arguments: [PathArgument], _ asker: Asker) {
         let paths = arguments.compactMap { path(of: $0) }
-        guard paths.count == arguments.count else { return asker.refuse(ControlError(.requestOutside)) }
+        guard paths.count == arguments.count else { return asker.refuse(outside(arguments)) }
         packages(around: paths) { [unowned self] packages in
             claims { [unowned self] claims in
                 let mine = claims.filter { claim in

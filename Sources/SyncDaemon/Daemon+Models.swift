@@ -8,7 +8,7 @@ extension Daemon {
     func checkDocuments(_ files: [PathArgument], _ asker: Asker) {
         guard !files.isEmpty else { return scanRecords(asker) }
         let paths = files.compactMap { path(of: $0) }
-        guard paths.count == files.count else { return asker.refuse(ControlError(.requestOutside)) }
+        guard paths.count == files.count else { return asker.refuse(outside(files)) }
         let (formats, models) = (models.formats, models.models)
         host.parse(paths, bytesNeeded: bytesNeeded) { path, bytes, size in
             if let model = Daemon.model(of: path, among: models) { return Daemon.check(path, bytes, model) }
@@ -184,7 +184,7 @@ extension Daemon {
     }
 
     func showDocument(_ argument: PathArgument, _ asker: Asker) {
-        guard let path = path(of: argument) else { return asker.refuse(ControlError(.requestOutside)) }
+        guard let path = path(of: argument) else { return asker.refuse(outside([argument])) }
         guard let model = Daemon.model(of: path, among: models.models) else {
             return asker.refuse(
                 ControlError(

@@ -7,7 +7,7 @@ import SyncModel
 /// asked by other programs of their own connection they see to themselves.
 extension Daemon {
     func present(_ request: PresentRequest, _ asker: Asker) {
-        guard let path = path(of: request.path) else { return asker.refuse(ControlError(.requestOutside)) }
+        guard let path = path(of: request.path) else { return asker.refuse(outside([request.path])) }
         guard Daemon.isPurpose(request.purpose) else { return asker.refuse(Daemon.noPurpose) }
         guard presenters.count < Coordinator.presentersMax else {
             return asker.refuse(ControlError(.requestRefused, text: "too many programs show files"))

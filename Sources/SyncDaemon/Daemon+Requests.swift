@@ -252,7 +252,7 @@ extension Daemon {
 
     private func rescan(_ argument: PathArgument?, _ asker: Asker) {
         guard let path = argument.map({ path(of: $0) }) ?? .root, !path.isReserved else {
-            return asker.refuse(ControlError(.requestOutside))
+            return asker.refuse(outside([argument].compactMap(\.self)))
         }
         if let absentFolder { return asker.refuse(absentFolder) }
         if path.isRoot { return tell(.rescan(path), asker) }
@@ -320,9 +320,21 @@ extension Daemon {
 
     // MARK: Helpers
 
-    /// The path in the folder that a person means; nil if it lies outside.
+    /// The path in the folder that a person means; nil if it lies outside, or there is none so long.
     func path(of argument: PathArgument) -> Path? {
         argument.path(in: folderPaths)
+    }
+
+    /// Why one of these is no path that a person can mean.
+    func outside(_ arguments: [PathArgument]) -> ControlError {
+        guard arguments.contains(where: { $0.isTooLong(in: folderPaths) }) else { return ControlError(.requestOutside) }
+        return ControlError(
+            .requestOutside,
+            text: """
+                this path is too long: in the folder a name has \(Limits.nameBytesMax) bytes at most, and a path \
+                \(Limits.pathBytesMax) bytes and \(Limits.pathDepthMax) names; nothing was looked up or changed
+                """,
+            cure: "Give a shorter one.")
     }
 }
 

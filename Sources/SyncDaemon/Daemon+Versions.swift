@@ -6,7 +6,7 @@ import SyncModel
 /// Earlier versions that are kept in `.syncd`.
 extension Daemon {
     func history(_ argument: PathArgument, _ page: Page, _ asker: Asker) {
-        guard let path = path(of: argument) else { return asker.refuse(ControlError(.requestOutside)) }
+        guard let path = path(of: argument) else { return asker.refuse(outside([argument])) }
         host.ask(.history(path)) { [unowned self] answer in
             switch answer {
             case .history(let versions):
@@ -65,9 +65,9 @@ extension Daemon {
 
     private static func text(of id: VersionID) -> String { String(id.raw, radix: 16) }
 
-    func restore(_ argument: PathArgument, _ version: String?, to target: PathArgument?, _ asker: Asker) {
-        guard let path = path(of: argument), let target = target.map({ self.path(of: $0) }) ?? path else {
-            return asker.refuse(ControlError(.requestOutside))
+    func restore(_ argument: PathArgument, _ version: String?, to place: PathArgument?, _ asker: Asker) {
+        guard let path = path(of: argument), let target = place.map({ self.path(of: $0) }) ?? path else {
+            return asker.refuse(outside([argument, place].compactMap(\.self)))
         }
         host.ask(.history(path)) { [unowned self] answer in
             guard case .history(let versions) = answer else { return asker.refuse(ControlError(.nodeHalted)) }

@@ -31,6 +31,25 @@ struct PathArgumentTests {
     func outside(typed: String, directory: String) {
         let argument = PathArgument(typed: Array(typed.utf8), directory: Array(directory.utf8))
         #expect(argument.path(in: PathArgumentTests.roots) == nil)
+        #expect(!argument.isTooLong(in: PathArgumentTests.roots))
+    }
+
+    @Test(
+        "what lies in the folder and is too long for a path is told from what lies outside",
+        arguments: [
+            ("a/" + String(repeating: "y", count: 256), "/srv/shared"),
+            (String(repeating: "y", count: 256), "/home/me"),
+            (String(repeating: "a/", count: 129), "/srv/shared"),
+            ("/srv/shared/" + String(repeating: String(repeating: "y", count: 200) + "/", count: 21), "/"),
+        ])
+    func tooLong(typed: String, directory: String) {
+        let argument = PathArgument(typed: Array(typed.utf8), directory: Array(directory.utf8))
+        #expect(argument.path(in: PathArgumentTests.roots) == nil && argument.isTooLong(in: PathArgumentTests.roots))
+    }
+
+    @Test("the longest name there may be is none that is too long") func longest() {
+        let argument = PathArgument(typed: Array(repeating: 0x79, count: 255), directory: Array("/srv/shared".utf8))
+        #expect(argument.path(in: PathArgumentTests.roots) != nil && !argument.isTooLong(in: PathArgumentTests.roots))
     }
 
     @Test("of a folder inside another, the inner one is meant") func nested() {

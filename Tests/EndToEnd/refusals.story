@@ -97,6 +97,9 @@ grep -q 'pairing.done: paired with "beta"' "$world/alpha/log" || fail "the journ
 grep -q 'peer.connected: connected with' "$world/alpha/log" || fail "nor of the connection"
 expect 1 ctl alpha history /etc/passwd
 says request.outside
+expect 1 ctl alpha history "$alpha/$(printf 'y%.0s' {1..300})"
+says request.outside
+says 'this path is too long'
 expect 1 ctl alpha rescan "$alpha/nothing"
 says request.not-found
 says 'nothing lies at "nothing"'
