@@ -7,6 +7,7 @@ extension Value {
         if value.isEmpty { return nil }
         let text = String(decoding: value, as: UTF8.self)
         let remedy = "Write HOST:PORT, such as \(example)."
+        guard !text.contains(",") else { throw ValueProblem(text: "Only one address may stand here. \(remedy)") }
         guard let colon = text.lastIndex(of: ":") else {
             throw ValueProblem(text: "The port is missing. \(remedy)")
         }

@@ -21,8 +21,10 @@ extension Configuration {
         do throws(UnreadableFile) {
             text = try UnreadableFile.contents(path)
         } catch {
+            // (A file without a name shows as an empty one.)
+            let found: [UInt8]? = path.isEmpty ? [] : nil
             throw ConfigurationError(
-                [.init(file: path, error.text)], isUnreadable: true, isForbidden: error.isForbidden)
+                [.init(file: path, found: found, error.text)], isUnreadable: true, isForbidden: error.isForbidden)
         }
         var reader = ConfigurationReader(file: path)
         reader.read(INIFile(text))

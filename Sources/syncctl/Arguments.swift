@@ -74,7 +74,7 @@ struct Arguments {
         command = Command.named(text)
         if !Command.below(text).isEmpty { group = text }
         guard command != nil || group != nil else {
-            throw .usage("There is no command \(NameText.printable(word)). \(Arguments.proposal(for: text))")
+            throw .usage("There is no command \(NameText.typed(word)). \(Arguments.proposal(for: text))")
         }
     }
 

@@ -170,7 +170,7 @@ struct Session: Sendable {
         guard let number = Int(text), number >= 0, text.first?.isNumber == true else {
             let typed = typed(option)
             throw .usage(
-                "\(typed) \(NameText.printable(text)) is no number: write a whole number, such as \(typed) 10.")
+                "\(typed) \(NameText.typed(text)) is no number: write a whole number, such as \(typed) 10.")
         }
         return number
     }
@@ -180,7 +180,7 @@ struct Session: Sendable {
         guard let text = try text(option) else { return nil }
         guard let choice = Choice(rawValue: text) else {
             let allowed = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .usage("\(option) \(NameText.printable(text)) is not known: write one of \(allowed).")
+            throw .usage("\(option) \(NameText.typed(text)) is not known: write one of \(allowed).")
         }
         return choice
     }
@@ -192,7 +192,7 @@ struct Session: Sendable {
         let units: [Substring: Double] = ["": 1_000, "s": 1_000, "min": 60_000, "m": 60_000, "h": 3_600_000]
         guard let value = Double(digits), let unit = units[text[digits.endIndex...]], value * unit < 1e15 else {
             throw .usage(
-                "\(option) \(NameText.printable(text)) is no time: write seconds, such as \(option) 30, or 5min or 2h.")
+                "\(option) \(NameText.typed(text)) is no time: write seconds, such as \(option) 30, or 5min or 2h.")
         }
         return UInt64(value * unit)
     }

@@ -84,6 +84,7 @@ struct ProblemTests {
         ("link", "transport = TLS"), ("link", "transport = ssh"), ("link", "transport ="),
         ("link", "transport = directory"), ("link", "mailbox = both"),
         ("link", "listen = 7420"), ("link", "listen = :7420"), ("link", "listen = ::1:7420"),
+        ("link", "listen = a.example:1,b.example:2"),
         ("link", "listen = [::1]"), ("link", "listen = [::1]:"), ("link", "listen = [::1]:65536"),
         ("link", "listen = [::1]:-1"), ("link", "listen = [::1]:+1"), ("link", "listen = [xyz]:1"),
         ("link", "listen = [1:2:3:4:5:6:7:8:9]:1"), ("link", "listen = [1::2::3]:1"), ("link", "listen = [:1]:1"),

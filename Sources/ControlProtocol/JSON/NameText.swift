@@ -18,6 +18,11 @@ public enum NameText {
         printable(Array(text.utf8), asciiOnly: asciiOnly)
     }
 
+    /// What somebody typed, in a sentence about it: also where that is nothing something is to be seen.
+    public static func typed(_ bytes: [UInt8]) -> String { bytes.isEmpty ? "\"\"" : printable(bytes) }
+
+    public static func typed(_ text: String) -> String { typed(Array(text.utf8)) }
+
     /// In quotation marks: those in the name are escaped as well.
     public static func quoted(_ bytes: [UInt8], asciiOnly: Bool = false) -> String {
         "\"" + escaping(bytes) { $0 != "\\" && $0 != "\"" && isHarmless($0) && !(asciiOnly && !$0.isASCII) } + "\""

@@ -67,8 +67,8 @@ extension Command {
             }
         }
         let more = history.next == nil ? [] : ["There are more: leave out --limit."]
-        let path = style.bold(style.path(history.path))
-        return ["Files below \(path) of which this node keeps earlier versions:"]
+        let place = history.path.isEmpty ? "in the folder" : "below \(style.bold(style.path(history.path)))"
+        return ["Files \(place) of which this node keeps earlier versions:"]
             + style.table(["NOW", "VERSIONS", "NEWEST REPLACED (UTC)", "WRITTEN BY", "SIZE", "FILE"], rows) + more
             + [
                 "", "\(again("restore FILE")) brings the newest back, with the directories it was in.",

@@ -79,7 +79,8 @@ extension Command {
             "node.state": "--state", "node.control": "--control",
         ]
         guard let name = problem.key.flatMap({ names[$0] }) else { return problem.description }
-        return "\(name) \(problem.found ?? ""): \(problem.text)"
+        let found = problem.found.map { $0.isEmpty ? " \"\"" : " \($0)" } ?? ""
+        return "\(name)\(found): \(problem.text)"
     }
 }
 
@@ -92,7 +93,8 @@ extension Session {
 
     fileprivate func absolute(_ typed: [UInt8], _ option: String) throws(Failure) -> [UInt8] {
         guard !typed.isEmpty, let absolute = try path(typed).absolute else {
-            throw .usage("\(option) \(style.name(typed)) is no path: write one such as /srv/shared.")
+            let shown = typed.isEmpty ? "\"\"" : style.name(typed)
+            throw .usage("\(option) \(shown) is no path: write one such as /srv/shared.")
         }
         return absolute
     }
