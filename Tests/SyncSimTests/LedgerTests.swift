@@ -440,6 +440,32 @@ struct LedgerTests {
         #expect(ledger.demand(of: .text("3"), at: at("d/a")) == .atPath)
     }
 
+    @Test("Who removed something before a rename let go of it under the new name, also if he had written to it")
+    func carriedAbsence() {
+        for isEdited in [false, true] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "d/a", on: 0)
+            ledger.wrote("1", at: "e/a", on: 1)
+            if isEdited { ledger.wrote("2", over: "1", at: "d/a", on: 0) }
+            ledger.removed(isEdited ? "2" : "1", at: "d/a", on: 0)
+            #expect(ledger.demand(of: .text("1"), at: at("e/a")) == .atPath)
+            ledger.carriedAbsence(from: at("d/a"), to: at("e/a"), on: 0, at: 9)
+            #expect(ledger.pages[at("e/a")]?.acts.last?.before == .text("1"))
+            #expect(ledger.demand(of: .text("1"), at: at("e/a")) == .excused)
+        }
+    }
+
+    @Test("Who removed what he had made himself has let go of nothing that the other node knows under the new name")
+    func carriedAbsenceOfAnother() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "e/a", on: 1)
+        ledger.wrote("2", at: "d/a", on: 0)
+        ledger.wrote("3", over: "2", at: "d/a", on: 0)
+        ledger.removed("3", at: "d/a", on: 0)
+        ledger.carriedAbsence(from: at("d/a"), to: at("e/a"), on: 0, at: 9)
+        #expect(ledger.demand(of: .text("1"), at: at("e/a")) == .atPath)
+    }
+
     @Test("An image that takes the copy of a loser back leaves it kept at least, and owed where there was none")
     func imageTakesCopy() {
         for hasCopy in [true, false] {

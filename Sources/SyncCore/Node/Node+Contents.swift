@@ -33,6 +33,7 @@ extension Node {
             watch.emptied[result.path] = nil
             let old = rows[result.path]
             var row = old ?? Row(path: result.path)
+            if row.condition == .ignored, isHeeded(row) { heed(&row) }
             switch result.outcome {
             case .content(.directory, _, _), .absent:
                 look(at: row.path)

@@ -44,6 +44,7 @@ extension Node {
             } else if let stat = look.stat, stat.kind != .special, isLeftOut == false {
                 found(
                     stat, at: &row, wasClosed: wasClosed, wasWritten: wasWritten, namesakes: namesakes, in: &batch)
+                if old?.condition == .ignored, stat.kind == .file, staysLeftOut(row) { row.condition = .ignored }
             } else {
                 // What cannot be synced, or what the rules leave out while they do not leave out what was or is to be here,
                 // only stands in its way.

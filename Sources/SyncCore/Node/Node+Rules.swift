@@ -245,6 +245,7 @@ extension Node {
                 heed(&row)
                 // (A scan that meets the row as it is from here on finds no difference.)
                 if isHeeded(row) { look(at: row.path) }
+                if staysLeftOut(row) { row.condition = .ignored }
                 plan.want(row.path)
             }
             put(row, replacing: old, in: &batch, into: &effects)
@@ -338,7 +339,7 @@ extension Node {
     mutating func heed(_ row: inout Row) {
         // (A directory is not read.)
         if let since = record.distrustOfIgnored, let disk = row.disk, disk.isYounger(than: since),
-            !disk.entry.content.isDirectory
+            !disk.entry.content.isDirectory, !isHeeded(row)
         {
             if watch.heeded.count < limits.notedPathsMax {
                 watch.heeded[row.path] = true
@@ -365,6 +366,12 @@ extension Node {
         if watch.heeded.contains(key: row.path) { return true }
         guard watch.heedsMore, let since = record.distrustOfIgnored, let disk = row.disk else { return false }
         return disk.isYounger(than: since)
+    }
+
+    /// A file that is heeded stays left out on record until it has been read: if this process ends before that, the next
+    /// would not know that it is in doubt, and take what the cut has left for somebody's write.
+    func staysLeftOut(_ row: Row) -> Bool {
+        row.condition == .normal && row.disk?.entry.content.kind == .file && isHeeded(row)
     }
 }
 

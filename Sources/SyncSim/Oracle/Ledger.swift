@@ -377,12 +377,15 @@ package struct Ledger: Sendable {
     }
 
     /// A daemon's rename of a directory came just after a person had removed something below it: whoever did that let go of
-    /// it under the new name, which he could not know.
+    /// it under the new name, which he could not know. He may have written to it before, and nobody was told of that (as
+    /// of nothing that rules leave out): what he wrote over is what the other node knows there.
     package mutating func carriedAbsence(from old: Path, to new: Path, on machine: Int, at time: Int64) {
         guard let removal = pages[old]?.acts.last(where: { $0.machine == machine }), removal.after == .absent,
-            removal.before.isContent, everStood(removal.before, at: new)
+            removal.before.isContent,
+            let known = everStood(removal.before, at: new)
+                ? removal.before : replaced(by: removal.before, at: old, on: machine, knownAt: new)
         else { return }
-        changed(new, on: machine, from: removal.before, to: .absent, at: time, isRacing: true)
+        changed(new, on: machine, from: known, to: .absent, at: time, isRacing: true)
     }
 
     /// A person had a version of a path put back under another name. What a late writer had put into it is there now, and
