@@ -379,6 +379,16 @@ struct LedgerTests {
         #expect(ledger.everStood(.text("1"), at: at("b")))
     }
 
+    @Test("What a power cut took from where a file is known may be put where that is moved to", arguments: [0, 1])
+    func movedFromFormerName(_ machine: Int) {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "a", on: 0)
+        ledger.struck(
+            0, was: holding("a=1"), is: holding("a=2"), other: holding("a=1"), isSafe: { _, _ in false })
+        ledger.movedOvertaken(from: at("a"), to: at("b"), on: machine)
+        #expect(ledger.everStood(.text("1"), at: at("b")) == (machine == 0))
+    }
+
     @Test(
         "The same bytes put there again before the base knew that they had gone may be history, others are owed there")
     func cameBackUnseen() {

@@ -203,6 +203,25 @@ struct WorkloadTests {
         #expect(person.hands.write(at("a"), [1]) == .notFound && person.world.ledger.doings == doings)
     }
 
+    @Test(
+        "What a power cut left, by a second name of which the daemon knew something, may be mended there",
+        arguments: [true, false])
+    func linkedRemains(_ isKnown: Bool) {
+        let person = Person("a=1")
+        let machine = person.world.machines[0]
+        machine.disk.writeFile(at("a"), [], now: .seconds(1))
+        person.world.ledger.struck(
+            0, was: Ledger.Holdings(tree: [at("a"): .text("1")]), is: Ledger.Holdings(tree: [at("a"): .text("")]),
+            other: Ledger.Holdings(tree: [:]), isSafe: { _, _ in false })
+        var node = machine.store.node
+        node.distrustSince = 0
+        machine.store.perform(StoreBatch([.putNode(node)]))
+        if isKnown { machine.store.perform(StoreBatch([.putRow(.file("2", at: "b"))])) }
+        person.hands.link(at("a"), to: at("b"))
+        #expect(person.text("b") == "" && person.names == ["a", "b"])
+        #expect(person.world.ledger.everStood(.text("1"), at: at("b")) == isKnown)
+    }
+
     // MARK: People
 
     @Test("Everybody has a name of his own; the enemy comes when the plan says so") func agents() {

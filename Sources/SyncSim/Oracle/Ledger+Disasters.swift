@@ -285,8 +285,8 @@ extension Ledger {
         }
     }
 
-    /// A person has moved a directory, or a file over another, before its daemon had been through the folder after a power cut: what the
-    /// cut has left of a value has gone along, and whoever mends it may do so where it is by then.
+    /// A person has moved a directory, or a file over another, or has given one the name of another besides, before its daemon had been through the
+    /// folder after a power cut: what the cut has left of a value has gone along, and whoever mends it may do so where it is by then.
     /// (Over the same bytes, which is no act, as well.)
     package mutating func movedRemains(from old: Path, to new: Path, on machine: Int, holding value: Value) {
         let left = (pages[old]?.remains ?? []).filter { $0.machine == machine && $0.found == value }
@@ -302,10 +302,12 @@ extension Ledger {
     }
 
     /// A person has written to a file and then moved it, before its daemon had been through the folder after a power cut, and by its times it was
-    /// not written to since (a clock that was put back): for all that can be seen the cut has left that of what he moved.
+    /// not written to since (a clock that was put back): for all that can be seen the cut has left that of what he moved. So it has where the cut
+    /// has given the file the name back that it had before `old`, which is where its daemon knows it, and he has moved it from there.
     package mutating func movedOvertaken(from old: Path, to new: Path, on machine: Int) {
         let written = (pages[old]?.acts ?? []).filter { $0.machine == machine && $0.before.isContent }
-        pages[new, default: Page()].carried += written.map(\.before)
+        let taken = (pages[old]?.remains ?? []).filter { $0.machine == machine }
+        pages[new, default: Page()].carried += written.map(\.before) + taken.map(\.value)
     }
 
     /// A person has moved an empty file over another, before its daemon had been through the folder after a power cut: that nothing was ever in it

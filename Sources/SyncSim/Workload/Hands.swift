@@ -56,10 +56,12 @@ package struct Hands {
 
     @discardableResult
     package func link(_ path: Path, to other: Path) -> DiskError? {
+        let isKnown = world.machines[machine].store.rows[other]?.disk != nil
         let error = change([path, other]) { disk, now in disk.link(path, other, now: now) }
         guard error == nil else { return error }
         for name in places(path) { world.ledger.sharesMetadata(name) }
         noteCameAtOnce(to: other)
+        if isKnown { noteBrought([(path, other)]) }
         return nil
     }
 
@@ -105,24 +107,29 @@ package struct Hands {
         if isSame { world.ledger.rewrote(target, on: machine, at: world.now) }
         for path in paths { noteSharedNames(of: path) }
         for (_, new) in below { noteCameAtOnce(to: new) }
-        if world.isUnsettled(machine) {
-            for (last, new) in below {
-                for old in [last] + knownNames(ofFileAt: new, besides: last) {
-                    world.ledger.movedRemains(from: old, to: new, on: machine, holding: value(at: new))
-                    if looksOvertaken(new, knownAs: old) {
-                        world.ledger.movedOvertaken(from: old, to: new, on: machine)
-                    }
-                }
-                if looksEmptied(new) { world.ledger.movedEmpty(to: new, on: machine) }
-            }
-            if isDirectory { world.ledger.removedDirectory(source, on: machine) }
-        } else {
+        noteBrought(below)
+        if isDirectory, world.isUnsettled(machine) { world.ledger.removedDirectory(source, on: machine) }
+        return nil
+    }
+
+    /// What a power cut has left of a file goes along to its new name, or stands by a second one as well, and may be mended there.
+    private func noteBrought(_ files: [(old: Path, new: Path)]) {
+        guard world.isUnsettled(machine) else {
             // (It has been through the folder, but has not mended that yet: after another cut it is what this one has left, and mended there.)
-            for (old, new) in below where isKnownAsDamaged(old, at: new) {
+            for (old, new) in files where isKnownAsDamaged(old, at: new) {
                 world.ledger.movedRemains(from: old, to: new, on: machine, holding: value(at: new))
             }
+            return
         }
-        return nil
+        for (last, new) in files {
+            for old in [last] + knownNames(ofFileAt: new, besides: last) {
+                world.ledger.movedRemains(from: old, to: new, on: machine, holding: value(at: new))
+                if looksOvertaken(new, knownAs: old) {
+                    world.ledger.movedOvertaken(from: old, to: new, on: machine)
+                }
+            }
+            if looksEmptied(new) { world.ledger.movedEmpty(to: new, on: machine) }
+        }
     }
 
     private func noteCameAtOnce(to path: Path) {
