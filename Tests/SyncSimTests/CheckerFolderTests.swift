@@ -59,6 +59,23 @@ extension CheckerTests {
             sight.machines[0].unsynced[at("b")] = .text(isBad ? "2" : "1")
             NoLostUpdate().see(sight, &court)
         },
+        Trial(NoLostUpdate.self, "what was told before it was left out does not come", says: "neither there nor") {
+            isBad, court in
+            court.ledger.wrote("0", at: "a", on: 1)
+            court.ledger.wrote("1", over: "0", at: "a", on: 1)
+            var sight = Sight("a=0", "")
+            sight.machines[1].keepToItself("a", "1")
+            if isBad { sight.machines[1].untold = [:] }
+            NoLostUpdate().see(sight, &court)
+        },
+        Trial(NoLostUpdate.self, "what was told to nobody is gone from its own node", says: "ignored") {
+            isBad, court in
+            court.ledger.wrote("0", at: "a", on: 1)
+            court.ledger.wrote("1", over: "0", at: "a", on: 1)
+            var sight = Sight("a=0", "")
+            sight.machines[1].keepToItself("a", isBad ? "2" : "1")
+            NoLostUpdate().see(sight, &court)
+        },
         Trial(NoLostUpdate.self, "another path than the stuck one lost something", says: "neither there nor") {
             isBad, court in
             court.ledger.wrote("1", at: "d/x", on: 0)
@@ -78,6 +95,16 @@ extension CheckerTests {
             court.ledger.wrote("1", at: "a", on: 0)
             if !isBad { court.ledger.wrote("2", at: "a", on: 1) }
             UntouchedWork().see(Sight(both: "a=2 \(copy)=1"), &court)
+        },
+        Trial(UntouchedWork.self, "the rules that leave it out are known to both nodes", says: "only machine 1 wrote a")
+        {
+            isBad, court in
+            court.ledger.wrote("0", at: "a", on: 1)
+            court.ledger.wrote("1", over: "0", at: "a", on: 1)
+            var sight = Sight("a=0", "")
+            sight.machines[1].keepToItself("a", "1")
+            if isBad { sight.machines[1].keepsToItself = { _ in false } }
+            UntouchedWork().see(sight, &court)
         },
         Trial(UntouchedWork.self, "nothing is left out in the directory there", says: "only machine 0 wrote a") {
             isBad, court in
@@ -192,6 +219,15 @@ extension CheckerTests {
             court.ledger.wrote("2", at: "a", on: 1)
             DocumentedOutcome().see(Sight(both: "a/ \(copy)=1 \(isBad ? "" : "\(otherCopy)=2")"), &court)
         },
+        Trial(DocumentedOutcome.self, "no rules kept an edit to one node", says: "none of what was left") {
+            isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            court.ledger.removed("1", at: "a", on: 0)
+            court.ledger.wrote("2", over: "1", at: "a", on: 1)
+            var sight = Sight(both: "")
+            sight.machines[1].keepToItself(isBad ? "b" : "a", "2")
+            DocumentedOutcome().see(sight, &court)
+        },
     ]
 
     private static let siblingsGoOn: [Trial] = [
@@ -238,6 +274,12 @@ extension CheckerTests {
             sight.machines[1].unsynced[at("a")] = isBad ? .text("2") : .special
             Convergence().see(sight, &court)
         },
+        Trial(Convergence.self, "what the rules of one node keep is another path", says: "a is missing") {
+            isBad, court in
+            var sight = Sight("a=1", "")
+            sight.machines[1].keepToItself(isBad ? "b" : "a", "2")
+            Convergence().see(sight, &court)
+        },
     ]
 
     private static let staysDeleted: [Trial] = [
@@ -258,6 +300,14 @@ extension CheckerTests {
             court.ledger.removedDirectory("d", on: 0)
             court.ledger.changed(at(isBad ? "e/p" : "d/p"), on: 1, from: .absent, to: .special, at: 0)
             StaysDeleted().see(Sight(both: "d/"), &court)
+        },
+        Trial(StaysDeleted.self, "no rules kept its delete to one node", says: "was deleted and is back") {
+            isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            court.ledger.removed("1", at: "a", on: 1)
+            var sight = Sight("a=1", "")
+            sight.machines[1].keepToItself(isBad ? "b" : "a")
+            StaysDeleted().see(sight, &court)
         },
         Trial(StaysDeleted.self, "nobody wrote it anew", says: "was deleted and is back") { isBad, court in
             court.ledger.wrote("1", at: "a", on: 0)
@@ -351,6 +401,14 @@ extension CheckerTests {
             court.ledger.wrote("1", over: "0", at: "a", on: 0)
             court.ledger.wrote("2", over: "0", at: "a", on: 1)
             EveryLoserKept().see(Sight("a=2 \(copy)=1", isBad ? "a=2" : "a=2 \(copy)=1"), &court)
+        },
+        Trial(EveryLoserKept.self, "what one node was to keep to itself is nowhere", says: "1 are lost") {
+            isBad, court in
+            court.ledger.wrote("1", at: "a", on: 0)
+            court.ledger.wrote("2", at: "a", on: 1)
+            var sight = Sight("a=1", "")
+            sight.machines[1].keepToItself("a", isBad ? nil : "2")
+            EveryLoserKept().see(sight, &court)
         },
         Trial(EveryLoserKept.self, "the daemon removes a conflict copy", says: "went away") { isBad, court in
             court.ledger.wrote("1", at: "a", on: 0)

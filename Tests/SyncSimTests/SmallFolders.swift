@@ -25,6 +25,15 @@ extension MachineSight {
         }
     }
 
+    /// Its rules leave this path out, and their own file as well. The text stands there, and was told to nobody.
+    mutating func keepToItself(_ place: String, _ text: String? = nil) {
+        let path = at(place)
+        ignores = { $0 == path }
+        keepsToItself = { $0 == path }
+        unsynced[path] = text.map { .text($0) }
+        untold = unsynced
+    }
+
     private mutating func stand(_ word: Substring) {
         if let equals = word.firstIndex(of: "=") {
             stand(word[..<equals]) { .file(String(word[word.index(after: equals)...]), at: $0) }

@@ -21,6 +21,7 @@ package final class NoLostUpdate: Invariant {
             case .inTree:
                 for (index, machine) in sight.machines.enumerated() where !hasInTree(duty, machine) {
                     if judgeIgnored(duty, index, sight, &court) { continue }
+                    if isUntold(duty, sight) { continue }
                     if isLeftOutWhereCarried(duty, sight, court.ledger) { continue }
                     court.find(self, on: index, "\(duty.value) of \(duty.path) is nowhere in the folder")
                 }
@@ -45,6 +46,7 @@ package final class NoLostUpdate: Invariant {
     private func judge(_ duty: Ledger.Duty, _ sight: Sight, _ court: inout Court) {
         for (index, machine) in sight.machines.enumerated() where !isAtPath(duty, machine) {
             if judgeIgnored(duty, index, sight, &court) { continue }
+            if isUntold(duty, sight) { continue }
             if machine.hasRescued(duty.value, of: duty.path, court.ledger) { continue }
             if isKeptByAnotherName(duty, sight, court.ledger) { continue }
             if isLeftOutWhereCarried(duty, sight, court.ledger) { continue }
@@ -65,6 +67,11 @@ package final class NoLostUpdate: Invariant {
             court.find(self, on: index, "ignored \(duty.value) of \(duty.path) is gone")
         }
         return true
+    }
+
+    /// It stands where it was written, and its node keeps it to itself by rules that leave out their own file: the other has neither.
+    private func isUntold(_ duty: Ledger.Duty, _ sight: Sight) -> Bool {
+        sight.machines[duty.machine].untold[duty.path] == duty.value
     }
 
     /// What a power cut took of a path is not brought back where the rules forbid to write it: it is whole on the other

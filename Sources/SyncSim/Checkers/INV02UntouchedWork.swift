@@ -18,6 +18,7 @@ package final class UntouchedWork: Invariant {
                 continue
             }
             for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
+                if index != writer, sight.isKept(path, from: index) { continue }
                 judge(path, page, last.after, writer, on: index, machine, &court)
             }
         }

@@ -16,6 +16,7 @@ package final class DocumentedOutcome: Invariant {
             let leaves = page.leaves
             guard leaves.count > 1 else { continue }
             for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
+                if sight.isKept(path, from: index) { continue }
                 // A directory stays for what is not synced in it, on the node that has it and so on the other.
                 if machine.value(at: path) == .directory, sight.machines.contains(where: { keeps(path, $0) }) {
                     continue

@@ -34,6 +34,8 @@ package final class Convergence: Invariant {
         {
             return
         }
+        // What is left out here by rules that nobody else learns of stays there as it is.
+        if machine.keepsToItself(path) { return }
         court.find(self, on: index, "\(path) is missing; the other node has \(seen.value)")
     }
 

@@ -14,6 +14,7 @@ package final class StaysDeleted: Invariant {
             else { continue }
             guard page.acts.allSatisfy({ !$0.isRacing && !$0.isAside }), !isMadeAnew(page) else { continue }
             for (index, machine) in sight.machines.enumerated() where !machine.ignores(path) {
+                if sight.isKept(path, from: index) { continue }
                 let found = machine.value(at: path)
                 if found == .absent { continue }
                 let isKept =

@@ -284,6 +284,9 @@ package struct Sight: Sendable {
     package func isStuck(_ path: Path) -> Bool {
         stuck.contains { path == $0 || path.isBelow($0) }
     }
+
+    /// The other node never learns of the rules by which it is left out: this one is not told what is done there.
+    package func isKept(_ path: Path, from index: Int) -> Bool { machines[1 - index].keepsToItself(path) }
 }
 
 package struct MachineSight: Sendable {
@@ -303,15 +306,22 @@ package struct MachineSight: Sendable {
     package var counters: Machine.Counters
     /// What `.syncignore` says of a path.
     package var ignores: @Sendable (Path) -> Bool
+    /// The rules that leave it out leave out their own file as well: they are told to nobody.
+    package var keepsToItself: @Sendable (Path) -> Bool
+    /// What stands where it is left out by such rules, and is not on record so: it has come since they count, and was told to nobody.
+    package var untold: SortedMap<Path, Value>
 
     package init(
         tree: SortedMap<Path, Seen>, store: VirtualStore, unsynced: SortedMap<Path, Value> = [:], aside: [Value] = [],
         histories: SortedMap<Path, [Value]> = [:], asideNext: [Value] = [], alerts: SortedMap<AlertKey, Alert> = [:],
         status: Status? = nil,
         counters: Machine.Counters = .init(),
-        ignores: @escaping @Sendable (Path) -> Bool = { _ in false }
+        ignores: @escaping @Sendable (Path) -> Bool = { _ in false },
+        keepsToItself: @escaping @Sendable (Path) -> Bool = { _ in false }, untold: SortedMap<Path, Value> = [:]
     ) {
         self.ignores = ignores
+        self.keepsToItself = keepsToItself
+        self.untold = untold
         self.tree = tree
         self.store = store
         self.unsynced = unsynced

@@ -32,6 +32,7 @@ package final class EveryLoserKept: DiskInvariant {
                 let lost = owed.filter { value in
                     // The rules keep a copy from the other node, as they would any file of that name.
                     !held.contains(value) && !machine.hasRescued(value, of: path, court.ledger)
+                        && sight.machines[1 - index].untold[path] != value
                         && !sight.machines.contains { $0.leavesOutCopy(of: path, holding: value) }
                 }
                 if !lost.isEmpty {

@@ -1111,6 +1111,7 @@ package final class Watch: Checker {
         var rules = IgnoreRules()
         var tree: SortedMap<Path, Seen> = [:]
         var unsynced: SortedMap<Path, Value> = [:]
+        var untold: SortedMap<Path, Value> = [:]
         let disk = machine.disk
         let all = disk.treeValues
         for path in all.keys where path.name?.bytes == IgnoreRules.fileName && !Watch.isIgnored(path, all, rules) {
@@ -1119,6 +1120,7 @@ package final class Watch: Checker {
         for (path, value) in all {
             if value == .special || Watch.isIgnored(path, all, rules) {
                 unsynced[path] = value
+                if Watch.keepsToItself(path, rules), !isOnRecord(path, machine) { untold[path] = value }
             } else if let found = seen(path, disk) {
                 tree[path] = found
             }
@@ -1134,7 +1136,8 @@ package final class Watch: Checker {
             alerts: machine.alerts, status: machine.status, counters: machine.counters,
             ignores: { [rules] in
                 rules.isIgnored($0.bytes, isDirectory: false) || rules.isIgnored($0.bytes, isDirectory: true)
-            })
+            },
+            keepsToItself: { [rules] in Watch.keepsToItself($0, rules) }, untold: untold)
     }
 
     /// What has come out of its place and could not be put among the versions, because the disk failed twice: the next start does that,
@@ -1154,6 +1157,19 @@ package final class Watch: Checker {
 
     private static func isIgnored(_ path: Path, _ all: SortedMap<Path, Value>, _ rules: IgnoreRules) -> Bool {
         rules.isIgnored(path.bytes, isDirectory: all[path] == .directory)
+    }
+
+    private static func keepsToItself(_ path: Path, _ rules: IgnoreRules) -> Bool {
+        [false, true].contains { isDirectory in
+            guard let reason = rules.reason(toIgnore: path.bytes, isDirectory: isDirectory) else { return false }
+            return rules.isIgnored(reason.file, isDirectory: false)
+        }
+    }
+
+    /// With these very bytes: they were told of, and are owed to the other node also when rules leave them out.
+    private func isOnRecord(_ path: Path, _ machine: Machine) -> Bool {
+        guard let known = machine.store.rows[path]?.disk else { return false }
+        return known.entry.content == seen(path, machine.disk)?.entry.content
     }
 
     private func seen(_ path: Path, _ disk: VirtualDisk) -> Seen? {
