@@ -9,7 +9,8 @@ extension Database {
     func row(key: [UInt8]) throws(StoreError) -> Row? {
         if let known = recentRows.row(key: key) { return known }
         let row = try connection.first(.row, .bytes(key)) { statement throws(StoreError) in
-            try Database.row(in: statement)
+            // By the key that was asked for (see `AskedKeys`).
+            try Database.row(statement.bytes(1), key: key)
         }
         recentRows.keep(row, key: key)
         return row
@@ -27,12 +28,11 @@ extension Database {
 
     func rows(below directory: Path, after: Path?, limit: Int) throws(StoreError) -> [Row] {
         let range = PathKey.below(directory)
-        guard let after, after > directory else {
-            return try rows(.rowsFrom, .bytes(range.from), .bytes(range.upTo), .limit(limit))
-        }
+        var from = range.from
         // A zero more is the next key there can be.
-        let next = PathKey.bytes(of: after) + [0]
-        return try rows(.rowsFrom, .bytes(next), .bytes(range.upTo), .limit(limit))
+        if let after, after > directory { from = PathKey.bytes(of: after) + [0] }
+        let asked = AskedKeys(from: from, upTo: range.upTo)
+        return try rows(.rowsFrom, .bytes(from), .bytes(range.upTo), .limit(limit), asked: asked)
     }
 
     /// Goes from child to child: what lies below one is stepped over, however much it is.
@@ -43,9 +43,10 @@ extension Database {
         var found: [Row] = []
         while found.count < limit {
             var deeper: [UInt8]?
+            var asked = AskedKeys(from: from, upTo: range.upTo)
             try connection.each(.rowsFrom, [.bytes(from), .bytes(range.upTo), .limit(limit)]) {
                 statement throws(StoreError) in
-                let row = try Database.row(in: statement)
+                let row = try Database.row(in: statement, &asked)
                 if row.path.parent == directory { found.append(row) } else { deeper = PathKey.bytes(of: row.path) }
                 return deeper == nil && found.count < limit
             }
@@ -62,9 +63,13 @@ extension Database {
     }
 
     func unsettledRows(cursor: Path?, ascending: Bool, limit: Int) throws(StoreError) -> [Row] {
-        guard let cursor else { return try rows(ascending ? .unsettledFrom : .unsettledLast, .limit(limit)) }
-        let key = Value.bytes(PathKey.bytes(of: cursor))
-        return try rows(ascending ? .unsettledAfter : .unsettledBefore, .limit(limit), key)
+        guard let cursor else {
+            let asked = AskedKeys(ascending: ascending)
+            return try rows(ascending ? .unsettledFrom : .unsettledLast, .limit(limit), asked: asked)
+        }
+        let key = PathKey.bytes(of: cursor)
+        let asked = ascending ? AskedKeys(from: key + [0]) : AskedKeys(upTo: key, ascending: false)
+        return try rows(ascending ? .unsettledAfter : .unsettledBefore, .limit(limit), .bytes(key), asked: asked)
     }
 
     func rows(with identities: [FileIdentity]) throws(StoreError) -> [Row] {
@@ -78,7 +83,8 @@ extension Database {
 
     func rows(guardedAfter path: Path?, limit: Int) throws(StoreError) -> [Row] {
         // A zero more is the next key there can be.
-        try rows(.guardedFrom, .bytes(path.map { PathKey.bytes(of: $0) + [0] } ?? []), .limit(limit))
+        let from = path.map { PathKey.bytes(of: $0) + [0] } ?? []
+        return try rows(.guardedFrom, .bytes(from), .limit(limit), asked: AskedKeys(from: from))
     }
 
     func rows(holding contents: [ContentID]) throws(StoreError) -> [Row] {
@@ -98,8 +104,9 @@ extension Database {
     ) throws(StoreError) -> Row? {
         var found: Row?
         var leftOut: Row?
+        var asked = AskedKeys()
         try connection.each(.rowsOfContent, [.integer(searchKey)]) { statement throws(StoreError) in
-            let row = try Database.row(in: statement)
+            let row = try Database.row(in: statement, &asked)
             if let held = row.heldContent {
                 if isWanted(held) { found = row }
             } else if takesLeftOut, leftOut == nil, let shown = row.shownContent, isWanted(shown) {
@@ -111,10 +118,11 @@ extension Database {
     }
 
     /// All rows that a statement answers with.
-    func rows(_ sql: SQL, _ values: Value...) throws(StoreError) -> [Row] {
+    func rows(_ sql: SQL, _ values: Value..., asked: AskedKeys = AskedKeys()) throws(StoreError) -> [Row] {
         var found: [Row] = []
+        var asked = asked
         try connection.each(sql, values) { statement throws(StoreError) in
-            found.append(try Database.row(in: statement))
+            found.append(try Database.row(in: statement, &asked))
             return true
         }
         return found
@@ -126,8 +134,36 @@ extension Database {
         return ordered
     }
 
-    static func row(in statement: Statement) throws(StoreError) -> Row {
-        let (key, sealed) = (statement.bytes(0), statement.bytes(1))
-        return try decoded("a row") { () throws(BlobError) in try RowCodec.decode(sealed, key: key) }
+    static func row(in statement: Statement, _ asked: inout AskedKeys) throws(StoreError) -> Row {
+        let key = statement.bytes(0)
+        try asked.take(key)
+        return try row(statement.bytes(1), key: key)
+    }
+
+    private static func row(_ sealed: [UInt8], key: [UInt8]) throws(StoreError) -> Row {
+        try decoded("a row") { () throws(BlobError) in try RowCodec.decode(sealed, key: key) }
+    }
+}
+
+/// The keys that an answer may have, each once and in order. Its sum says that a row is that of its key, and not that it was asked for: where
+/// a page is damaged SQLite may come out at another, and whoever goes on after the last row of an answer would never come to an end.
+struct AskedKeys {
+    private let from: [UInt8]
+    private let upTo: [UInt8]?
+    private let isAscending: Bool
+    private var last: [UInt8]?
+
+    init(from: [UInt8] = [], upTo: [UInt8]? = nil, ascending: Bool = true) {
+        self.from = from
+        self.upTo = upTo
+        isAscending = ascending
+    }
+
+    mutating func take(_ key: [UInt8]) throws(StoreError) {
+        let isAsked = !key.lexicographicallyPrecedes(from) && upTo.map { key.lexicographicallyPrecedes($0) } ?? true
+        let isNext =
+            last.map { isAscending ? $0.lexicographicallyPrecedes(key) : key.lexicographicallyPrecedes($0) } ?? true
+        guard isAsked, isNext else { throw .damaged(StoreFault("read rows", "a row is not where it belongs")) }
+        last = key
     }
 }

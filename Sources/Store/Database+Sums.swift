@@ -52,9 +52,10 @@ extension Database {
         var sums = Sums()
         if withItself, let row = try row(at: directory) { sums.count(row, below: directory) }
         let range = PathKey.below(directory)
+        var asked = AskedKeys(from: range.from, upTo: range.upTo)
         try connection.each(.rowsFrom, [.bytes(range.from), .bytes(range.upTo), .limit(.max)]) {
             statement throws(StoreError) in
-            sums.count(try Database.row(in: statement), below: directory)
+            sums.count(try Database.row(in: statement, &asked), below: directory)
             return true
         }
         return sums

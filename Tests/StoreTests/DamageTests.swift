@@ -107,6 +107,29 @@ struct DamageTests {
         #expect(try next.answer(.rows([good, new])) == .rows([Row(path: good), Row(path: new)]))
     }
 
+    @Test("a row that a damaged page gives for another, or out of order, is told of") func outOfPlace() throws {
+        let scratch = try Scratch()
+        let paths = try ["a", "b", "c"].map { try place($0) }
+        let store = try scratch.open()
+        try store.perform(StoreBatch(paths.map { .putRow(Row(path: $0)) }))
+        store.close()
+        var page = 0
+        try scratch.withDatabase { connection in
+            page = Int(try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'base'", "test"))
+        }
+        var bytes = try scratch.bytes("state.db")
+        // It says where each row lies, in the order of their keys: the first and the last change places.
+        let places = (page - 1) * 4096 + 8
+        for index in 0..<2 { bytes.swapAt(places + index, places + 4 + index) }
+        try scratch.write(bytes, to: "state.db")
+        let next = try scratch.open()
+        let displaced = StoreError.damaged(StoreFault("read rows", "a row is not where it belongs"))
+        #expect(throws: displaced) { try next.answer(.below(.root, after: nil, limit: .max)) }
+        #expect(throws: displaced) { try next.answer(.below(.root, after: paths[0], limit: .max)) }
+        let another = StoreError.damaged(StoreFault("read a row", "its bytes are not what was written"))
+        #expect(throws: another) { try next.answer(.rows([paths[1]])) }
+    }
+
     /// What a process leaves that was killed after eleven batches.
     private static func leaveJournal(in scratch: Scratch) throws {
         let store = try scratch.open()
@@ -155,9 +178,15 @@ extension StoreQuery {
     /// Where some are hidden, those that come after them are among the first so many.
     fileprivate var whole: StoreQuery {
         switch self {
+        case .below(let directory, let after, _): .below(directory, after: after, limit: .max)
         case .guarded(let after, _): .guarded(after: after, limit: .max)
         case .conflictCopies: .conflictCopies(limit: .max)
         case .unsettled(let cursor, let ascending, _): .unsettled(cursor: cursor, ascending: ascending, limit: .max)
+        case .log(let after, _): .log(after: after, limit: .max)
+        case .latestLog: .latestLog(limit: .max)
+        case .versions(let path, _): .versions(path, limit: .max)
+        case .versionsKept(let since, _): .versionsKept(sinceMilliseconds: since, limit: .max)
+        case .prunable: .prunable(limit: .max)
         default: self
         }
     }
