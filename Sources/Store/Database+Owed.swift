@@ -31,7 +31,8 @@ extension Database {
 }
 
 extension StoreBatch {
-    /// The entry, if the batch is that of a directory move of ours and says nothing else of any row.
+    /// The entry, if the batch is that of a directory move of ours and says nothing else of any row: nor that what
+    /// is left out stays in doubt (`Relocation.distrustOfIgnored`), for the entry does not say that.
     public var ownMove: LogRecord? {
         var entries: [LogRecord] = []
         var moves: [Relocation] = []

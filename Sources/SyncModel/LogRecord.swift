@@ -30,6 +30,8 @@ public struct Relocation: Hashable, Sendable {
     public let seenPeer: LogPosition
     /// What the mover moved: the receiver may do it with one rename only if it holds exactly the same.
     public let summary: SubtreeSummary.Contents
+    /// Where a node does the move in its own rows after a power cut, as in `NodeRecord`. No log tells of it.
+    public var distrustOfIgnored: Int64?
 
     public init(from: Path, to: Path, origin: Origin, seenPeer: LogPosition, summary: SubtreeSummary.Contents) {
         self.from = from
@@ -73,6 +75,13 @@ public struct Relocation: Hashable, Sendable {
                 origins: origins, movedFrom: row.path)
         ]
         new.reflected = new.version
+        // A file that is in doubt stays left out until it has been read, whatever the rules say of its new name: what
+        // happened to it is on no other record.
+        if row.condition == .ignored, disk.entry.content.kind == .file, let distrustOfIgnored,
+            disk.isYounger(than: distrustOfIgnored)
+        {
+            new.condition = .ignored
+        }
         return (old, new)
     }
 }

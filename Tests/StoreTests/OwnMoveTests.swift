@@ -67,5 +67,11 @@ struct OwnMoveTests {
         #expect(StoreBatch(trial.batch.operations + [row]).ownMove == nil)
         #expect(StoreBatch(Array(trial.batch.operations.dropFirst())).ownMove == nil)
         #expect(StoreBatch(Array(trial.batch.operations.dropLast())).ownMove == nil)
+        let doubting = trial.batch.operations.map { operation -> StoreOperation in
+            guard case .relocate(var move) = operation else { return operation }
+            move.distrustOfIgnored = 1
+            return .relocate(move)
+        }
+        #expect(StoreBatch(doubting).ownMove == nil)
     }
 }

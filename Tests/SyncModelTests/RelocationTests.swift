@@ -97,6 +97,24 @@ struct RelocationTests {
         #expect(new.path == path("e/f/x/y") && old.condition == .normal && new.condition == .normal)
     }
 
+    @Test("a file that was left out stays so while a power cut may have taken what was in it") func leftOut() throws {
+        var draw = RelocationDraw(seed: 12)
+        var move = draw.relocation(from: path("d"), to: path("e"))
+        let doubts: [(since: Int64?, isYounger: Bool)] = [(nil, false), (Int64.min, true), (Int64.max, false)]
+        for (since, isYounger) in doubts {
+            move.distrustOfIgnored = since
+            for content in [Content.file(RelocationDraw.id("1"), size: 1), .directory] {
+                var row = draw.row(at: "d/x", content)
+                for condition in [Row.Condition.ignored, .normal, .missing] {
+                    row.condition = condition
+                    let (old, new) = try #require(move.applied(to: row, replacing: nil))
+                    let staysLeftOut = isYounger && condition == .ignored && content != .directory
+                    #expect(old.condition == .normal && new.condition == (staysLeftOut ? .ignored : .normal))
+                }
+            }
+        }
+    }
+
     @Test("what is not on disk, not below the directory or has no room at the new path does not move") func excluded() {
         var draw = RelocationDraw(seed: 5)
         let move = draw.relocation(from: path("d"), to: path("e"))

@@ -134,7 +134,9 @@ extension Node {
             from: from, to: to, origin: Origin(author: .own, position: position, time: time),
             seenPeer: record.importedHead.position, summary: source.contents)
         append(.relocate(move), at: position, time, in: &batch)
-        relocateRows(move, in: &batch, into: &effects)
+        // (Without what is left out, both numbers are the same.)
+        let hasLeftOut = source.contents.liveRows != UInt64(source.files + source.directories)
+        relocateRows(move, hasLeftOut: hasLeftOut, in: &batch, into: &effects)
         counts.unsettled -= source.missing
         // (How many files these were is not known.)
         if source.missing > 0, record.held != nil { deletes.mustRecount = true }
@@ -149,8 +151,14 @@ extension Node {
     }
 
     /// All that is known of a directory is known at its new place from the end of this batch on. (A scan meets the rows as they are stored.)
-    mutating func relocateRows(_ move: Relocation, in batch: inout Batch, into effects: inout Effects) {
-        batch.add(.relocate(move))
+    mutating func relocateRows(
+        _ move: Relocation, hasLeftOut: Bool = true, in batch: inout Batch, into effects: inout Effects
+    ) {
+        var stored = move
+        // The rules may not cover the new name of what they have left out, and what a power cut has made of that is
+        // nobody's doing there either.
+        if hasLeftOut { stored.distrustOfIgnored = record.distrustOfIgnored }
+        batch.add(.relocate(stored))
         // What is being read by the old name was opened before: found there once more, it would be told as made anew.
         watch.leave(move.from)
         stores.marksNext = true

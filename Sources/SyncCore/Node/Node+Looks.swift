@@ -39,7 +39,7 @@ extension Node {
             if isLeftOut != false, isIgnored(row) {
                 // Another name of the same file may be synced, and nobody tells of that one.
                 if let stat = look.stat, stat.kind == .file { lookAtNamesakes(of: look.path, stat, namesakes) }
-                noteLost(row, look.stat)
+                noteLost(&row, look.stat)
                 ignore(&row)
             } else if let stat = look.stat, stat.kind != .special, isLeftOut == false {
                 found(
@@ -365,8 +365,9 @@ extension Node {
         forgetFinding(at: row.path)
         watch.goneMeanwhile[row.path] = nil
         guard let disk = row.disk else {
+            let isInDoubt = record.distrustSince != nil || record.distrustOfIgnored != nil
             records.forgetTouch(row.path)
-            if row.condition == .ignored { row.condition = .normal }
+            if row.condition == .ignored { row.condition = isInDoubt && wasDamaged(row) ? .damaged : .normal }
             if waitsForAuthor(row) { plan.want(row.path) }
             if row.heads.isEmpty || row.waiting?.reason == .contentChanging || waitsForAuthor(row) { row.waiting = nil }
             return false
@@ -383,9 +384,8 @@ extension Node {
             row.owesCopy = false
             return false
         }
-        let isLost = watch.lostIgnored.removeValue(forKey: row.path) != nil
         let wasLeftOut = watch.leftOut.removeValue(forKey: row.path) != nil && watch.rulesAreRemains
-        if isLost || (wasLeftOut || isSuspect(row)) && !isHandled(row.path) {
+        if wasLeftOut || isSuspect(row), !isHandled(row.path) {
             noteStray(of: row)
             row.disk = nil
             row.condition = .damaged
@@ -406,12 +406,16 @@ extension Node {
         return true
     }
 
-    private mutating func noteLost(_ row: Row, _ found: Stat?) {
+    /// After a power cut: what the rules leave out and was not there when it was looked at, before anybody was seen at
+    /// work there. The row says so from here on, also to a later process: when they let go of it, it is damaged. (Who does
+    /// something there meanwhile has not taken it away.)
+    private mutating func noteLost(_ row: inout Row, _ found: Stat?) {
         if found != nil {
-            watch.lostIgnored[row.path] = nil
             watch.leftOut[row.path] = nil
-        } else if isSuspect(row), !isHandled(row.path), watch.lostIgnored.count < limits.notedPathsMax {
-            watch.lostIgnored[row.path] = true
+        } else if isSuspect(row), !isHandled(row.path), !standsInTheWay(row) {
+            noteStray(of: row)
+            row.disk = nil
+            watch.leftOut[row.path] = nil
         }
     }
 

@@ -258,8 +258,8 @@ extension Node {
         store(&batch, into: &effects)
     }
 
-    /// After a power cut: what is young and was left out before it is in no scan, and what the cut took of it shows in this process only, before
-    /// anybody does something there (`WatchState.lostIgnored`).
+    /// After a power cut: what is young and was left out before it is in no scan, and what the cut took of it shows only before anybody does
+    /// something there (`noteLost`).
     mutating func lookAtIgnored(_ answers: inout Answers) {
         let rows = answers.rows()
         for row in rows where row.condition == .ignored && isSuspect(row) { look(at: row.path) }

@@ -85,9 +85,6 @@ struct WatchState: Sendable {
     var heeded = SortedMap<Path, Bool>()
     /// There was more of that than is noted.
     var heedsMore = false
-    /// After a power cut: what the rules leave out and was not there when it was looked at, before anybody was seen at work there. Who does
-    /// something there later has not taken it away.
-    var lostIgnored = SortedMap<Path, Bool>()
     /// After a power cut: what was known, and rules that were read since leave out, until it has been looked at. If they are what the cut has left
     /// (`rulesAreRemains`), who is not seen at work there until they let go of it has not taken away what is missing then.
     var leftOut = SortedMap<Path, Bool>()
