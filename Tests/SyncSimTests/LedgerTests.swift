@@ -450,6 +450,33 @@ struct LedgerTests {
         #expect(ledger.demand(of: .text("3"), at: at("d/a")) == .atPath)
     }
 
+    @Test("Who put something in the place of what he removed let go of it under the new name, not of what is made anew")
+    func carriedInPlaceOfAnother() {
+        for isMadeAnew in [false, true] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "d/a", on: 1)
+            ledger.removed("1", at: "d/a", on: 0, time: 1)
+            if isMadeAnew { ledger.wrote("1", at: "d/a", on: 1, time: 2) }
+            ledger.wrote("1", at: "e/a", on: 1, time: 3)
+            ledger.wrote("2", at: "d/a", on: 0, time: 4)
+            ledger.carried(.text("2"), from: at("d/a"), to: at("e/a"), on: 0, at: 9)
+            #expect(ledger.demand(of: .text("1"), at: at("e/a")) == (isMadeAnew ? .atPath : .excused))
+        }
+    }
+
+    @Test("What his node tells of as having come here, though he wrote over it before, he let go of under the new name")
+    func carriedAsTold() {
+        for teller in [0, 1] {
+            var ledger = Ledger()
+            ledger.wrote("2", at: "d/a", on: 0)
+            ledger.mayStand(.text("1"), at: at("d/a"), carriedFrom: at("c/a"), toldBy: teller)
+            ledger.wrote("1", at: "e/a", on: 1, time: 1)
+            ledger.wrote("3", over: "2", at: "d/a", on: 0, time: 2)
+            ledger.carried(.text("3"), from: at("d/a"), to: at("e/a"), on: 0, at: 9)
+            #expect(ledger.demand(of: .text("1"), at: at("e/a")) == (teller == 0 ? .excused : .atPath))
+        }
+    }
+
     @Test("Who removed something before a rename let go of it under the new name, also if he had written to it")
     func carriedAbsence() {
         for isEdited in [false, true] {

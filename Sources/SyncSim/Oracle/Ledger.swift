@@ -336,17 +336,20 @@ package struct Ledger: Sendable {
         }
     }
 
-    /// What a person wrote over, perhaps in several steps, of what the other node knows under the new name.
+    /// What a person wrote over, perhaps in several steps, of what the other node knows under the new name. He may have
+    /// removed it and put something else there. Or he wrote over it where its directory was before, and his node tells
+    /// of it as of what has come here.
     private func replaced(by value: Value, at old: Path, on machine: Int, knownAt new: Path) -> Value? {
-        var acts = pages[old]?.acts ?? []
+        guard let page = pages[old] else { return nil }
+        var acts = page.acts
         var value = value
         while let index = acts.lastIndex(where: { $0.after == value && $0.machine == machine }) {
             value = acts[index].before
-            guard value.isContent else { return nil }
-            if everStood(value, at: new) { return value }
+            guard value.isContent || value == .absent, !page.wasMadeAnew(since: acts[index]) else { return nil }
+            if value.isContent, everStood(value, at: new) { return value }
             acts.removeSubrange(index...)
         }
-        return nil
+        return value == .absent ? page.told(by: machine).last { everStood($0, at: new) } : nil
     }
 
     /// A daemon may put the value here, of which it is told that a directory has taken it along. It did not: it was written over before.
@@ -571,6 +574,11 @@ extension Ledger.Page {
     package func wasMadeAnew(as value: Value, on machine: Int) -> Bool {
         guard let last = acts.last(where: { $0.machine == machine }), last.after == value else { return false }
         return acts.contains { $0.after == value && $0.number < last.number }
+    }
+
+    /// Somebody who knew that it was gone has put there again what the removal took.
+    fileprivate func wasMadeAnew(since removal: Ledger.Act) -> Bool {
+        removal.after == .absent && acts.contains { $0.after == removal.before && $0.seen.contains(removal.number) }
     }
 
     package func wasPutOver(on machine: Int) -> Bool { putOver.contains { $0.machine == machine } }
