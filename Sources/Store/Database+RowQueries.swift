@@ -145,8 +145,8 @@ extension Database {
     }
 }
 
-/// The keys that an answer may have, each once and in order. Its sum says that a row is that of its key, and not that it was asked for: where
-/// a page is damaged SQLite may come out at another, and whoever goes on after the last row of an answer would never come to an end.
+/// The keys that an answer may have, each once and in order. The sum of a row says that it is that of its key, not that it was asked for:
+/// where a page is damaged SQLite may come out at another, and whoever goes on after the last row of an answer may never come to an end.
 struct AskedKeys {
     private let from: [UInt8]
     private let upTo: [UInt8]?

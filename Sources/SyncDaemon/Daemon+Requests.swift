@@ -320,7 +320,7 @@ extension Daemon {
 
     // MARK: Helpers
 
-    /// The path in the folder that a person means; nil if it lies outside, or there is none so long.
+    /// The path in the folder that a person means; nil if it lies outside, or is too long for one.
     func path(of argument: PathArgument) -> Path? {
         argument.path(in: folderPaths)
     }

@@ -91,7 +91,7 @@ public struct Limits: Sendable, Equatable {
     public var deletePatienceMilliseconds: UInt64 = 2_000
     /// A content that its author says it no longer has is given up after this, if nothing newer has come.
     public var lostPatienceMilliseconds: UInt64 = 120_000
-    /// What this node may not read or write for so long is told of.
+    /// What this node may not read or write for so long, or cannot store, is told of.
     public var permissionPatienceMilliseconds: UInt64 = 5_000
     /// What does not come for so long, though the peer is there, is told of.
     public var overdueMilliseconds: UInt64 = 600_000

@@ -302,7 +302,7 @@ struct DeleteTally: Sendable {
 /// One pass through what is missing, in descending order. What has been marked since it was counted, or agreed to, waits for the next
 /// count, and no directory goes before what is in it.
 struct DeletePass: Sendable {
-    /// A person has agreed to it.
+    /// The command by which a person has agreed to it, and which is answered at the end. Nil where nobody had to.
     let approval: CommandID?
     /// Everything that is judged stands under another name: none of it is lost, however soon more goes.
     var isRename = false

@@ -23,7 +23,7 @@ extension Node {
     }
 
     /// A directory may be one that cannot be read, and wait for its mode as well: that is one alert.
-    func isForbidden(_ path: Path, _ code: MessageCode) -> Bool {
+    private func isForbidden(_ path: Path, _ code: MessageCode) -> Bool {
         let isTold =
             code == .pathPermission && toldForbidden.contains(path)
             || code == .pathUnsupported && toldUnsupported.contains(path)

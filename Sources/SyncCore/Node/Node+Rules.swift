@@ -165,7 +165,8 @@ extension Node {
 
     private func isInForce(_ file: Path) -> Bool { watch.rules.paths.contains { $0 == file.bytes } }
 
-    /// Whose rules count, and may not be read any more: where its directory is moved, they do not count there, and what they left out waits.
+    /// A file whose rules count may not be read any more. Where its directory is moved they do not count, and everything waits
+    /// until it may be: what they left out is not to be told.
     private mutating func noteForbidden(_ file: Path) {
         guard let identity = watch.rulesRead[file]?.identity else { return }
         if isInForce(file) {

@@ -219,7 +219,7 @@ struct WatchState: Sendable {
     var unseen: SortedMap<Path, MessageCode>?
 
     static let youngMax = 4_096
-    /// After a minute and more, as the pauses grow; after some seconds where something is applied that keeps them short.
+    /// After a minute and more, as the pauses grow.
     static let rulesFailuresTold = 8
     static let clockStretchesMax = 16
     static let formerMax = 4

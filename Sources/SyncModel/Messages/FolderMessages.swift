@@ -151,8 +151,8 @@ extension MessageRegistry {
                 it is; everything else goes on.
                 """,
             cure: """
-                Rename or move it, allow larger files where it is one (a limit of the file system or of the service), or \
-                leave it out with a line in .syncignore.
+                Rename or move it, raise the limit of the file system or of the service if the file is too large, or leave \
+                it out with a line in .syncignore.
                 """),
     ]
 }

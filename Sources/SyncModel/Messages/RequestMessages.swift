@@ -103,7 +103,7 @@ extension MessageRegistry {
             .requestOutside, .warning, healsItself: false,
             meaning: """
                 The path does not lie in the folder that this node syncs, or not below it where files of yours can \
-                be. Nothing was looked up or changed.
+                be, or it is too long. Nothing was looked up or changed.
                 """,
             cure: "Give a path in the folder; relative paths count from where you stand, if that is in the folder."),
         MessageKind(
