@@ -84,7 +84,7 @@ struct ScanChunkJoin {
             do throws(Failure) {
                 stat = try confirmed(path)
             } catch {
-                walk.hide(path)
+                walk.hide(path, error)
                 return nil
             }
         } else if row?.condition == .ignored {
@@ -107,7 +107,7 @@ struct ScanChunkJoin {
         do throws(Failure) {
             return Difference(path: row.path, stat: try ground.folder.look(.tree(row.path)))
         } catch {
-            walk.hide(row.path)
+            walk.hide(row.path, error)
             return nil
         }
     }

@@ -48,7 +48,7 @@ struct ScanWalk: Sendable {
         } catch {
             // Nothing is below what is not there or is no directory.
             if error.isAbsence { return true }
-            unreadable.append(request.directory)
+            note(error, at: request.directory)
             return false
         }
         if let after = request.after, after.isBelow(request.directory) { skip(to: after, on: ground) }
@@ -90,8 +90,9 @@ struct ScanWalk: Sendable {
         unreadable.contains { path == $0 || path.isBelow($0) }
     }
 
-    mutating func hide(_ path: Path) {
+    mutating func hide(_ path: Path, _ error: Failure) {
         unreadable.append(path)
+        if error.error == .crossDevice { unsupported.append(path) }
     }
 
     // MARK: Between two chunks
@@ -152,9 +153,7 @@ struct ScanWalk: Sendable {
     }
 
     private mutating func note(_ error: Failure, at path: Path) {
-        if error.isAbsence { return }
-        unreadable.append(path)
-        if error.error == .crossDevice { unsupported.append(path) }
+        if !error.isAbsence { hide(path, error) }
     }
 
     private mutating func enter(

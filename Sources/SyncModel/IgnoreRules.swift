@@ -60,6 +60,14 @@ public struct IgnoreRules: Hashable, Sendable {
         return problems
     }
 
+    /// What was read from the file of a directory in `other` counts here too; false if nothing was.
+    public mutating func keepFile(directory: [UInt8], of other: IgnoreRules) -> Bool {
+        guard let index = other.index(of: directory[...]) else { return false }
+        removeFile(directory: directory)
+        files.insert(other.files[index], at: place(of: directory[...]))
+        return true
+    }
+
     public mutating func removeFile(directory: [UInt8]) {
         if let index = index(of: directory[...]) { files.remove(at: index) }
     }

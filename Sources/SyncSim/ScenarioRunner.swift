@@ -11,7 +11,7 @@ import SyncModel
 /// The node: `status history restore approve reject pause resume rescan`; programs: `lock unlock locks present withdraw answer told`.
 /// The process: `start stop kill power-cut [model] crash-at N`. The operator: `image save|restore`, `wipe-state`,
 /// `unmount mount replace-root empty-root clock +3600s coarse-stamps reuse-numbers disk-full disk-free fail-sync N fail-writes N fail-reads N unreadable|readable
-/// slow-reads 3s overflow`.
+/// cover|uncover slow-reads 3s overflow`.
 package final class ScenarioRunner {
     private let world: World
     private let stories: CrashCounter
@@ -385,6 +385,8 @@ extension ScenarioRunner {
         case "fail-writes": world.machines[machine].disk.faults.writeErrors.next = try words.number("how many")
         case "unreadable": world.machines[machine].disk.faults.readErrors.paths.append(try words.path())
         case "readable": world.machines[machine].disk.faults.readErrors.paths = []
+        case "cover": world.machines[machine].disk.faults.covered.append(try words.path())
+        case "uncover": world.machines[machine].disk.faults.covered = []
         case "fail-reads": world.machines[machine].disk.faults.readErrors.next = try words.number("how many")
         case "slow-reads":
             world.machines[machine].disk.faults.hashMilliseconds = Int(

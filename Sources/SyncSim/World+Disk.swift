@@ -166,6 +166,7 @@ extension World {
         machines[machine].disk.faults.failedSyncs = FaultChance()
         machines[machine].disk.faults.permissionDenied = []
         machines[machine].disk.faults.busy = []
+        machines[machine].disk.faults.covered = []
         machines[machine].disk.faults.isReadOnly = false
         machines[machine].disk.mount()
     }

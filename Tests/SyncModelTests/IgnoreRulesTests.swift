@@ -224,6 +224,20 @@ struct IgnoreRulesTests {
         #expect(rules.isIgnored(Array("z".utf8), isDirectory: false))
     }
 
+    @Test("the lines of a file are taken over from other rules, in the place of those that were there") func kept() {
+        var before = IgnoreRules()
+        before.setFile(directory: Array("d".utf8), contents: Array("*.o\n".utf8))
+        var rules = IgnoreRules()
+        rules.setFile(directory: Array("d".utf8), contents: Array("*.c\n".utf8))
+        rules.setFile(directory: Array("e".utf8), contents: Array("*.h\n".utf8))
+        let isKept = ["d", "e"].map { rules.keepFile(directory: Array($0.utf8), of: before) }
+        #expect(isKept == [true, false])
+        #expect(rules.isIgnored(Array("d/a.o".utf8), isDirectory: false))
+        #expect(!rules.isIgnored(Array("d/a.c".utf8), isDirectory: false))
+        #expect(rules.isIgnored(Array("e/a.h".utf8), isDirectory: false))
+        #expect(rules.paths == [Array("d/.syncignore".utf8), Array("e/.syncignore".utf8)])
+    }
+
     @Test("too many lines and too many bytes end the file there") func tooLarge() {
         var rules = IgnoreRules()
         let many = (1...IgnoreRules.patternsMax + 5).map { "f\($0)\n" }.joined()

@@ -44,7 +44,6 @@ enum MessageEvidence {
         .pairingNone: .story("refusals.story"),
         .pathPermission: .test("SyncCoreTests/MessageTests.swift", "path.permission"),
         .pathSpecial: .story("odd.story"),
-        .pathUnsupported: .story("odd.story"),
         .peerConnected: .story("refusals.story"),
         .peerIncompatible: .test("SyncCoreTests/MessageTests.swift", "peer.incompatible"),
         .peerPaused: .test("SyncCoreTests/MessageTests.swift", "waiting.peer"),

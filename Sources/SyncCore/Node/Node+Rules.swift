@@ -71,7 +71,10 @@ extension Node {
     /// Notices were lost, or a directory has gone, and neither a scan nor its rows tell of what has no row: one that was read and went
     /// before it had one, or that its own rules cover.
     mutating func lookAtRules(below directory: Path = .root) {
-        for path in watch.rules.paths.compactMap({ Path($0) }) where path.isBelow(directory) { look(at: path) }
+        for path in watch.rules.paths.compactMap({ Path($0) })
+        where path.isBelow(directory) && !watch.rulesCovered.contains(key: path) {
+            look(at: path)
+        }
     }
 
     /// Also when an ignore file came, changed or went.
@@ -109,9 +112,13 @@ extension Node {
             return
         }
         var contents: [[UInt8]?] = []
+        var covered = SortedMap<Path, Bool>()
         for (file, outcome) in zip(files, outcomes) {
             switch outcome {
             case .bytes(let bytes): contents.append(bytes)
+            case .failed(.crossDevice) where file.parent?.isRoot == false:
+                covered[file] = true
+                contents.append(nil)
             case .failed(.notFound), .failed(.notDirectory), .failed(.isDirectory), .failed(.unsupported):
                 contents.append(nil)
             case .failed(.permission) where isUnread(file):
@@ -122,19 +129,27 @@ extension Node {
             }
         }
         // (Of what still fails otherwise, the next try tells.)
-        if watch.rulesFailures >= WatchState.rulesFailuresTold { setAlarm(.diskError, if: false, into: &effects) }
-        watch.rulesFailures = 0
+        if watch.rulesFailing?.isTold == true { setAlarm(.diskError, if: false, into: &effects) }
+        watch.rulesFailing = nil
+        let before = watch.rules
         if areAll {
             watch.rules = IgnoreRules()
             watch.rulesForbidden = SortedMap()
             forgetProblems(butOf: files, into: &effects)
         }
         for (path, bytes) in zip(files, contents) {
+            if covered.contains(key: path) {
+                keepRules(by: path, of: before)
+                continue
+            }
             setRules(by: path, bytes, into: &effects)
             // It may have gone since, and before there was a row of it.
             if bytes != nil { look(at: path) } else { watch.rulesRead[path] = nil }
         }
-        for (path, bytes) in zip(files, contents) { noteUntold(path, isThere: bytes != nil) }
+        for (path, bytes) in zip(files, contents) where !covered.contains(key: path) {
+            noteUntold(path, isThere: bytes != nil)
+        }
+        noteCovered(covered, of: files, areAll: areAll)
         if areAll {
             watch.rulesAreLoaded = true
             if record.distrustSince != nil, !watch.rules.isEmpty { enqueue(.lookAtIgnored(after: nil)) }
@@ -144,6 +159,33 @@ extension Node {
         record.rulesConsidered = nil
         enqueue(.reconsiderIgnored(rules, after: nil))
         rescanAll()
+    }
+
+    /// Something else is mounted over its directory: that holds up nothing but what is in there. What was read before goes on counting. Where
+    /// nothing was, all that is in there counts as left out until the rules can be read, so that none of it is told, or deleted for the
+    /// other node, when the mount goes; but not the file itself, for scans to find it.
+    private mutating func keepRules(by file: Path, of before: IgnoreRules) {
+        let directory = (file.parent ?? .root).bytes
+        if !watch.rules.keepFile(directory: directory, of: before) {
+            watch.rules.setFile(directory: directory, contents: Node.leavingOutAll)
+        }
+    }
+
+    private static let leavingOutAll = Array("*\n!/.syncignore\n".utf8)
+
+    /// They are asked for again as long as something is mounted there. That it is, a scan tells, which finds the place itself: it may lie
+    /// further up.
+    private mutating func noteCovered(_ covered: SortedMap<Path, Bool>, of files: [Path], areAll: Bool) {
+        let before = watch.rulesCovered
+        if areAll {
+            watch.rulesCovered = covered
+        } else {
+            for file in files { watch.rulesCovered[file] = covered[file] }
+        }
+        for (file, _) in covered where !before.contains(key: file) {
+            if let top = file.parents.first { rescan(top) }
+        }
+        if !watch.rulesCovered.isEmpty { timers.retrySoon(at: now, limits) }
     }
 
     private mutating func noteUntold(_ file: Path, isThere: Bool) {
@@ -186,12 +228,14 @@ extension Node {
         // Nothing goes on without them, whatever did before: the pauses grow.
         if !watch.rulesAreLoaded { plan.madeProgress = false }
         guard error == .permission else {
-            watch.rulesFailures += 1
+            let time = now.monotonicMilliseconds
+            let since = watch.rulesFailing?.since ?? time
+            let isTold = watch.rulesFailing?.isTold == true || time >= since + limits.retryLastMilliseconds
+            watch.rulesFailing = (since: since, isTold: isTold)
+            guard isTold else { return }
             var facts = error.facts(at: file)
             facts.detail += " " + text
-            if watch.rulesFailures >= WatchState.rulesFailuresTold {
-                setAlarm(.diskError, facts, if: true, into: &effects)
-            }
+            setAlarm(.diskError, facts, if: true, into: &effects)
             return
         }
         noteForbidden(file)

@@ -113,6 +113,8 @@ extension Node {
             if watch.mustLoadRules {
                 watch.mustLoadRules = false
                 enqueue(.loadRules)
+            } else if !watch.rulesCovered.isEmpty {
+                readRules(watch.rulesCovered.map(\.key), into: &effects)
             }
         }
         if !watch.unreadable.isEmpty { timers.retrySoon(at: now, limits) }

@@ -208,8 +208,11 @@ struct WatchState: Sendable {
     var rulesWereOvertaken = false
     /// Ignore files that count and may not be read any more: by another name they are not new.
     var rulesForbidden = SortedMap<FileIdentity, Bool>()
-    /// How often in a row the disk did not let them be read.
-    var rulesFailures = 0
+    /// Ignore files over whose directory something else is mounted: they cannot be read until that has gone.
+    var rulesCovered = SortedMap<Path, Bool>()
+    /// Since when the disk does not let them be read (monotonic milliseconds), and whether that is told. It is where it outlasts the longest
+    /// pause between two tries, however long others have been waiting and made the pauses long.
+    var rulesFailing: (since: UInt64, isTold: Bool)?
     /// What was found and is looked at once more, because rules were being read.
     var putOff = SortedMap<Path, Bool>()
     /// Directories that cannot be read, and what is told of them.
@@ -219,8 +222,6 @@ struct WatchState: Sendable {
     var unseen: SortedMap<Path, MessageCode>?
 
     static let youngMax = 4_096
-    /// After a minute and more, as the pauses grow.
-    static let rulesFailuresTold = 8
     static let clockStretchesMax = 16
     static let formerMax = 4
 

@@ -1238,7 +1238,7 @@ extension World {
         let faults = machines[machine].disk.faults
         return faults.capacityBytes != nil || faults.isReadOnly || faults.readErrors != FaultChance()
             || faults.writeErrors != FaultChance() || faults.failedSyncs != FaultChance() || !faults.busy.isEmpty
-            || !faults.permissionDenied.isEmpty
+            || !faults.permissionDenied.isEmpty || !faults.covered.isEmpty
     }
 
     /// The watch of this world, if it has one.

@@ -15,6 +15,8 @@ package struct DiskFaults: Sendable {
     package var permissionDenied: [Path] = []
     /// What stands here can be neither written nor renamed: somebody holds it.
     package var busy: [Path] = []
+    /// Directories over which something else is mounted: nothing in them can be reached.
+    package var covered: [Path] = []
     /// The step of the clock that stamps files: 1 ns, 10 ms or 1 s.
     package var stampNanoseconds: UInt32 = 1
     /// The finest time the file system can keep, also one that a program sets.

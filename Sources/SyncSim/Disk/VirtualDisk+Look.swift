@@ -7,6 +7,7 @@ extension VirtualDisk {
     package func stat(_ place: Place) -> DiskReply<Stat?> {
         if case .tree(let path) = place {
             if path.isReserved { return .failure(.unsupported) }
+            if faults.covered.contains(path) { return .failure(.crossDevice) }
             return find(path).map { $0.map { inodes[$0].stat } }
         }
         return find(VirtualDisk.path(of: place)).map { $0.map { inodes[$0].stat } }

@@ -57,6 +57,7 @@ extension VirtualDisk {
         if faults.isReadOnly { return .readOnly }
         if !faults.permissionDenied.isEmpty, faults.permissionDenied.contains(path) { return .permission }
         if !faults.busy.isEmpty, faults.busy.contains(path) { return .busy }
+        if faults.covered.contains(path) { return .busy }
         return faults.strikesWrite(path) ? .inputOutput : nil
     }
 

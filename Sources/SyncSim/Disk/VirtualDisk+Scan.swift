@@ -32,7 +32,9 @@ extension VirtualDisk {
                 last = path
             }
         }
-        return ScanChunk(differences: differences, resume: resume, root: rootState(), unreadable: walk.unreadable)
+        return ScanChunk(
+            differences: differences, resume: resume, root: rootState(), unreadable: walk.unreadable,
+            unsupported: walk.unsupported)
     }
 
     private func difference(
@@ -77,6 +79,8 @@ private struct TreeWalk {
     let rules: IgnoreRules
     /// Directories that could not be listed.
     private(set) var unreadable: [Path] = []
+    /// Of that, what lies below another mount, or is one.
+    private(set) var unsupported: [Path] = []
     private var levels: [Level] = []
 
     init(rules: IgnoreRules) {
@@ -85,8 +89,10 @@ private struct TreeWalk {
 
     /// False if nothing can be said about what lies below the directory.
     mutating func begin(_ request: ScanRequest, on disk: inout VirtualDisk) -> Bool {
-        guard !request.directory.isReserved, case .success(let key) = disk.find(request.directory) else {
+        let found = disk.find(request.directory)
+        guard !request.directory.isReserved, case .success(let key) = found else {
             unreadable.append(request.directory)
+            if case .failure(.crossDevice) = found { unsupported.append(request.directory) }
             return false
         }
         if let key { enter(key, request.directory, on: &disk) }
@@ -106,20 +112,24 @@ private struct TreeWalk {
             let stat = disk.inodes[key].stat
             if path.isReserved || rules.isIgnored(path.bytes, isDirectory: stat.kind == .directory) { continue }
             enter(key, path, on: &disk)
+            if disk.faults.covered.contains(path) { continue }
             return Entry(path: path, stat: stat)
         }
         return nil
     }
 
-    /// True for what lies in a directory that could not be listed.
+    /// True for what lies in a directory that could not be listed, and for one that something is mounted over.
     func hides(_ path: Path) -> Bool {
-        unreadable.contains { path.isBelow($0) }
+        unreadable.contains { path.isBelow($0) } || unsupported.contains(path)
     }
 
     /// If it is a directory, what is in it comes next.
     private mutating func enter(_ key: InodeKey, _ path: Path, on disk: inout VirtualDisk) {
         guard disk.inodes[key].isDirectory else { return }
-        if disk.obstacleToRead(path) != nil {
+        if disk.faults.covered.contains(path) {
+            unreadable.append(path)
+            unsupported.append(path)
+        } else if disk.obstacleToRead(path) != nil {
             unreadable.append(path)
         } else {
             levels.append(Level(path: path, entries: disk.inodes[key].entries))

@@ -141,6 +141,9 @@ extension VirtualDisk {
         {
             return .inputOutput
         }
+        if !faults.covered.isEmpty, faults.covered.contains(where: { $0.bytes.elementsEqual(path.bytes[..<end]) }) {
+            return .crossDevice
+        }
         return nil
     }
 
