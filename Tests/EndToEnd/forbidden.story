@@ -70,3 +70,28 @@ chmod 644 "$alpha/moved/.syncignore"
 soon "the alert stays although the rules can be read" warns_no_more_of alpha path.permission
 agree
 [ ! -e "$beta/moved/secret" ] || fail "what rules left out is told when they can be read again"
+
+# So it is where everything waits for them already: because another directory was moved, or since the start.
+mkdir "$alpha/beside"
+agree
+chmod 000 "$alpha/moved/.syncignore"
+soon "nobody is told of rules that cannot be read" warns_of alpha path.permission
+mv "$alpha/beside" "$alpha/aside"
+sleep 3
+mv "$alpha/moved" "$alpha/again"
+sleep 5
+[ ! -e "$beta/again/secret" ] || fail "what rules left out is told where their directory is moved after another"
+chmod 644 "$alpha/again/.syncignore"
+soon "the alert stays although the rules can be read" warns_no_more_of alpha path.permission
+agree
+chmod 000 "$alpha/again/.syncignore"
+down alpha
+up alpha
+soon "nobody is told of rules that cannot be read after a start" warns_of alpha path.permission
+mv "$alpha/again" "$alpha/last"
+sleep 5
+[ ! -e "$beta/last/secret" ] || fail "what rules left out is told where their directory is moved after a start"
+chmod 644 "$alpha/last/.syncignore"
+soon "the alert stays although the rules can be read" warns_no_more_of alpha path.permission
+agree
+[ ! -e "$beta/last/secret" ] || fail "what rules left out is told when they can be read again"

@@ -6,7 +6,9 @@ public import SyncModel
 /// record, so that a start with the same rules goes through no rows.
 extension Node {
     mutating func loadRules(_ answers: inout Answers, into effects: inout Effects) {
-        var files = answers.rows().compactMap { row in row.disk == nil ? nil : row.path }
+        let stored = answers.rows().compactMap { row in row.disk.map { (row.path, $0.stat.identity) } }
+        watch.rulesStored = SortedMap(stored)
+        var files = stored.map { path, _ in path }
         for row in answers.rows() { watchConflictCopy(row, before: nil, into: &effects) }
         // The first scan of a folder must know its rules before it has rows for them.
         if let top = Path(IgnoreRules.fileName), !files.contains(top) { files.append(top) }
@@ -134,7 +136,6 @@ extension Node {
         let before = watch.rules
         if areAll {
             watch.rules = IgnoreRules()
-            watch.rulesForbidden = SortedMap()
             forgetProblems(butOf: files, into: &effects)
         }
         for (path, bytes) in zip(files, contents) {
@@ -143,8 +144,13 @@ extension Node {
                 continue
             }
             setRules(by: path, bytes, into: &effects)
+            guard bytes != nil else {
+                watch.rulesRead[path] = nil
+                continue
+            }
             // It may have gone since, and before there was a row of it.
-            if bytes != nil { look(at: path) } else { watch.rulesRead[path] = nil }
+            look(at: path)
+            if let identity = identity(ofRules: path) { watch.rulesForbidden[identity] = nil }
         }
         for (path, bytes) in zip(files, contents) where !covered.contains(key: path) {
             noteUntold(path, isThere: bytes != nil)
@@ -201,21 +207,29 @@ extension Node {
     /// New, and never read by this process: what it says is not waited for, least of all by the rules of others. Its own row says
     /// that it may not be read, and when that ends its times show it.
     private func isUnread(_ file: Path) -> Bool {
-        guard let stat = watch.rulesRead[file], !watch.rulesForbidden.contains(key: stat.identity) else { return false }
+        guard let stat = watch.rulesRead[file], !isKnownAsRules(stat.identity) else { return false }
         return !isInForce(file)
     }
 
     private func isInForce(_ file: Path) -> Bool { watch.rules.paths.contains { $0 == file.bytes } }
 
+    private func identity(ofRules file: Path) -> FileIdentity? {
+        watch.rulesRead[file]?.identity ?? watch.rulesStored[file]
+    }
+
+    /// It counts by another name, or is waited for.
+    private func isKnownAsRules(_ identity: FileIdentity) -> Bool {
+        watch.rulesForbidden.contains(key: identity)
+            || watch.rules.paths.contains { Path($0).flatMap { self.identity(ofRules: $0) } == identity }
+    }
+
     /// A file whose rules count may not be read any more. Where its directory is moved they do not count, and everything waits
-    /// until it may be: what they left out is not to be told.
+    /// until it may be: what they left out is not to be told. (Where everything waits for it already, that ends when it has gone from its
+    /// name, before it is found by the new one.)
     private mutating func noteForbidden(_ file: Path) {
-        guard let identity = watch.rulesRead[file]?.identity else { return }
-        if isInForce(file) {
-            watch.rulesForbidden[identity] = true
-        } else if watch.rulesForbidden.contains(key: identity) {
-            watch.rulesAreLoaded = false
-        }
+        guard let identity = identity(ofRules: file) else { return }
+        if !isInForce(file), isKnownAsRules(identity) { watch.rulesAreLoaded = false }
+        if isInForce(file) || !watch.rulesAreLoaded { watch.rulesForbidden[identity] = true }
     }
 
     /// What may not be read waits for a person. Until then those that were read before count, if there are any; if not,
@@ -224,7 +238,7 @@ extension Node {
         watch.mustLoadRules = true
         timers.retrySoon(at: now, limits)
         let text = "But these are rules: until this node can read them, nothing in the folder is looked at or changed."
-        if error != .permission { watch.rulesAreLoaded = false }
+        if error == .permission { noteForbidden(file) } else { watch.rulesAreLoaded = false }
         // Nothing goes on without them, whatever did before: the pauses grow.
         if !watch.rulesAreLoaded { plan.madeProgress = false }
         guard error == .permission else {
@@ -238,7 +252,6 @@ extension Node {
             setAlarm(.diskError, facts, if: true, into: &effects)
             return
         }
-        noteForbidden(file)
         guard !watch.rulesAreLoaded else { return }
         setAlarm(.pathPermission, subject: file.bytes, AlertFacts(detail: text), if: true, into: &effects)
     }

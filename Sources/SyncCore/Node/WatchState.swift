@@ -206,8 +206,10 @@ struct WatchState: Sendable {
     /// they were read last.
     var rulesRead = SortedMap<Path, Stat>()
     var rulesWereOvertaken = false
-    /// Ignore files that count and may not be read any more: by another name they are not new.
+    /// Ignore files that count, or are waited for, and may not be read: by another name they are not new.
     var rulesForbidden = SortedMap<FileIdentity, Bool>()
+    /// Those that had a row when all rules were to be read last.
+    var rulesStored = SortedMap<Path, FileIdentity>()
     /// Ignore files over whose directory something else is mounted: they cannot be read until that has gone.
     var rulesCovered = SortedMap<Path, Bool>()
     /// Since when the disk does not let them be read (monotonic milliseconds), and whether that is told. It is where it outlasts the longest
