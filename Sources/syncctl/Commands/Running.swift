@@ -50,7 +50,7 @@ extension Command {
     ) { (session) throws(Failure) in
         try session.perform(
             .approve(id: try session.optionalOperand),
-            "Approved. The files are deleted on both nodes and stay in history.")
+            "Approved. The files are deleted on both nodes and stay in history.", patience: nil)
     }
 
     static let reject = Command(
@@ -58,7 +58,8 @@ extension Command {
         details: heldDetails,
         operands: 0...1, operandName: "The ID of what is held"
     ) { (session) throws(Failure) in
-        try session.perform(.reject(id: try session.optionalOperand), "Rejected. The files are being brought back.")
+        try session.perform(
+            .reject(id: try session.optionalOperand), "Rejected. The files are being brought back.", patience: nil)
     }
 }
 
