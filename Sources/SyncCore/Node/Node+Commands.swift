@@ -106,7 +106,7 @@ extension Node {
     @inline(__always) private func isThrough(butFor waiting: Int) -> Bool {
         isWorking && isQuiet && counts.unsettled == waiting && watch.unreadable.isEmpty && session.isLive
             && !record.isPaused && !session.peerIsPaused
-            && record.held == nil && session.peerHeld == 0
+            && record.held == nil && session.peerHeld == 0 && incoming.aheadOfUs == nil
             && recordsAreShared
             && (isEpochEmpty || record.acknowledged.position == stores.durableOwnHead.position)
     }
@@ -178,7 +178,9 @@ extension Node {
         if watch.isScanning || formats.review != nil { return .scanning }
         if isInSync { return .inSync }
         let allWait = plan.tasks.allSatisfy { $0.value.state == .claiming }
-        let waitsForPeer = !session.isLive || session.peerIsPaused || session.peerHeld > 0
+        // (What is dated too far ahead waits for a clock.)
+        let waitsForPeer =
+            !session.isLive || session.peerIsPaused || session.peerHeld > 0 || incoming.aheadOfUs != nil
         let isAnyLeft = counts.unsettled > 0 || !lockedSaves.isEmpty || !watch.unreadable.isEmpty
         // With other models there, or none, nobody can say that both show the same: that waits for a person.
         let isAnotherThere = !session.peerKeepsRecords || session.peerSets != nil && !session.sharesRecords
