@@ -271,9 +271,9 @@ extension Daemon {
 
     private func decide(_ command: Command, _ id: String?, _ asker: Asker) {
         host.ask(.status) { [unowned self] answer in
-            let status: Status? = if case .status(let status) = answer { status } else { nil }
-            guard let held = status?.heldDeletes else {
-                let there = status?.peerHeldDeletes ?? 0
+            guard case .status(let status) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
+            guard let held = status.heldDeletes else {
+                let there = status.peerHeldDeletes
                 let (text, cure) =
                     there > 0
                     ? (
