@@ -222,6 +222,28 @@ struct WorkloadTests {
         #expect(person.world.ledger.everStood(.text("1"), at: at("b")) == isKnown)
     }
 
+    @Test(
+        "What waits in the other's stage is owed after a power cut, unless it is on record that it was written over",
+        arguments: [true, false])
+    func writtenOverBeforeItsTurn(_ isRecorded: Bool) {
+        let world = operated(.powerCuts, seed: 1)
+        let hands = Hands(world, machine: 0)
+        hands.write(at("a"), utf8("old"))
+        world.machines[0].disk.syncEverything()
+        // It was removed, and an earlier cut has brought it back.
+        world.ledger.removed("old", at: "a", on: 0)
+        world.ledger.struck(
+            0, was: Ledger.Holdings(tree: [:]), is: Ledger.Holdings(tree: [at("a"): .text("old")]),
+            other: Ledger.Holdings(tree: [at("a"): .text("other")]), isSafe: { _, _ in false })
+        world.machines[1].disk.stage(stage1, "old")
+        hands.write(at("a"), utf8("new"))
+        world.machines[0].store.perform(StoreBatch([.putRow(.file(isRecorded ? "new" : "old", at: "a"))]))
+        world.powerCut(0, .zeroLength)
+        #expect(world.machines[0].disk.readFile(at("a")) == [])
+        let owed = world.ledger.duties.filter { $0.path == at("a") }.map(\.value)
+        #expect(owed == (isRecorded ? [] : [Value.text("old")]))
+    }
+
     // MARK: People
 
     @Test("Everybody has a name of his own; the enemy comes when the plan says so") func agents() {

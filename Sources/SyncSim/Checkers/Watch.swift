@@ -825,11 +825,14 @@ package final class Watch: Checker {
     /// more is not owed to who wrote it first.) Where the removal had been carried out on the other machine and the value is left in its
     /// versions only, it may stay there. An empty file that was written to is not back where the cut has emptied that, as the loser of a conflict
     /// on its way to the name of its copy: the daemon knows that there was something in it, and of nothing it makes no copy.
+    /// What waits in the stage of the other machine, and is told of as written over, does not come to its place any more.
     private func excuseGone(besides duties: [Ledger.Duty], _ struck: Int, _ world: World) {
         var owed: SortedMap<Path, [Ledger.Duty]> = [:]
         for duty in duties { owed[duty.path, default: []].append(duty) }
         // In a folder, or on its way there. (What is on its way to another path need not come there: its author may have taken it away.)
         var left: SortedMap<Value, Bool> = [:]
+        // All of it has come, and nothing is done with it yet.
+        var waiting: SortedMap<Value, Bool> = [:]
         var onItsWay: SortedMap<Value, [Path]> = [:]
         let goals = SortedMap(
             world.machines[1 - struck].store.intents.map { (VirtualDisk.path(of: .stage($0.key)), $0.value.path) })
@@ -837,8 +840,10 @@ package final class Watch: Checker {
             let value = Value(content.entry)
             if let goal = goals[content.path] {
                 onItsWay[value, default: []].append(goal)
+            } else if content.area == .stage {
+                waiting[value] = true
             } else {
-                left[value] = left[value] == true || [.tree, .stage].contains(content.area)
+                left[value] = left[value] == true || content.area == .tree
             }
         }
         // (What is back in the stage, and no intent tells of, is thrown away by the next start.)
@@ -853,15 +858,27 @@ package final class Watch: Checker {
             let before = owed[duty.path]?.filter { $0.value == duty.value } ?? []
             if before.contains(where: { $0.machine == duty.machine }) { continue }
             let isComing = onItsWay[duty.value]?.contains(duty.path) == true
+            let isWaiting = waiting[duty.value] == true && !isToldOver(duty, struck, world)
             if duty.value.isEmpty, duty.machine == struck, emptied.contains(duty.path), before.isEmpty, !isComing,
                 !world.isHeld(duty.value, of: duty.path)
             {
                 world.ledger.excuse(duty.value, at: duty.path)
-            } else if left[duty.value] != true, !isComing {
+            } else if left[duty.value] != true, !isComing, !isWaiting {
                 world.ledger.excuse(duty.value, at: duty.path, isKept: left[duty.value] != nil)
             } else if let places = placesOfLast(duty.value, struck, world), !places.contains(duty.path) {
                 world.ledger.stoodOn(duty.value, of: duty.path, at: places)
             }
+        }
+    }
+
+    /// A person on the machine that was struck wrote over what he had put there, and his daemon has on record what
+    /// came of that: it tells of it, though the cut may have taken it.
+    private func isToldOver(_ duty: Ledger.Duty, _ struck: Int, _ world: World) -> Bool {
+        guard duty.machine == struck, let acts = world.ledger.pages[duty.path]?.acts.filter({ $0.machine == struck })
+        else { return false }
+        return acts.contains { over in
+            over.after != duty.value && isKnown(over.after, at: duty.path, world.machines[struck])
+                && acts.contains { $0.after == duty.value && over.seen.contains($0.number) }
         }
     }
 
