@@ -121,6 +121,7 @@ extension Node {
     }
 
     mutating func answerStatus(_ id: CommandID, _ answers: inout Answers, into effects: inout Effects) {
+        if counts.mustRecount { recount(answers.summary()) }
         var status = Status()
         status.inSync = isInSync
         status.isConnected = session.isLive
@@ -159,6 +160,11 @@ extension Node {
         status.recordsAreMatched = records.areMatched && session.setsComing.isEmpty
         status.state = folderState
         effects.add(.answer(id, .status(status)))
+    }
+
+    private mutating func recount(_ all: SubtreeSummary) {
+        (counts.files, counts.directories) = (all.files, all.directories)
+        counts.mustRecount = false
     }
 
     /// What cannot be read, or has no name here, may be anything: nobody can say that it is in sync.

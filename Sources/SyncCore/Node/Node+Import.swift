@@ -37,6 +37,8 @@ struct ImportState: Sendable {
         let intent: StageName
         /// The directories whose names change, with the times they are to keep.
         let parents: SortedMap<Path, Timestamp>
+        /// The rules leave out some of what is moved, by its old name.
+        let hasLeftOut: Bool
     }
 
     var isIdle: Bool { queue.isEmpty && !isBusy && relocation == nil && expanding == nil && held == nil }
@@ -303,7 +305,7 @@ extension Node {
         }
         let stage = nextStage()
         incoming.relocation = ImportState.RunningRelocation(
-            record: entry, move: move, stat: disk.stat, intent: stage, parents: parents)
+            record: entry, move: move, stat: disk.stat, intent: stage, parents: parents, hasLeftOut: source.hasLeftOut)
         clock.witness(entry.time)
         for (path, _) in parents { apply.writing[path] = true }
         apply.moving = [move.from, move.to]
@@ -378,6 +380,7 @@ extension Node {
             return
         }
         relocateRows(move, in: &batch, into: &effects)
+        if running.hasLeftOut { counts.mustRecount = true }
         for (path, stat) in parents {
             guard let old = rows[path], old.disk?.entry.content.isDirectory == true else { continue }
             var row = old

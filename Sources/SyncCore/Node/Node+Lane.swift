@@ -173,7 +173,8 @@ extension Node {
             .settleContest, .shelve:
             return []
         case .status:
-            return [
+            let sums: [StoreQuery] = counts.mustRecount ? [.summary(.root)] : []
+            return sums + [
                 .unsettled(cursor: nil, ascending: true, limit: limits.batchPathsMax),
                 .log(after: record.applied, limit: limits.logRecordsPerFrameMax),
             ]

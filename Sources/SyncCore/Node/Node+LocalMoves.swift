@@ -134,9 +134,8 @@ extension Node {
             from: from, to: to, origin: Origin(author: .own, position: position, time: time),
             seenPeer: record.importedHead.position, summary: source.contents)
         append(.relocate(move), at: position, time, in: &batch)
-        // (Without what is left out, both numbers are the same.)
-        let hasLeftOut = source.contents.liveRows != UInt64(source.files + source.directories)
-        relocateRows(move, hasLeftOut: hasLeftOut, in: &batch, into: &effects)
+        relocateRows(move, hasLeftOut: source.hasLeftOut, in: &batch, into: &effects)
+        if source.hasLeftOut { counts.mustRecount = true }
         counts.unsettled -= source.missing
         // (How many files these were is not known.)
         if source.missing > 0, record.held != nil { deletes.mustRecount = true }
@@ -167,4 +166,9 @@ extension Node {
         records.releaseTouches(below: move.from)
         renameConflicts(from: move.from, to: move.to, into: &effects)
     }
+}
+
+extension SubtreeSummary {
+    /// Some of it the rules leave out: without that, both numbers are the same.
+    var hasLeftOut: Bool { contents.liveRows != UInt64(truncatingIfNeeded: files &+ directories) }
 }

@@ -390,6 +390,8 @@ extension Node {
                 row.heads.count == 1, rows[left.move.to]?.disk == nil
             else { continue }
             relocateRows(left.move, in: &batch, into: &effects)
+            // (Whether anything in it was left out is not known.)
+            counts.mustRecount = true
         }
         for (name, _) in findings.done { batch.add(.dropIntent(name)) }
         for version in findings.givenBack { batch.add(.dropVersion(version)) }

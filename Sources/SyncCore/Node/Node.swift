@@ -243,6 +243,9 @@ struct Counts: Hashable, Sendable {
     var files = 0
     var directories = 0
     var unsettled = 0
+    /// A directory has moved with what the rules left out in it: how much of that counts by its new name the store
+    /// says with the next status.
+    var mustRecount = false
 
     mutating func replace(_ old: Row?, by new: Row?) {
         count(old, -1)
