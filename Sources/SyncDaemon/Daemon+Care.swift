@@ -173,7 +173,7 @@ extension Daemon {
 
     func metrics(_ asker: Asker) {
         host.ask(.status) { [unowned self] answer in
-            guard case .status(let status) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
+            guard case .status(let status) = answer else { return asker.refuse(Daemon.error(instead: answer)) }
             statusDocument(status) { [unowned self] document in
                 asker.finish(MetricsDocument(text: Metrics.text(document, traffic)))
             }

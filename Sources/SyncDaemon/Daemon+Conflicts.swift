@@ -133,7 +133,7 @@ extension Daemon {
             if case .refused(let code) = answer { return asker.refuse(Daemon.error(refusing: code)) }
             host.ask(.history(copy)) { [unowned self] answer in
                 guard case .history(let versions) = answer, let kept = versions.first else {
-                    return asker.refuse(ControlError(.nodeHalted))
+                    return asker.refuse(Daemon.error(instead: answer))
                 }
                 put(kept, to: original, asker)
             }

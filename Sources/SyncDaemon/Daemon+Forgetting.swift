@@ -17,7 +17,7 @@ extension Daemon {
         guard pin != nil || peer.last != nil else { return asker.refuse(ControlError(.pairingNone)) }
         guard !isForgetting else { return asker.refuse(ControlError(.requestRefused, text: Daemon.isForgettingText)) }
         host.ask(.status) { [unowned self] answer in
-            guard case .status(let status) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
+            guard case .status(let status) = answer else { return asker.refuse(Daemon.error(instead: answer)) }
             guard !isForgetting else {
                 return asker.refuse(ControlError(.requestRefused, text: Daemon.isForgettingText))
             }

@@ -25,7 +25,7 @@ extension Daemon {
     func renewKey(_ asker: Asker) {
         guard peer.pin != nil else { return asker.refuse(ControlError(.pairingNone)) }
         host.ask(.status) { [unowned self] answer in
-            guard case .status(let status) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
+            guard case .status(let status) = answer else { return asker.refuse(Daemon.error(instead: answer)) }
             if let problem = renewalProblem(status) { return asker.refuse(problem) }
             waitForRenewal(asker)
             if !keys.isBeingRenewed, !isMakingKey { makeKey() }

@@ -56,7 +56,7 @@ extension Daemon {
                 refuse(claim, reason, asker)
             case .refused(let code):
                 asker.client.forgetEnding(ending)
-                asker.refuse(ControlError(code))
+                asker.refuse(Daemon.error(refusing: code))
             case .done, .status, .history, .contests, .records, .explanation, .scan:
                 asker.refuse(ControlError(.requestRefused))
             }

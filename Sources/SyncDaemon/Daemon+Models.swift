@@ -50,7 +50,7 @@ extension Daemon {
 
     private func scanRecords(_ asker: Asker) {
         host.ask(.scanRecords) { answer in
-            guard case .scan(let scan) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
+            guard case .scan(let scan) = answer else { return asker.refuse(Daemon.error(instead: answer)) }
             var checks = DocumentChecks(files: [])
             checks.graph = .init(live: scan.live, deleted: scan.dead, strays: scan.strays, faults: scan.faults)
             asker.finish(checks)

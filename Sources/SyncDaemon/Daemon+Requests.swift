@@ -247,7 +247,22 @@ extension Daemon {
             return ControlError(
                 code, text: "a program that shows this file could not save it or let go of it; nothing was changed")
         }
+        if code == .nodeStopped {
+            return ControlError(
+                code,
+                text: """
+                    syncd stopped, or its node began anew, before it could say that this was done; no file can be half written \
+                    because of it
+                    """,
+                cure: "Look at syncctl status when it runs again, and repeat the command if it is still to be done.")
+        }
         return ControlError(code)
+    }
+
+    /// What the core has said is no answer to what it was asked.
+    static func error(instead answer: Answer) -> ControlError {
+        if case .refused(let code) = answer { return error(refusing: code) }
+        return ControlError(.nodeHalted)
     }
 
     private func rescan(_ argument: PathArgument?, _ asker: Asker) {
@@ -271,7 +286,7 @@ extension Daemon {
 
     private func decide(_ command: Command, _ id: String?, _ asker: Asker) {
         host.ask(.status) { [unowned self] answer in
-            guard case .status(let status) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
+            guard case .status(let status) = answer else { return asker.refuse(Daemon.error(instead: answer)) }
             guard let held = status.heldDeletes else {
                 let there = status.peerHeldDeletes
                 let (text, cure) =

@@ -15,7 +15,7 @@ extension Daemon {
                     guard isDirectory || versions.isEmpty else { return tell(of: versions, path, page, asker) }
                     tellBelow(path, versions, page, asker)
                 }
-            case .refused(let code): asker.refuse(ControlError(code))
+            case .refused(let code): asker.refuse(Daemon.error(refusing: code))
             case .done, .status, .contests, .records, .explanation, .scan, .claims, .claimRefused:
                 asker.refuse(ControlError(.nodeHalted))
             }
@@ -70,7 +70,7 @@ extension Daemon {
             return asker.refuse(outside([argument, place].compactMap(\.self)))
         }
         host.ask(.history(path)) { [unowned self] answer in
-            guard case .history(let versions) = answer else { return asker.refuse(ControlError(.nodeHalted)) }
+            guard case .history(let versions) = answer else { return asker.refuse(Daemon.error(instead: answer)) }
             let chosen = versions.first { version == nil || Daemon.text(of: $0.id) == version }
             guard let chosen else { return refuse(version, of: path, asker) }
             restore(chosen, to: target, asker)

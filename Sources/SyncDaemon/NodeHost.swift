@@ -123,7 +123,7 @@ final class NodeHost {
     }
 
     func ask(_ command: Command, then: @escaping (Answer) -> Void) {
-        guard driver.isAlive else { return then(.refused(.nodeHalted)) }
+        guard driver.isAlive else { return then(.refused(.nodeStopped)) }
         driver.post(.command(commands.add(then), command))
     }
 

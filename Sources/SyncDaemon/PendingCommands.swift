@@ -21,6 +21,6 @@ final class PendingCommands {
     func abandon() {
         let left = waiting.sorted { $0.key.raw < $1.key.raw }
         waiting = [:]
-        for (_, then) in left { then(.refused(.nodeHalted)) }
+        for (_, then) in left { then(.refused(.nodeStopped)) }
     }
 }

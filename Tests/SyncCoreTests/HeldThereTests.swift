@@ -127,6 +127,19 @@ struct HeldThereTests {
         #expect(driver.shelf.log.count == before + 140 && driver.alerts.isEmpty)
     }
 
+    @Test("who decides while the node stops hears that it does, and what is held stays held", arguments: [true, false])
+    func stopping(approves: Bool) {
+        var driver = Driver.running(files: Self.files(150))
+        Self.remove(0..<80, in: &driver)
+        #expect(driver.alerts == [.fuseDeletes])
+        let before = driver.shelf.log.count
+        driver.happen(.stopRequested)
+        driver.happen(.command(CommandID(raw: 2), approves ? .approve : .reject))
+        driver.settle()
+        #expect(driver.refusals == [.nodeStopped] && driver.endings == [.stopped])
+        #expect(driver.shelf.record?.held != nil && driver.shelf.log.count == before)
+    }
+
     @Test("INV-24: what a person has agreed to does not count with what goes next; what went without his consent does")
     func goneAfter() throws {
         var driver = Driver.running(files: Self.files(150))

@@ -1,3 +1,4 @@
+import ControlProtocol
 import Disk
 import EventLoop
 import Glibc
@@ -147,6 +148,25 @@ private final class Held: Sendable {
         bench.host.post(.received(LinkID(raw: 1), frame))
         #expect(words == [true])
         #expect(bench.run { words == [true, false] })
+        try bench.end()
+    }
+
+    @Test("what a node is asked that has stopped, or had not answered by then, is refused as such")
+    func stopped() throws {
+        let bench = try Bench()
+        try bench.writeAndMeet()
+        var refusals: [MessageCode] = []
+        let note = { (answer: Answer) in
+            if case .refused(let code) = answer { refusals.append(code) }
+        }
+        bench.host.ask(.status, then: note)
+        bench.disk.release(failing: true)
+        #expect(bench.run { !bench.host.isAlive })
+        #expect(refusals == [.nodeStopped])
+        bench.host.ask(.approve, then: note)
+        #expect(refusals == [.nodeStopped, .nodeStopped])
+        let error = Daemon.error(instead: .refused(.nodeStopped))
+        #expect(error.code.known == .nodeStopped && error.text.contains("before it could say that this was done"))
         try bench.end()
     }
 

@@ -85,7 +85,7 @@ extension Node {
             return
         }
         guard isWorking else {
-            effects.add(.answer(id, .refused(.nodeHalted)))
+            effects.add(.answer(id, .refused(standstill)))
             return
         }
         if approved { deletes.approve(id) }
@@ -280,7 +280,7 @@ extension Node {
         _ id: CommandID, _ version: VersionID, to path: Path?, _ answers: inout Answers, into effects: inout Effects
     ) {
         guard isWorking else {
-            effects.add(.answer(id, .refused(watch.root.code ?? .nodeHalted)))
+            effects.add(.answer(id, .refused(watch.root.code ?? standstill)))
             return
         }
         guard let kept = answers.versions().first(where: { $0.id == version }) else {

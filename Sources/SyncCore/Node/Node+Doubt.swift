@@ -7,7 +7,7 @@ extension Node {
         _ id: CommandID, _ path: Path, _ found: Content, _ stat: Stat, _ answers: inout Answers,
         into effects: inout Effects
     ) {
-        guard isWorking else { return effects.add(.answer(id, .refused(.nodeHalted))) }
+        guard isWorking else { return effects.add(.answer(id, .refused(standstill))) }
         guard let old = answers.rows().first, var disk = old.disk, old.condition == .normal, !old.needsApply,
             !disk.isRacy, !apply.touches(path), stat.isUntouched(since: disk.stat), disk.entry.content != found
         else { return effects.add(.answer(id, .refused(.contentChanging))) }

@@ -6,7 +6,7 @@ import SyncModel
 extension Node {
     mutating func setAside(_ id: CommandID, _ path: Path, _ answers: inout Answers, into effects: inout Effects) {
         let isDue = takeOrder(of: id, at: path)
-        guard isWorking else { return effects.add(.answer(id, .refused(.nodeHalted))) }
+        guard isWorking else { return effects.add(.answer(id, .refused(standstill))) }
         guard let row = answers.rows().first, let disk = row.disk, !disk.entry.content.isDirectory, !path.isReserved
         else { return effects.add(.answer(id, .refused(.requestNotFound))) }
         guard !apply.touches(path), row.condition == .normal else {

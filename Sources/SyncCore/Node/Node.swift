@@ -211,6 +211,9 @@ public struct Node: Sendable {
     /// The folder may be looked at and written to.
     @inline(__always) var isWorking: Bool { phase == .running && watch.root == .healthy && !record.isForked }
 
+    /// Why somebody who asks for something to be done in the folder is refused where that may not be.
+    var standstill: MessageCode { phase == .stopping ? .nodeStopped : .nodeHalted }
+
     /// Nothing is waiting to be looked at, stored, imported or applied.
     @inline(__always) var isQuiet: Bool {
         phase == .running && lane.isIdle && stores.isEmpty && watch.isIdle && deletes.isIdle && incoming.isIdle
