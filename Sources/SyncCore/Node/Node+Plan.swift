@@ -117,6 +117,8 @@ struct WantedContent: Hashable, Sendable {
     let mayBeKept: Bool
     /// The peer has said that it cannot give it now; it may be here, in a file that the rules leave out.
     let mayBeLeftOut: Bool
+    /// Nothing has failed with it yet. What the rules leave out is not looked at, so that a rename of it that has failed would go on failing.
+    let isUntried: Bool
 }
 
 extension Node {
@@ -426,7 +428,8 @@ extension Node {
             plan.toLocate.append(
                 WantedContent(
                     path: row.path, content: id, mayBeKept: mayBeKept,
-                    mayBeLeftOut: row.waiting?.reason == .contentChanging))
+                    mayBeLeftOut: row.waiting?.reason == .contentChanging,
+                    isUntried: row.waiting == nil || row.waiting?.reason == .waitingParent))
         case (.place, .symlink), (.replace, .symlink), (.replaceDirectory, .symlink), (.replaceByDirectory, _):
             task.state = .fetching
             plan.tasks[row.path] = task
@@ -451,8 +454,11 @@ extension Node {
             let (path, content) = (item.path, item.content)
             guard var task = plan.tasks[path], task.content == content, task.state == .locating else { continue }
             let holder = holders[content].first { $0.condition == .normal && !apply.touches($0.path) }
-            if let holder, case .place = task.step, canAdopt(holder, for: task), let disk = holder.disk,
-                !hasHeader(path)
+            let carried = holders[content].first {
+                item.isUntried && isCarried($0, by: task) && !apply.touches($0.path)
+            }
+            if let holder = carried ?? holder, case .place = task.step, canAdopt(holder, for: task),
+                let disk = holder.disk, !hasHeader(path)
             {
                 task.adoptedFrom = (holder.path, disk.stat)
                 task.state = .ready
@@ -474,6 +480,16 @@ extension Node {
                 content, for: task,
                 copying: source ?? plan.spares.source(of: content, size: task.wanted.entry.content.size))
         }
+    }
+
+    /// The rules leave it out, and one move takes it with its directory to the path of the task. It goes along, as it would in one rename: the
+    /// rules come along as well, and where they let go of it first and then leave out its new name it would only be deleted. (Not
+    /// where a power cut may have left something else of it: nobody reads it on the way.)
+    private func isCarried(_ holder: Row, by task: PlanState.Errand) -> Bool {
+        guard holder.condition == .ignored, let disk = holder.disk, let gone = holder.head(by: .peer),
+            gone.movedTo == task.path, gone.origin.position == task.wanted.version.peer, !isSuspect(holder)
+        else { return false }
+        return record.distrustOfIgnored.map { !disk.isYounger(than: $0) } ?? true
     }
 
     /// A file that is to be deleted anyway and whose content is wanted elsewhere just changes its name.
