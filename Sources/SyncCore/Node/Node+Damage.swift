@@ -34,7 +34,9 @@ extension Node {
 
     /// After a power cut, content that changed while its time did not, or that is empty now, is what the cut left of the file.
     func isDamage(_ row: Row, found entry: Entry, _ shown: Stat, _ namesakes: Namesakes) -> Bool {
-        guard let disk = row.disk else { return isBackEmpty(row, entry, shown, namesakes) }
+        guard let disk = row.disk else {
+            return isBackEmpty(row, entry, shown, namesakes) || contentInDoubt(shown, at: row, namesakes) != nil
+        }
         let (stat, isSwept) = (watch.asLeft(shown), watch.isSwept(shown))
         // Known damage is no version because its time or mode has changed. (Another file that holds the same is, if it was made
         // since the machine is up.)
@@ -391,7 +393,24 @@ extension Node {
         let other = namesakes[stat.identity].first { other in
             other.path != row.path && isSuspect(other) && other.disk?.entry.content.kind == .file
         }
-        return other.map { $0.condition == .damaged ? resolution(of: $0).entry.content : $0.disk?.entry.content } ?? nil
+        return other.map { $0.condition == .damaged ? resolution(of: $0).entry.content : $0.disk?.entry.content }
+            ?? contentInDoubt(stat, at: row, namesakes)
+    }
+
+    /// The rules left it out by another name when the distrust ended, and somebody has given it this new one since, but has not written to it:
+    /// that it is empty is in doubt here as it was there. What that name held.
+    private func contentInDoubt(_ stat: Stat, at row: Row, _ namesakes: Namesakes) -> Content? {
+        guard let since = record.distrustOfIgnored, stat.kind == .file, stat.size == 0, stat.identity.isUnique,
+            watch.isChangedSinceBoot(stat), !watch.isSinceBoot(stat.modified), row.disk == nil, row.heads.isEmpty,
+            book(of: row.path) == nil, !hasHeader(row.path), !isHeldBack(row.path)
+        else { return nil }
+        let other = namesakes[stat.identity].first { other in
+            guard other.path != row.path, other.condition == .ignored, !isWritten(other.path), let disk = other.disk
+            else { return false }
+            return disk.entry.content.kind == .file && disk.entry.content.size > 0 && disk.isYounger(than: since)
+                && stat.modified <= disk.stat.modified
+        }
+        return other?.disk?.entry.content
     }
 
     mutating func noteArrival(of stat: Stat, at row: Row, _ namesakes: Namesakes) {
