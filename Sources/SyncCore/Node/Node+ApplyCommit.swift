@@ -249,6 +249,13 @@ extension Node {
                 row.reflected = row.version
                 row.condition = .normal
                 row.waiting = nil
+            } else if row.needsApply, isTakenAway(row, old.origins.content) {
+                // Since this was planned the peer has told that somebody removed the copy there, who saw it: this one follows. Told of as
+                // made here, it would come back.
+                row.disk = Row.DiskState(entry: old.entry, stat: shown, origins: wanted.origins)
+                row.condition = .normal
+                row.waiting = nil
+                plan.want(path)
             } else {
                 revise(&row, to: old.entry, stat: shown, in: &batch)
             }
