@@ -188,6 +188,44 @@ extension CheckerTests {
             burst(4, of: 5, &court)
             delete(4, on: 1, stillAt: isBad ? [at("1")] : [at("b")], fuse(), &court)
         },
+        Trial(MassLossGuard.self, "the rules let go of it before the others were told of", says: "3 of 4 files") {
+            isBad, court in
+            let checker = fuse()
+            burst(4, of: 5, &court)
+            court.now = 1
+            if isBad { checker.see(lettingGo(of: ["2"]), &court) }
+            court.now = 2
+            checker.see(telling(["0", "1"]), &court)
+            court.now = 3
+            if !isBad { checker.see(lettingGo(of: ["2"]), &court) }
+            court.now = 4
+            checker.see(telling(["2"]), &court)
+            delete(3, on: 1, checker, &court)
+        },
+        Trial(MassLossGuard.self, "it was told of before the rules left it out", says: "3 of 4 files") {
+            isBad, court in
+            let checker = fuse()
+            burst(4, of: 5, &court)
+            court.now = 1
+            checker.see(telling(isBad ? ["0", "1", "2"] : ["0", "1"]), &court)
+            court.now = 2
+            checker.see(lettingGo(of: ["2"]), &court)
+            court.now = 3
+            if !isBad { checker.see(telling(["2"]), &court) }
+            delete(3, on: 1, checker, &court)
+        },
+        Trial(MassLossGuard.self, "too much of what the rules left out goes together", says: "3 of 4 files") {
+            isBad, court in
+            let checker = fuse()
+            burst(4, of: 5, &court)
+            court.now = 1
+            checker.see(telling(["0"]), &court)
+            court.now = 2
+            checker.see(lettingGo(of: ["1", "2", "3"]), &court)
+            court.now = 3
+            checker.see(telling(["1", "2", "3"]), &court)
+            delete(isBad ? 4 : 3, on: 1, checker, &court)
+        },
     ]
 
     private static let positiveEvidence: [Trial] = [
@@ -378,6 +416,26 @@ private func delete(
                 machine: machine, operation: .move(.tree(gone), to: version1), touched: [touched],
                 store: .fresh(machine), places: { _ in places }), &court)
     }
+}
+
+/// The first machine writes into its log that these are gone.
+private func telling(_ places: [String]) -> StoreAct {
+    var log = SmallLog(0)
+    for place in places { log.put(nil, at: place) }
+    return StoreAct(
+        machine: 0, batch: StoreBatch(log.records.map { .appendLog($0) }), store: .fresh(0), peerStore: .fresh(1))
+}
+
+/// The rules of the first machine let go of files that they had left out.
+private func lettingGo(of places: [String]) -> StoreAct {
+    var store = VirtualStore.fresh(0)
+    let rows = places.map { Row.file("1", at: $0) }
+    for var row in rows {
+        row.condition = .ignored
+        store.put(row)
+    }
+    return StoreAct(
+        machine: 0, batch: StoreBatch(rows.map { .putRow($0) }), store: store, peerStore: .fresh(1))
 }
 
 /// Versions are promised for 100 ms, or for what has room in so many bytes.

@@ -1,12 +1,13 @@
 package import SyncModel
 
 /// INV-24. Many deletes at once are a question, not a change.
-package final class MassLossGuard: DiskInvariant {
+package final class MassLossGuard: DiskInvariant, StoreInvariant {
     package static let id = "INV-24"
     package static let sentence = """
         When people at one machine delete at one moment more files than the fuse allows, or the folder is emptied, no more than the \
         fuse allows of it is deleted on the other machine before somebody approves. (What stands there under another name as \
-        well, one that was not deleted with it, is renamed and not lost.)
+        well, one that was not deleted with it, is renamed and not lost. What the rules left out \
+        until the log had told of the rest is counted apart.)
         """
 
     private let fuseFiles: Int
@@ -21,10 +22,14 @@ package final class MassLossGuard: DiskInvariant {
     /// What was taken away so shortly before counts as there still: the batch that did it may not be over.
     private static let batchMilliseconds: Int64 = 2_000
 
+    /// When the rules of each machine last let go of what they had left out.
+    private var letGo: [SortedMap<Path, Int64>] = [[:], [:]]
+    /// When its log last told that something is deleted.
+    private var told: [SortedMap<Path, Int64>] = [[:], [:]]
+
     private struct Applied {
         /// Each once: what had to go back to its place after a failure goes again.
         var paths: SortedMap<Path, Bool> = [:]
-        var tops: SortedMap<Path, Int> = [:]
         var isTold = false
     }
 
@@ -35,6 +40,19 @@ package final class MassLossGuard: DiskInvariant {
 
     package func see(_ act: OperatorAct, _ court: inout Court) {
         if act.kind == .approvedDeletes { approvals.append(court.now) }
+    }
+
+    package func see(_ act: StoreAct, _ court: inout Court) {
+        if court.ledger.bursts.isEmpty { return }
+        for operation in act.batch.operations {
+            if case .putRow(let row) = operation {
+                guard row.condition != .ignored, act.store.rows[row.path]?.condition == .ignored else { continue }
+                letGo[act.machine][row.path] = court.now
+            } else if case .appendLog(let record) = operation {
+                guard case .put(let path, let revision) = record.change, revision.entry.isAbsent else { continue }
+                told[act.machine][path] = court.now
+            }
+        }
     }
 
     package func see(_ act: DiskAct, _ court: inout Court) {
@@ -65,6 +83,21 @@ package final class MassLossGuard: DiskInvariant {
         }
     }
 
+    /// Nobody looks at what the rules leave out. Once they let go of it, it is found missing, and nobody can tell when it
+    /// went: not that it was at one moment with what the other node has been told of by then.
+    private func isApart(_ path: Path, _ other: Path, _ burst: Ledger.Burst) -> Bool {
+        wasLeftOut(path, until: other, burst) || wasLeftOut(other, until: path, burst)
+    }
+
+    /// Until the log told of the other.
+    private func wasLeftOut(_ path: Path, until other: Path, _ burst: Ledger.Burst) -> Bool {
+        let log = told[burst.machine]
+        guard let free = letGo[burst.machine][path], let earlier = log[other], let later = log[path] else {
+            return false
+        }
+        return burst.time <= earlier && earlier < free && free <= later
+    }
+
     /// Who learns of the deletes one by one, by late notices, cannot know that there are more: what the fuse allows by itself
     /// may go.
     private func note(
@@ -73,28 +106,28 @@ package final class MassLossGuard: DiskInvariant {
         var sum = applied[number] ?? Applied()
         defer { applied[number] = sum }
         guard sum.paths.updateValue(true, forKey: path) == nil else { return }
-        if let top = path.top { sum.tops[top, default: 0] += 1 }
+        let gone = sum.paths.map(\.key).filter { !isApart($0, path, burst) }
         let arrived = arrivals[burst.machine].filter { $0.time >= burst.time }.map(\.path)
         let departing = departures[burst.machine].filter {
             $0.time <= burst.time && $0.time > burst.time - MassLossGuard.batchMilliseconds
                 && !burst.all.contains(key: $0.path)
         }.map(\.path)
-        guard !sum.isTold, isTooMuch(sum, burst),
-            isTooMuch(sum, court.ledger.enlarged(burst, by: arrived + departing))
+        guard !sum.isTold, isTooMuch(gone, burst),
+            isTooMuch(gone, court.ledger.enlarged(burst, by: arrived + departing))
         else {
             return
         }
         sum.isTold = true
         court.find(
             self, on: machine,
-            "\(sum.paths.count) of \(burst.paths.count) files deleted at one moment went without anybody's approval, \(path) last"
+            "\(gone.count) of \(burst.paths.count) files deleted at one moment went without anybody's approval, \(path) last"
         )
     }
 
-    private func isTooMuch(_ sum: Applied, _ burst: Ledger.Burst) -> Bool {
-        if sum.paths.count > fuseFiles && sum.paths.count * 100 > fusePercent * burst.filesBefore { return true }
+    private func isTooMuch(_ gone: [Path], _ burst: Ledger.Burst) -> Bool {
+        if gone.count > fuseFiles && gone.count * 100 > fusePercent * burst.filesBefore { return true }
         return burst.tops.contains { top, files in
-            let count = sum.tops[top] ?? 0
+            let count = gone.count { $0.top == top }
             return count > fuseFiles && count * 100 > fusePercent * files.before
         }
     }
