@@ -652,7 +652,9 @@ extension Node {
     }
 
     private mutating func recentDeletes() -> Int {
-        let (time, window) = (now.monotonicMilliseconds, limits.fuseWindowMilliseconds)
+        // (What went before what is judged now does not grow old while that is put off.)
+        let time = deletes.delay?.since ?? now.monotonicMilliseconds
+        let window = limits.fuseWindowMilliseconds
         while let first = deletes.recent.first, deletes.isPast(first, atMilliseconds: time, window: window) {
             _ = deletes.recent.popFirst()
         }
