@@ -61,19 +61,13 @@ extension CheckerTests {
         },
         Trial(NoLostUpdate.self, "what was told before it was left out does not come", says: "neither there nor") {
             isBad, court in
-            court.ledger.wrote("0", at: "a", on: 1)
-            court.ledger.wrote("1", over: "0", at: "a", on: 1)
-            var sight = Sight("a=0", "")
-            sight.machines[1].keepToItself("a", "1")
+            var sight = untoldEdit(standing: "1", &court)
             if isBad { sight.machines[1].untold = [:] }
             NoLostUpdate().see(sight, &court)
         },
         Trial(NoLostUpdate.self, "what was told to nobody is gone from its own node", says: "ignored") {
             isBad, court in
-            court.ledger.wrote("0", at: "a", on: 1)
-            court.ledger.wrote("1", over: "0", at: "a", on: 1)
-            var sight = Sight("a=0", "")
-            sight.machines[1].keepToItself("a", isBad ? "2" : "1")
+            let sight = untoldEdit(standing: isBad ? "2" : "1", &court)
             NoLostUpdate().see(sight, &court)
         },
         Trial(NoLostUpdate.self, "another path than the stuck one lost something", says: "neither there nor") {
@@ -99,10 +93,7 @@ extension CheckerTests {
         Trial(UntouchedWork.self, "the rules that leave it out are known to both nodes", says: "only machine 1 wrote a")
         {
             isBad, court in
-            court.ledger.wrote("0", at: "a", on: 1)
-            court.ledger.wrote("1", over: "0", at: "a", on: 1)
-            var sight = Sight("a=0", "")
-            sight.machines[1].keepToItself("a", "1")
+            var sight = untoldEdit(standing: "1", &court)
             if isBad { sight.machines[1].keepsToItself = { _ in false } }
             UntouchedWork().see(sight, &court)
         },
@@ -455,6 +446,15 @@ extension CheckerTests {
             touched: [DiskAct.Touched(place: .tree(at(place)), before: .text(text), after: .absent)],
             store: .fresh(0), holds: { _, near in isHeld && near == ConflictFamily.head(of: at(place)) },
             otherHolds: { _, near in isElsewhere && near == at(place) })
+    }
+
+    /// Machine 1 has written over what both had, and keeps to itself what stands there.
+    private static func untoldEdit(standing text: String, _ court: inout Court) -> Sight {
+        court.ledger.wrote("0", at: "a", on: 1)
+        court.ledger.wrote("1", over: "0", at: "a", on: 1)
+        var sight = Sight("a=0", "")
+        sight.machines[1].keepToItself("a", text)
+        return sight
     }
 
     private static func long(_ letter: String, _ count: Int) -> String { String(repeating: letter, count: count) }

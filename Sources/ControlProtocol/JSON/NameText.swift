@@ -19,7 +19,9 @@ public enum NameText {
     }
 
     /// What somebody typed, in a sentence about it: also where that is nothing something is to be seen.
-    public static func typed(_ bytes: [UInt8]) -> String { bytes.isEmpty ? "\"\"" : printable(bytes) }
+    public static func typed(_ bytes: [UInt8], asciiOnly: Bool = false) -> String {
+        bytes.isEmpty ? "\"\"" : printable(bytes, asciiOnly: asciiOnly)
+    }
 
     public static func typed(_ text: String) -> String { typed(Array(text.utf8)) }
 

@@ -113,18 +113,17 @@ extension Node {
             if watch.rulesBeingRead == 0 { enqueue(.loadRules) }
             return
         }
-        var contents: [[UInt8]?] = []
+        var read: [(file: Path, bytes: [UInt8]?)] = []
         var covered = SortedMap<Path, Bool>()
         for (file, outcome) in zip(files, outcomes) {
             switch outcome {
-            case .bytes(let bytes): contents.append(bytes)
+            case .bytes(let bytes): read.append((file, bytes))
             case .failed(.crossDevice) where file.parent?.isRoot == false:
                 covered[file] = true
-                contents.append(nil)
             case .failed(.notFound), .failed(.notDirectory), .failed(.isDirectory), .failed(.unsupported):
-                contents.append(nil)
+                read.append((file, nil))
             case .failed(.permission) where isUnread(file):
-                contents.append(nil)
+                read.append((file, nil))
             case .failed(let error):
                 waitForRules(of: file, error, into: &effects)
                 return
@@ -138,11 +137,8 @@ extension Node {
             watch.rules = IgnoreRules()
             forgetProblems(butOf: files, into: &effects)
         }
-        for (path, bytes) in zip(files, contents) {
-            if covered.contains(key: path) {
-                keepRules(by: path, of: before)
-                continue
-            }
+        for (path, _) in covered { keepRules(by: path, of: before) }
+        for (path, bytes) in read {
             setRules(by: path, bytes, into: &effects)
             guard bytes != nil else {
                 watch.rulesRead[path] = nil
@@ -152,9 +148,7 @@ extension Node {
             look(at: path)
             if let identity = identity(ofRules: path) { watch.rulesForbidden[identity] = nil }
         }
-        for (path, bytes) in zip(files, contents) where !covered.contains(key: path) {
-            noteUntold(path, isThere: bytes != nil)
-        }
+        for (path, bytes) in read { noteUntold(path, isThere: bytes != nil) }
         noteCovered(covered, of: files, areAll: areAll)
         if areAll {
             watch.rulesAreLoaded = true
@@ -211,7 +205,7 @@ extension Node {
         return !isInForce(file)
     }
 
-    private func isInForce(_ file: Path) -> Bool { watch.rules.paths.contains { $0 == file.bytes } }
+    private func isInForce(_ file: Path) -> Bool { watch.rules.paths.contains(file.bytes) }
 
     private func identity(ofRules file: Path) -> FileIdentity? {
         watch.rulesRead[file]?.identity ?? watch.rulesStored[file]

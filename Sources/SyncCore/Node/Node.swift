@@ -59,8 +59,7 @@ public struct Node: Sendable {
     var claims = ClaimDesk()
     var alarms = AlarmState()
     var overdue = OverdueState()
-    var toldForbidden = ToldPaths()
-    var toldUnsupported = ToldPaths()
+    var toldForbidden = SortedMap<MessageCode, ToldPaths>()
     var timers = TimerState()
 
     public init() {

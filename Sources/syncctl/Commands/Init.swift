@@ -93,7 +93,7 @@ extension Session {
 
     fileprivate func absolute(_ typed: [UInt8], _ option: String) throws(Failure) -> [UInt8] {
         guard !typed.isEmpty, let absolute = try path(typed).absolute else {
-            let shown = typed.isEmpty ? "\"\"" : style.name(typed)
+            let shown = NameText.typed(typed, asciiOnly: style.asciiOnly)
             throw .usage("\(option) \(shown) is no path: write one such as /srv/shared.")
         }
         return absolute
