@@ -2,7 +2,9 @@
 needs_root
 paired_world
 mkdir "$alpha"/{build,kept,plain,other}
-echo '*' >"$alpha/build/.syncignore"
+# It comes whole: a daemon that reads it while it is empty tells of it.
+echo '*' >"$world/rules"
+mv "$world/rules" "$alpha/build/.syncignore"
 echo '*.o' >"$alpha/kept/.syncignore"
 for place in kept plain other; do echo one >"$alpha/$place/f"; done
 settle_but_for_rules() { agree && [ -e "$beta/build" ] && [ ! -e "$beta/build/.syncignore" ]; }
