@@ -14,7 +14,14 @@ echo '{"colour": "blue"}' >"$alpha/set/settings.json"
 printf '{"text": ' >"$alpha/set/notes/N0.json"
 # As long as alpha is paused, beta does not learn what it has.
 ctl alpha pause >"$world/out" || fail "alpha cannot be paused: $(cat "$world/out")"
+# What alpha finds there meanwhile is no news, and the file is told of all the same.
+for ((times = 0; times < 60; times++)); do
+    touch "$alpha/set/settings.json"
+    sleep 0.02
+done &
+touching=$!
 pair
+wait "$touching"
 echo '{"size": "large"}' >"$beta/set/settings.json"
 echo '{"text": "of beta"}' >"$beta/set/notes/N1.json"
 soon "no reason is shown" waits_for beta waiting.first-import

@@ -102,7 +102,7 @@ extension Node {
             row.disk?.isRacy = isRacy
             endHoldingBack(&row)
             // (Of what waited there nothing is left, where somebody has put back the file with its time.)
-            takeBackFinding(at: row.path)
+            takeBackFinding(of: &row)
             // Put back by a person, as it was told of last: that says nothing for what is saved next.
             if disk.stat.identity != stat.identity { formats.insisted[row.path] = nil }
             if row.condition == .missing { revived(&row) }

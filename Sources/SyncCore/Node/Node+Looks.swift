@@ -184,6 +184,8 @@ extension Node {
                 // What was marked missing with it may be back as well, and nobody tells.
                 if stat.kind == .directory { rescan(row.path) }
             }
+            // (It may not have been readable when it was to be told of.)
+            if isUntold(row) { takeBackFinding(of: &row) }
             if stat.kind != .file { watch.heeded[row.path] = nil }
             guard stat.kind == .file, row.condition == .normal else { return }
             // The times may have reached the disk before the bytes did.
@@ -420,8 +422,8 @@ extension Node {
     }
 
     mutating func revived(_ row: inout Row) {
-        takeBackFinding(at: row.path)
         row.condition = .normal
+        takeBackFinding(of: &row)
         endHoldingBack(&row)
         plan.madeProgress = true
         plan.want(row.path)

@@ -55,7 +55,7 @@ extension Node {
     /// A row of a file that a model claims may be brought to what it resolves to if that is what came of the change sets.
     mutating func isMatched(_ row: Row) -> Bool {
         guard let number = book(of: row.path) else { return true }
-        guard !records.found.contains(key: row.path) else { return false }
+        guard !records.found.contains(key: row.path), !isUntold(row) else { return false }
         let wanted = recordEntry(of: row, number)
         if agrees(row, wanted) { return true }
         records.toMatch[row.path] = true
@@ -161,6 +161,7 @@ extension Node {
     ) -> Bool {
         let old = rows[path]
         var row = old ?? Row(path: path)
+        if isUntold(row) { return false }
         let wanted = recordEntry(of: row, number)
         watchUnread(row, before: nil, into: &effects)
         guard row.condition == .normal || row.condition == .damaged else { return false }
@@ -404,7 +405,11 @@ extension Node {
                 }
                 continue
             }
-            if records.books[number].hasSaved(row.path) || records.held.hasSave(of: row.path) || isHeldDelete(row) {
+            let isSaved = records.books[number].hasSaved(row.path) && !precedesSets(row, number)
+            let isKnown = isSaved || records.held.hasSave(of: row.path)
+            // (What is missing and comes back is to be told of as well.)
+            if !isKnown, row.condition != .damaged { records.adopted[row.path] = disk.entry.content }
+            if isKnown || isHeldDelete(row) {
                 // How much of the peer's it shows beyond what was promised, nobody knows any more.
                 let isShown = recordEntry(of: row, number).content == disk.entry.content
                 if !isShown { records.noteUnshown(row.path, after: record.setMarks.promised) }
@@ -425,6 +430,16 @@ extension Node {
                 records.found.update(path) { $0.unshown = records.unshown }
             }
         }
+    }
+
+    /// The peer's sets may have come, and tell of the path, before a process that has ended since could tell of what stands there. This
+    /// node had written that before any set was made, so none can have come to it, and nobody has written over it since who had seen it.
+    private func precedesSets(_ row: Row, _ number: Int) -> Bool {
+        let book = records.books[number]
+        guard let first = book.firstTime, book.space.forgotten == .none, let head = row.head(by: .own),
+            head.origin.time < first, case .file(let content, _) = head.entry.content
+        else { return false }
+        return row.disk?.entry.content == head.entry.content && !book.hasSaved(content, at: row.path)
     }
 
     /// Of a file that a set of the peer has made there is no row yet if the process ended before the peer's log told of it. The folder

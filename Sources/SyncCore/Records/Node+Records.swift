@@ -25,7 +25,7 @@ extension Node {
         guard book(of: row.path) != nil else { return false }
         guard row.disk?.entry.content != entry.content else {
             records.forgetTouch(row.path)
-            takeBackFinding(at: row.path)
+            takeBackFinding(of: &row, showing: entry, stat, isRacy: isRacy)
             return false
         }
         guard entry.content.kind == .file || row.disk?.entry.content.kind == .file else { return false }
@@ -88,6 +88,25 @@ extension Node {
     mutating func takeBackFinding(at path: Path) {
         records.waiting[path] = nil
         if records.found.removeValue(forKey: path) != nil { reconsiderSaves() }
+    }
+
+    /// What stands there is what the row speaks of. If no set does yet, it is still to be told of all the same.
+    mutating func takeBackFinding(of row: inout Row, showing entry: Entry, _ stat: Stat?, isRacy: Bool) {
+        guard isUntold(row) else { return takeBackFinding(at: row.path) }
+        if let code = records.waiting[row.path] { wait(&row, code) }
+        note(row.path, RecordState.Finding(entry: entry, stat: stat, isRacy: isRacy, isOld: true))
+    }
+
+    mutating func takeBackFinding(of row: inout Row) {
+        guard let disk = row.disk else { return takeBackFinding(at: row.path) }
+        takeBackFinding(of: &row, showing: disk.entry, disk.stat, isRacy: disk.isRacy)
+    }
+
+    /// The row shows what its file held before its model came, or a peer, and no set says so yet.
+    func isUntold(_ row: Row) -> Bool {
+        guard !records.adopted.isEmpty, row.condition == .normal || row.condition == .missing, let disk = row.disk
+        else { return false }
+        return records.adopted[row.path] == disk.entry.content
     }
 
     /// What was saved there cannot be told of.
@@ -476,6 +495,7 @@ extension Node {
         _ finding: RecordState.Finding, _ old: Row?, at path: Path, in batch: inout Batch, into effects: inout Effects
     ) {
         plan.want(path)
+        records.adopted[path] = nil
         // A scan may have passed there while no row told of it: that it has gone meanwhile would be in no difference.
         if old?.disk == nil, watch.isScanning { look(at: path) }
         var row = old ?? Row(path: path)

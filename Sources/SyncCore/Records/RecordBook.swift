@@ -19,6 +19,8 @@ struct RecordBook: Sendable {
     private var saves = SortedMap<Path, Saves>()
     /// Every content that was ever saved at a path.
     private var contents = SortedMap<Path, SortedMap<ContentID, Bool>>()
+    /// Of the earliest set.
+    private(set) var firstTime: HybridTime?
     /// When a record was last written to, by whomever.
     private var latest = SortedMap<RecordID, Write>()
     /// Of each record the last set of each author that writes to it.
@@ -324,6 +326,7 @@ struct RecordBook: Sendable {
             if isLatest { saves[file.path, default: Saves()][set.author] = saved }
         }
         if !set.isUnread { noteWrites(of: set) }
+        firstTime = min(firstTime ?? set.time, set.time)
         news.append(set)
         weight += set.weight
     }

@@ -30,6 +30,8 @@ struct RecordState: Sendable {
     var waiting = SortedMap<Path, MessageCode>()
     /// What people have been told of that.
     var alarmed = SortedMap<Path, AlertKey>()
+    /// What stood in files before their model came, or a peer, and no set tells of yet: their rows speak of it already.
+    var adopted = SortedMap<Path, Content>()
     /// When what was found is to be told of, and since when it has been put off for more (monotonic milliseconds).
     var dueAt: UInt64?
     var firstFoundAt: UInt64 = 0
