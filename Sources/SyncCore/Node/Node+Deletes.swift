@@ -14,7 +14,9 @@ struct DeleteState: Sendable {
     var recalled: [Path] = []
     /// One judgement at a time, from the first count to the last delete: another meanwhile would count the same twice, and delete
     /// in the place of the first what nobody has judged.
-    var isJudging = false
+    private(set) var isJudging = false
+    /// Since when what is judged, or was put off, has waited for that (monotonic milliseconds).
+    private(set) var judgedSince: UInt64?
     /// A scan has ended, or more is missing than was judged: all of it is to be counted. True if it was a whole scan.
     var wantedTally: Bool?
     /// What has been marked missing since the count that is being judged began: true if it was not missing before.
@@ -157,8 +159,14 @@ struct DeleteState: Sendable {
         pass.isApproved ? goneSinceApproval : markedSince
     }
 
+    mutating func beginJudgement(since: UInt64) {
+        isJudging = true
+        judgedSince = judgedSince ?? since
+    }
+
     mutating func endJudgement() {
         isJudging = false
+        judgedSince = nil
         markedSince = nil
         // (The judgement before it is no end of what waits for it.)
         if !isApproved { goneSinceApproval = nil }
@@ -167,8 +175,9 @@ struct DeleteState: Sendable {
 
     /// It is begun again once there is more to judge by.
     mutating func putOff(_ tally: DeleteTally, _ delay: Delay) {
+        let since = judgedSince
         beginAgain(tally)
-        self.delay = delay
+        (self.delay, judgedSince) = (delay, since)
     }
 
     mutating func beginAgain(_ tally: DeleteTally) {
@@ -180,7 +189,13 @@ struct DeleteState: Sendable {
         for path in paths { candidates[path] = true }
     }
 
-    mutating func forget(_ path: Path) { candidates[path] = nil }
+    /// It has only been moved. What comes next waits anew, as long as it is to.
+    mutating func forget(_ path: Path) {
+        candidates[path] = nil
+        guard candidates.isEmpty else { return }
+        since = nil
+        if !isJudging, wantedTally == nil { (delay, judgedSince) = (nil, nil) }
+    }
 
     mutating func noteDeleted(_ files: [GoneFile], atMilliseconds time: UInt64) {
         let room = max(0, DeleteState.recentFilesMax - recent.reduce(0) { $0 + $1.files.count })
@@ -354,7 +369,7 @@ extension Node {
             guard isQuiet, goneUnseen == 0 else { return }
         }
         deletes.since = nil
-        deletes.isJudging = true
+        deletes.beginJudgement(since: since)
         if deletes.candidates.isEmpty {
             deletes.mustRecount = false
             enqueue(.tallyMissing(after: nil, DeleteTally(isWhole: false)))
@@ -377,7 +392,7 @@ extension Node {
         } else {
             return false
         }
-        deletes.isJudging = true
+        deletes.beginJudgement(since: deletes.delay?.since ?? now.monotonicMilliseconds)
         return true
     }
 
@@ -652,8 +667,8 @@ extension Node {
     }
 
     private mutating func recentDeletes() -> Int {
-        // (What went before what is judged now does not grow old while that is put off.)
-        let time = deletes.delay?.since ?? now.monotonicMilliseconds
+        // (What went before what is judged now does not grow old while that waits.)
+        let time = deletes.judgedSince ?? now.monotonicMilliseconds
         let window = limits.fuseWindowMilliseconds
         while let first = deletes.recent.first, deletes.isPast(first, atMilliseconds: time, window: window) {
             _ = deletes.recent.popFirst()
