@@ -677,13 +677,15 @@ extension Node {
     }
 
     /// A mass deletion must not go by and by, some files before each end of a process. (A path below which others went was
-    /// a directory's.)
-    mutating func recallDeletes(_ log: [LogRecord]) {
+    /// a directory's. And with what was missing by then and not judged yet goes what went before that was missed, which may have waited as
+    /// long as a judgement is put off.)
+    mutating func recallDeletes(_ log: [LogRecord], areUnjudged: Bool) {
         // What it wrote last, it wrote alive; the sign of life may be older. (By its own clock, which shows that still. What the peer's has told of
         // since, if that is ahead, is no time that has passed.)
         let told = max(record.aliveMilliseconds, log.last.map { Int64(clamping: $0.time.wallMilliseconds) } ?? 0)
         let alive = min(told, now.wallMilliseconds)
-        let since = alive - Int64(clamping: limits.fuseWindowMilliseconds)
+        let wait = areUnjudged ? DeleteState.patiencesMax * limits.deletePatienceMilliseconds : 0
+        let since = alive - Int64(clamping: limits.fuseWindowMilliseconds + wait)
         let gone = SortedMap(
             log.compactMap { record -> (Path, Bool)? in
                 guard case .put(let path, let revision) = record.change, revision.entry.isAbsent,

@@ -65,7 +65,7 @@ extension Node {
         }
         guard record.ownHead.position.seq > 0 else { return }
         let log = answers.log()
-        recallDeletes(log)
+        recallDeletes(log, areUnjudged: summary.missing > 0 && record.held == nil)
         recallTold(log)
     }
 
