@@ -135,13 +135,21 @@ extension Node {
             guard let reason = apply.blocked.removeValue(forKey: path), let old = rows[path] else { continue }
             var row = old
             if row.needsApply { wait(&row, reason) }
-            if reason == .contentUnavailable, let waiting = row.waiting, waiting.tries > ApplyState.triesForLost,
-                patiences(of: waiting) >= 1, incoming.isIdle
+            if let waiting = row.waiting, waiting.tries > ApplyState.triesForLost, patiences(of: waiting) >= 1,
+                reason == .contentUnavailable || reason == .contentChanging && isOwedByNobody(row, waiting),
+                incoming.isIdle
             {
                 acceptLoss(&row, kept[path] ?? [], patiences: patiences(of: waiting), in: &batch)
             }
             put(row, replacing: old, in: &batch, into: &effects)
         }
+    }
+
+    /// A power cut took what it held here, the peer never had it by this name, and goes on saying that the content comes later: what it
+    /// thinks of is a file that the rules leave out there, as it was before they did. That may hold something else by now.
+    private func isOwedByNobody(_ row: Row, _ waiting: Row.Waiting) -> Bool {
+        row.condition == .damaged && resolution(of: row).origins.content.author == .own
+            && row.version.own > record.applied && patiences(of: waiting) >= 8
     }
 
     /// A content that its own author no longer has, asked for again and again: a power cut took it before it came here.
