@@ -252,6 +252,7 @@ extension Node {
     mutating func finishRows(_ head: LogHead, into effects: inout Effects) {
         incoming.ends -= 1
         if head.position > record.importedHead.position { advanceImport(to: head) }
+        while let rules = plan.afterMove.popFirst() { plan.want(rules.key) }
         var batch = Batch()
         store(&batch, into: &effects)
     }

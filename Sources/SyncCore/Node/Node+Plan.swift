@@ -68,6 +68,8 @@ struct PlanState: Sendable {
     var resting = SortedMap<Path, Bool>()
     /// Paths to be planned once the batch that touches them is done.
     var afterBatch = SortedMap<Path, Bool>()
+    /// Rules that have left their old name in a move, to be planned once all of that has been told.
+    var afterMove = SortedMap<Path, Bool>()
     /// There were more paths than tasks may be; to be planned when there are fewer tasks than this.
     var overfullAt: Int?
     /// The first path, in their order, whose content had no room.
@@ -297,6 +299,11 @@ extension Node {
             if !watch.changing.contains(key: row.path) { look(at: row.path) }
             return
         }
+        if step.isRemoval, isMovedInPart(row) {
+            plan.someWait = true
+            if plan.afterMove.count < PlanState.freshMax { plan.afterMove[row.path] = true }
+            return
+        }
         if step != .agree, claims.holds(row.path), claims.writings.count >= ClaimDesk.writingsMax {
             wait(&row, .lockHeld)
             plan.someWait = true
@@ -358,6 +365,15 @@ extension Node {
         case .adjust, .remove, .removeDirectory:
             start(row, step, wanted)
         }
+    }
+
+    /// Rules that have left this name with their directory, path by path, and where the rest of it goes is still to be told: what they
+    /// leave out here goes along only as long as they do.
+    private func isMovedInPart(_ row: Row) -> Bool {
+        guard row.path.name?.bytes == IgnoreRules.fileName, let gone = row.head(by: .peer), gone.movedTo != nil else {
+            return false
+        }
+        return gone.origin.position > record.importedHead.position
     }
 
     func isBeingLookedAt(_ path: Path) -> Bool {
