@@ -223,6 +223,36 @@ struct WorkloadTests {
     }
 
     @Test(
+        "What a power cut emptied and rules leave out may be mended by a new name, also after the first look",
+        arguments: [Row.Condition.ignored, .normal], [true, false])
+    func movedOutOfTheRules(_ condition: Row.Condition, _ isSecondName: Bool) throws {
+        for isEmptiedByHim in [false, true] {
+            let person = Person("a=1")
+            let machine = person.world.machines[0]
+            machine.disk.writeFile(at("a"), [], now: .seconds(1))
+            person.world.ledger.struck(
+                0, was: Ledger.Holdings(tree: [at("a"): .text("1")]), is: Ledger.Holdings(tree: [at("a"): .text("")]),
+                other: Ledger.Holdings(tree: [:]), isSafe: { _, _ in false })
+            var row = Row.file("1", at: "a")
+            row.condition = condition
+            row.disk?.stat.identity = try #require(machine.disk.peekStat(at("a"))?.identity)
+            machine.store.perform(StoreBatch([.putRow(row)]))
+            if isEmptiedByHim { person.hands.write(at("a"), []) }
+            // (By way of a name of which the daemon has not heard.)
+            person.hands.rename(at("a"), to: at("c"))
+            if isSecondName {
+                person.hands.link(at("c"), to: at("b"))
+            } else {
+                person.hands.rename(at("c"), to: at("b"))
+            }
+            #expect(person.text("b") == "" && person.names == (isSecondName ? ["b", "c"] : ["b"]))
+            let isMended = condition == .ignored && !isEmptiedByHim
+            #expect(person.world.ledger.everStood(.text("1"), at: at("b")) == isMended)
+            #expect(person.world.ledger.demand(of: .text(""), at: at("b")) == (isMended ? .kept : .atPath))
+        }
+    }
+
+    @Test(
         "What waits in the other's stage is owed after a power cut, unless it is on record that it was written over",
         arguments: [true, false])
     func writtenOverBeforeItsTurn(_ isRecorded: Bool) {

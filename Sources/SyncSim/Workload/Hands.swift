@@ -57,11 +57,12 @@ package struct Hands {
     @discardableResult
     package func link(_ path: Path, to other: Path) -> DiskError? {
         let isKnown = world.machines[machine].store.rows[other]?.disk != nil
+        let isLeftOut = !namesLeftOut(ofFileAt: path, besides: other).isEmpty
         let error = change([path, other]) { disk, now in disk.link(path, other, now: now) }
         guard error == nil else { return error }
         for name in places(path) { world.ledger.sharesMetadata(name) }
         noteCameAtOnce(to: other)
-        if isKnown { noteBrought([(path, other)]) }
+        if isKnown || isLeftOut { noteBrought([(path, other)]) }
         return nil
     }
 
@@ -89,9 +90,11 @@ package struct Hands {
     package func rename(_ source: Path, to target: Path) -> DiskError? {
         var paths = [source, target]
         var below: [(old: Path, new: Path)] = []
-        // (A daemon takes a file for another name's only where it knows what stood there.)
+        // (A daemon takes a file for another name's only where it knows what stood there, or where the rules leave out that
+        // other name.)
         let isKnown = world.machines[machine].store.rows[target]?.disk != nil
-        if kind(source) != .directory, exists(target) || isKnown { below.append((source, target)) }
+        let isLeftOut = !namesLeftOut(ofFileAt: source, besides: target).isEmpty
+        if kind(source) != .directory, exists(target) || isKnown || isLeftOut { below.append((source, target)) }
         for (path, _) in world.machines[machine].disk.values(below: source) {
             paths.append(path)
             guard let moved = path.rebased(from: source, to: target) else { continue }
@@ -116,8 +119,13 @@ package struct Hands {
     private func noteBrought(_ files: [(old: Path, new: Path)]) {
         guard world.isUnsettled(machine) else {
             // (It has been through the folder, but has not mended that yet: after another cut it is what this one has left, and mended there.)
-            for (old, new) in files where isKnownAsDamaged(old, at: new) {
-                world.ledger.movedRemains(from: old, to: new, on: machine, holding: value(at: new))
+            // (What the rules leave out stays in doubt as long as they do, and is mended by a name that they do not cover.)
+            for (last, new) in files {
+                let leftOut = namesLeftOut(ofFileAt: new, besides: new)
+                guard isKnownAsDamaged(last, at: new) || !leftOut.isEmpty else { continue }
+                for old in [last] + leftOut.filter({ $0 != last }) {
+                    world.ledger.movedRemains(from: old, to: new, on: machine, holding: value(at: new))
+                }
             }
             return
         }
@@ -382,6 +390,18 @@ extension Hands {
     private func looksEmptied(_ path: Path) -> Bool {
         guard value(at: path).isEmpty, let found = world.machines[machine].disk.peekStat(path) else { return false }
         return !isWrittenSinceBoot(found)
+    }
+
+    /// The file is empty, as a power cut leaves it, and by its times nobody has written to it: by which other names the
+    /// daemon knows it with something in it, and the rules leave it out.
+    private func namesLeftOut(ofFileAt path: Path, besides new: Path) -> [Path] {
+        guard looksEmptied(path), let found = world.machines[machine].disk.peekStat(path) else { return [] }
+        return world.machines[machine].store.rows.filter { name, row in
+            guard name != new, row.condition == .ignored, let known = row.disk, known.entry.content.size > 0 else {
+                return false
+            }
+            return known.stat.identity == found.identity && found.modified <= known.stat.modified
+        }.map(\.key)
     }
 
     private func isWrittenSinceBoot(_ stat: Stat) -> Bool {
