@@ -54,6 +54,7 @@ package final class Watch: Checker {
     private var grants: [[Grant]] = [[], []]
     /// What the process of each machine has been told of the other's paths.
     private var heard: [SortedMap<Path, Revision>] = [[:], [:]]
+    private var forgottenCopies = ForgottenCopies()
     private var looks = 0
     /// What people did up to the last look: looks are numbered from the last of it.
     private var doingsAtLook = -1
@@ -398,6 +399,7 @@ package final class Watch: Checker {
             value: { world.machines[machine].disk.value(at: $0) },
             mayBeLost: { world.machines[machine].disk.mayBeLost($0) })
         judge(world) { court in for invariant in storeInvariants { invariant.see(act, &court) } }
+        noteSeen(in: batch, machine, world)
         for operation in batch.operations {
             if case .putVersion(let kept) = operation { noteDamage(kept, machine, world) }
             guard case .relocate(let move) = operation else { continue }
@@ -445,6 +447,8 @@ package final class Watch: Checker {
             for effect in tell.effects {
                 if case .answer(let id, let answer) = effect { settle(id, answer, tell.machine, world) }
                 if case .hash(_, let paths) = effect { learn(paths, world.machines[tell.machine].disk) }
+                // (It may hear of the setback before this is stored.)
+                if case .store(_, let batch) = effect { noteSeen(in: batch, tell.machine, world) }
             }
             let act = StepAct(
                 machine: tell.machine, event: tell.event, effects: tell.effects, limits: plan.limits[tell.machine],
@@ -466,6 +470,15 @@ package final class Watch: Checker {
             }
         } else if case .rows(let states)? = decoded {
             for state in states { heard[machine][state.path] = state.revision }
+        } else if case .hello? = decoded {
+            forgottenCopies.heardOfSetback(machine)
+        }
+    }
+
+    /// It tells of what has won, and that the loser has been seen.
+    private func noteSeen(in batch: StoreBatch, _ machine: Int, _ world: World) {
+        for copy in forgottenCopies.told(in: batch, by: machine) {
+            world.ledger.forgotCopy(of: copy.value, at: copy.path)
         }
     }
 
@@ -553,8 +566,13 @@ package final class Watch: Checker {
             contents: SortedMap(known.map { ($0, self.seen($0, disk)?.entry.content ?? .absent) }),
             unsyncedVersions: unsynced.map(\.path),
             forgottenVersions: unsynced.filter { !places.contains(key: $0.path) }.map { Value($0.entry) },
-            owed: store.rows.filter { $0.value.owesCopy }.map(\.key)
+            owed: owed(by: machine, world)
         )
+    }
+
+    /// What had lost a conflict and was to be copied.
+    func owed(by machine: Int, _ world: World) -> [Path] {
+        world.machines[machine].store.rows.filter { $0.value.owesCopy }.map(\.key)
     }
 
     /// Where history or quarantine is to have what makes room, and has not on record yet. (The place of a conflict copy is in the tree.)
@@ -685,6 +703,21 @@ package final class Watch: Checker {
         world.ledger.forgotDepartures(of: missing.map(\.key), on: machine)
     }
 
+    /// The daemon was to copy what stands there, and goes on from what it knew before. (What it did not know then, it
+    /// tells anew.)
+    func forgetCopies(_ owed: [Path], _ machine: Int, _ world: World) {
+        let disk = world.machines[machine].disk.atHome
+        for path in owed {
+            let value = disk.value(at: path)
+            guard value.isContent, isKnown(value, at: path, world.machines[machine]),
+                let row = world.machines[machine].store.rows[path],
+                let other = world.machines[1 - machine].store.rows[path],
+                forgottenCopies.forget(value, row, other: other, toldBy: 1 - machine)
+            else { continue }
+            world.ledger.forgotCopy(of: value, at: path)
+        }
+    }
+
     private func struckByPower(_ machine: Int, _ world: World) {
         turn(machine, isRunning: false, world)
         guard let before = beforeDisaster else { return }
@@ -774,12 +807,7 @@ package final class Watch: Checker {
             (known(copy) == nil || self.isOnlyTold(value, at: copy, world.machines[1 - machine]))
                 && self.unwritten(copy, by: machine, world) == nil
         }
-        let copied = before.owed.compactMap { path in now[path].map { (path: path, value: $0) } }
-        world.ledger.forgotCopies(copied.filter { before.tree[$0.path] == $0.value }) { path in
-            guard let stands = world.machines[machine].store.rows[path]?.disk?.origins.content, stands.author == .own
-            else { return false }
-            return known(path)?.head(by: .own).map { $0.seen.peer >= stands.position } == true
-        }
+        forgetCopies(before.owed.filter { before.tree[$0] == now[$0] }, machine, world)
         doubtAbsent(machine, now, world)
         excuseLost(before.all, world)
         announce(.restoredImage, machine, world)

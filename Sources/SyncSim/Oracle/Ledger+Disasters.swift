@@ -266,10 +266,10 @@ extension Ledger {
         for path in paths { pages.update(path) { $0.isMissedAnew[machine] = true } }
     }
 
-    /// What the daemon of the struck machine was still to copy, for it had lost a conflict, and knows no more: the other node has had its word of that,
-    /// and tells by now that it has been seen (`isToldSeen`). It may be history then.
-    package mutating func forgotCopies(_ owed: [(path: Path, value: Value)], isToldSeen: (Path) -> Bool) {
-        for (path, value) in owed where isToldSeen(path) { pages.update(path) { $0.returnOvertaken(value) } }
+    /// What the daemon of a machine that was set back was still to copy, for it had lost a conflict, and knows no more:
+    /// the other node has had its word of that, and tells that it has been seen. It may be history then.
+    package mutating func forgotCopy(of value: Value, at path: Path) {
+        pages.update(path) { $0.returnOvertaken(value) }
     }
 
     /// The loser of a conflict stood beside in one folder only, and is gone from there with an image. Its author's node

@@ -172,9 +172,11 @@ extension Operator {
             world.rare.hit("operator: only the state was put back")
             world.life?.disaster(on: machine)
             world.kill(machine)
+            let owed = world.watch?.owed(by: machine, world) ?? []
             world.machines[machine].store = image.store
             world.watch?.forget(machine, world)
             world.watch?.forgetRemovals(machine, since: image.time, world)
+            world.watch?.forgetCopies(owed, machine, world)
             world.watch?.announce(.restoredState, machine, world)
             world.formatLife?.disaster(world)
         default:
