@@ -8,16 +8,11 @@ extension Daemon {
     func history(_ argument: PathArgument, _ page: Page, _ asker: Asker) {
         guard let path = path(of: argument) else { return asker.refuse(outside([argument])) }
         host.ask(.history(path)) { [unowned self] answer in
-            switch answer {
-            case .history(let versions):
-                host.row(at: path) { [unowned self] row in
-                    let isDirectory = row?.disk?.entry.content.isDirectory ?? false
-                    guard isDirectory || versions.isEmpty else { return tell(of: versions, path, page, asker) }
-                    tellBelow(path, versions, page, asker)
-                }
-            case .refused(let code): asker.refuse(Daemon.error(refusing: code))
-            case .done, .status, .contests, .records, .explanation, .scan, .claims, .claimRefused:
-                asker.refuse(ControlError(.nodeHalted))
+            guard case .history(let versions) = answer else { return asker.refuse(Daemon.error(instead: answer)) }
+            host.row(at: path) { [unowned self] row in
+                let isDirectory = row?.disk?.entry.content.isDirectory ?? false
+                guard isDirectory || versions.isEmpty else { return tell(of: versions, path, page, asker) }
+                tellBelow(path, versions, page, asker)
             }
         }
     }
