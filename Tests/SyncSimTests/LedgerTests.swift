@@ -575,6 +575,31 @@ struct LedgerTests {
         }
     }
 
+    @Test("What was put back over what had replaced it is history for a daemon whose state is of before that")
+    func putBackAndForgotten() {
+        for (time, known) in [(2, "1"), (4, "1"), (2, "2"), (2, nil)] as [(Int64, String?)] {
+            var ledger = Ledger()
+            ledger.wrote("1", at: "a", on: 0, time: 1)
+            ledger.wrote("2", over: "1", at: "a", on: 1, time: 3)
+            ledger.wrote("1", over: "2", at: "a", on: 0, time: 4)
+            ledger.forgotReturns(on: 0, since: time) { _ in known.map { .text($0) } }
+            let isForgotten = time < 4 && known == "1"
+            #expect(ledger.demand(of: .text("1"), at: at("a")) == (isForgotten ? .kept : .atPath))
+        }
+    }
+
+    @Test("Not so what was written without having seen that the same had been replaced, or is there for the first time")
+    func writtenAndForgotten() {
+        for first in ["1", "3"] {
+            var ledger = Ledger()
+            ledger.wrote(first, at: "a", on: 1, time: 1)
+            ledger.wrote("2", over: first, at: "a", on: 1, time: 3)
+            ledger.wrote("1", at: "a", on: 0, time: 4)
+            ledger.forgotReturns(on: 0, since: 2) { _ in .text("1") }
+            #expect(ledger.pages[at("a")]?.acts.last?.demand == .atPath)
+        }
+    }
+
     @Test("Who has lost its state is told of what was moved by the former name, where the other node shows it by that")
     func movedAndForgotten() {
         for shown in ["a=1", "b=1", "a=1 b=1", "c=1"] {

@@ -703,6 +703,20 @@ package final class Watch: Checker {
         world.ledger.forgotDepartures(of: missing.map(\.key), on: machine)
     }
 
+    /// Only the state was put back, as it was at `time`. What has come back since where it had been replaced is what had stood there for its
+    /// daemon. (Where the other node has been told of it, that tells it anew.)
+    func forgetReturns(_ machine: Int, since time: Int64, _ world: World) {
+        let disk = world.machines[machine].disk.atHome
+        world.ledger.forgotReturns(on: machine, since: time) { path in
+            let value = disk.value(at: path)
+            guard value.isContent, self.isKnown(value, at: path, world.machines[machine]) else { return nil }
+            let written = world.machines[1 - machine].store.rows[path]?.heads ?? []
+            let told = written + [self.unwritten(path, by: machine, world)].compactMap(\.self)
+            let isToldOfAnother = !told.isEmpty && !told.contains { self.isKnown(value, as: $0.entry.content) }
+            return isToldOfAnother ? value : nil
+        }
+    }
+
     /// The daemon was to copy what stands there, and goes on from what it knew before. (What it did not know then, it
     /// tells anew.)
     func forgetCopies(_ owed: [Path], _ machine: Int, _ world: World) {

@@ -260,6 +260,20 @@ extension Ledger {
         }
     }
 
+    /// What stands there now (`stands`) the daemon knows from before, and of the other node it hears of something else only. What somebody there has
+    /// put since in the place of what had replaced the same is that for whoever compares: it goes to history as what had replaced it comes.
+    package mutating func forgotReturns(on machine: Int, since time: Int64, stands: (Path) -> Value?) {
+        for path in pages.keys {
+            guard let value = stands(path) else { continue }
+            pages.update(path) { page in
+                for act in page.acts where act.machine == machine && act.after == value && act.time > time {
+                    let isPutAgain = page.acts.contains { $0.before == value && act.seen.contains($0.number) }
+                    if isPutAgain { page.acts[act.number].demand = min(act.demand, .kept) }
+                }
+            }
+        }
+    }
+
     /// Only what the daemon of `machine` knew was put back, and these stood there by then: that it has taken them away since, for the other node, it
     /// does not know, and to it they are missing like what a person there has removed.
     package mutating func forgotDepartures(of paths: [Path], on machine: Int) {

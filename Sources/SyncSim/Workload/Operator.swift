@@ -176,6 +176,7 @@ extension Operator {
             world.machines[machine].store = image.store
             world.watch?.forget(machine, world)
             world.watch?.forgetRemovals(machine, since: image.time, world)
+            world.watch?.forgetReturns(machine, since: image.time, world)
             world.watch?.forgetCopies(owed, machine, world)
             world.watch?.announce(.restoredState, machine, world)
             world.formatLife?.disaster(world)
