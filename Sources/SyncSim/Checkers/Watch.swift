@@ -148,6 +148,7 @@ package final class Watch: Checker {
         if error == nil {
             if case .move(.tree(let source), to: .tree(let target)) = operation {
                 carry(source, target, machine, world)
+                noteTakenOut(of: source, backAt: target, machine, world)
             }
             // A directory whose name a person has taken in the moment in which it was out of its place goes on under another
             // name, with all that is in it: two directories cannot be one, and a person's file does not make room for it.
@@ -181,6 +182,20 @@ package final class Watch: Checker {
                 world.ledger.mayStand(value, at: below, toldBy: machine)
             }
             carryAway(path, machine, world)
+        }
+    }
+
+    /// A directory that was moved for the other node has gone back, because no row says that it was moved. Who has taken something
+    /// out of it meanwhile did it by the new name, and as of the old one it is told.
+    private func noteTakenOut(of source: Path, backAt target: Path, _ machine: Int, _ world: World) {
+        let isBack = world.machines[machine].store.intents.values.contains { intent in
+            guard case .rename(let from) = intent.action else { return false }
+            return from == target && intent.path == source
+        }
+        guard isBack else { return }
+        for (path, _) in rows(below: target, machine, world) {
+            guard let taken = path.rebased(from: target, to: source) else { continue }
+            world.ledger.cameRemoved(to: path, from: taken, on: machine)
         }
     }
 
