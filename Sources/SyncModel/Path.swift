@@ -19,7 +19,7 @@ public struct Name: Hashable, Comparable, Sendable {
 
     static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
         if bytes.isEmpty || bytes.count > Limits.nameBytesMax { return false }
-        if bytes.elementsEqual([0x2E]) || bytes.elementsEqual([0x2E, 0x2E]) { return false }
+        if bytes.count <= 2, bytes.allSatisfy({ $0 == 0x2E }) { return false }
         return !bytes.contains { $0 == 0x2F || $0 == 0 }
     }
 
@@ -44,10 +44,11 @@ public struct Path: Hashable, Comparable, Sendable {
     /// Total: nil for anything that is not a relative path of valid names within `Limits`.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count <= Limits.pathBytesMax else { return nil }
-        if !bytes.isEmpty {
-            let parts = bytes.split(separator: 0x2F, omittingEmptySubsequences: false)
-            guard parts.count <= Limits.pathDepthMax else { return nil }
-            for part in parts where !Name.isValid(part) { return nil }
+        var (start, depth) = (0, 0)
+        for end in 0...bytes.count where !bytes.isEmpty && (end == bytes.count || bytes[end] == 0x2F) {
+            depth += 1
+            guard depth <= Limits.pathDepthMax, Name.isValid(bytes[start..<end]) else { return nil }
+            start = end + 1
         }
         self.bytes = bytes
     }
@@ -99,7 +100,16 @@ public struct Path: Hashable, Comparable, Sendable {
     }
 
     public func appending(_ name: Name) -> Path {
-        isRoot ? Path(unchecked: name.bytes) : Path(unchecked: bytes + [0x2F] + name.bytes)
+        isRoot ? Path(unchecked: name.bytes) : Path(unchecked: Path.joined(bytes, name.bytes[...]))
+    }
+
+    private static func joined(_ directory: [UInt8], _ tail: ArraySlice<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(directory.count + 1 + tail.count)
+        bytes.append(contentsOf: directory)
+        bytes.append(0x2F)
+        bytes.append(contentsOf: tail)
+        return bytes
     }
 
     /// True for everything strictly below `directory`.
@@ -116,8 +126,8 @@ public struct Path: Hashable, Comparable, Sendable {
     public func rebased(from: Path, to: Path) -> Path? {
         if self == from { return to }
         guard isBelow(from) else { return nil }
-        let tail = from.isRoot ? bytes : Array(bytes[(from.bytes.count + 1)...])
-        return Path(to.isRoot ? tail : to.bytes + [0x2F] + tail)
+        let tail = from.isRoot ? bytes[...] : bytes[(from.bytes.count + 1)...]
+        return Path(to.isRoot ? Array(tail) : Path.joined(to.bytes, tail))
     }
 
     /// The daemon's own folder, which is never synced.

@@ -14,7 +14,7 @@ public struct Deque<Element> {
         for element in elements { append(element) }
     }
 
-    @inlinable public mutating func append(_ element: Element) {
+    @inlinable public mutating func append(_ element: consuming Element) {
         growIfFull()
         ring[slot(of: length)] = element
         length += 1
@@ -24,7 +24,7 @@ public struct Deque<Element> {
         for element in elements { append(element) }
     }
 
-    @inlinable public mutating func prepend(_ element: Element) {
+    @inlinable public mutating func prepend(_ element: consuming Element) {
         growIfFull()
         start = (start &- 1) & (ring.count - 1)
         ring[start] = element

@@ -41,7 +41,7 @@ public struct SortedMap<Key: Comparable, Value> {
 
     /// Later pairs replace earlier ones with the same key.
     @inlinable public init(_ pairs: some Sequence<(Key, Value)>) {
-        for (key, value) in pairs { updateValue(value, forKey: key) }
+        for (key, value) in pairs { append(value, forKey: key) }
     }
 
     @inlinable public var count: Int { entryCount }
@@ -92,9 +92,32 @@ public struct SortedMap<Key: Comparable, Value> {
         slot(of: key).isTaken
     }
 
+    /// The value of the key that is, by this order, neither before (below 0) nor after (above 0) what is looked for: it need not be made
+    /// for that.
+    @inlinable public func value(by order: (Key) -> Int) -> Value? {
+        var low = 0
+        var high = tail.count
+        while low < high {
+            let middle = (low &+ high) / 2
+            if order(tail[middle][0].key) > 0 { high = middle } else { low = middle &+ 1 }
+        }
+        return low == 0 ? SortedMap.value(by: order, in: head) : SortedMap.value(by: order, in: tail[low - 1])
+    }
+
+    /// As `updateValue`, without a search for what comes after all that is there: most maps are made of what is in order.
+    @inlinable public mutating func append(_ value: consuming Value, forKey key: Key) {
+        let index = tail.count
+        let length = index == 0 ? head.count : tail[index - 1].count
+        guard length > 0, (index == 0 ? head[length - 1].key : tail[index - 1][length - 1].key) < key else {
+            updateValue(value, forKey: key)
+            return
+        }
+        insert(Entry(key: key, value: value), at: Slot(chunk: index, offset: length, isTaken: false))
+    }
+
     /// Stores the value; returns the one it replaced.
     @inlinable @discardableResult
-    public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
+    public mutating func updateValue(_ value: consuming Value, forKey key: Key) -> Value? {
         let slot = slot(of: key)
         guard slot.isTaken else {
             insert(Entry(key: key, value: value), at: slot)
@@ -170,11 +193,23 @@ extension SortedMap {
         return Slot(chunk: chunk, offset: low, isTaken: isTaken)
     }
 
-    @inlinable mutating func insert(_ entry: Entry, at slot: Slot) {
+    @inlinable static func value(by order: (Key) -> Int, in entries: Chunk) -> Value? {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low &+ high) / 2
+            let found = order(entries[middle].key)
+            if found == 0 { return entries[middle].value }
+            if found < 0 { low = middle &+ 1 } else { high = middle }
+        }
+        return nil
+    }
+
+    @inlinable mutating func insert(_ entry: consuming Entry, at slot: Slot) {
         entryCount += 1
         let length: Int
         if slot.chunk == 0 {
-            head.insert(entry, at: slot.offset)
+            if slot.offset == head.count { head.append(entry) } else { head.insert(entry, at: slot.offset) }
             length = head.count
         } else {
             tail[slot.chunk - 1].insert(entry, at: slot.offset)
