@@ -18,6 +18,7 @@ extension Node {
         _ key: AlertKey, _ facts: AlertFacts = AlertFacts(), isAnother: Bool = false, if holds: Bool,
         into effects: inout Effects
     ) {
+        if !holds, !alarms.raised.contains(key: key) { return }
         switch (alarms.raised[key], holds) {
         case (nil, true):
             let alert = Alert(key: key, sinceMilliseconds: now.wallMilliseconds, facts: facts)

@@ -114,6 +114,7 @@ extension Node {
     /// All that keeps this node from being in sync is that the other has not said that it is through: it goes through its
     /// folder, or something waits in it that nobody here knows. (What it does not show of this node's own is pending here. Where a save
     /// waits for the first import that does not tell for what: this does.)
+    @inline(__always)  // (As `Node.isWorking` is.)
     private var waitsForPeerAlone: Bool {
         let barred = records.barredCount
         return !session.peerIsSettled && isThrough(butFor: barred)
@@ -168,7 +169,9 @@ extension Node {
     }
 
     /// What cannot be read, or has no name here, may be anything: nobody can say that it is in sync.
+    @inline(__always)  // (As `Node.isWorking` is.)
     private func unread(but known: [Status.Pending]) -> [Status.Pending] {
+        if watch.unreadable.isEmpty { return [] }
         let known = SortedMap(known.map { ($0.path, true) })
         return watch.unreadable.filter { !known.contains(key: $0.key) }.map { path, code in
             let alarm = alarms.raised[AlertKey(code: code, subject: path.bytes)]
@@ -177,6 +180,7 @@ extension Node {
         }
     }
 
+    @inline(__always)  // (As `Node.isWorking` is.)
     private var folderState: Status.FolderState {
         if record.isForked || watch.root != .healthy { return .halted }
         if phase != .running { return .starting }
@@ -195,6 +199,7 @@ extension Node {
     }
 
     /// Paths of which the other node does not show yet what this one wrote. One that is settled nowhere counts once.
+    @inline(__always)  // (As `Node.isWorking` is.)
     private func outgoing(_ log: [LogRecord], but listed: [Status.Pending]) -> [Status.Pending] {
         guard record.peer != nil else { return [] }
         let known = SortedMap(listed.map { ($0.path, true) })
@@ -209,11 +214,14 @@ extension Node {
                 since[path] = Int64(clamping: entry.time.wallMilliseconds)
             }
         }
-        return since.map { Status.Pending(path: $0.key, reason: outgoingReason, sinceMilliseconds: $0.value) }
+        let reason = outgoingReason
+        return since.map { Status.Pending(path: $0.key, reason: reason, sinceMilliseconds: $0.value) }
     }
 
     /// Saves of records that are told of when the lock ends that they were made under.
+    @inline(__always)  // (As `Node.isWorking` is.)
     private func locked(but listed: [Status.Pending]) -> [Status.Pending] {
+        if claims.entries.isEmpty { return [] }
         let locked = lockedSaves
         guard !locked.isEmpty else { return [] }
         let since = savesFoundSince
@@ -222,6 +230,7 @@ extension Node {
     }
 
     /// Saves of records that are told of once what was saved with them is there.
+    @inline(__always)  // (As `Node.isWorking` is.)
     private func gathered(but listed: [Status.Pending]) -> [Status.Pending] {
         guard records.found.count > records.waiting.count else { return [] }
         let (known, since) = (SortedMap(listed.map { ($0.path, true) }), savesFoundSince)
@@ -245,6 +254,7 @@ extension Node {
         return record.peer != nil && row.version.own > record.applied ? outgoingReason : nil
     }
 
+    @inline(__always)  // (As `Node.isWorking` is.)
     private var outgoingReason: MessageCode {
         if record.isForked { return .logForked }
         if record.isPaused { return .nodePaused }

@@ -47,6 +47,7 @@ extension Node {
     }
 
     /// The peer has said of more than has come that it happened.
+    @inline(__always)  // (As `Node.isWorking` is.)
     private var owesHistory: Bool {
         isCatchingUp || keepsRecords && session.isLive && records.lacks(session.peerKnows)
     }
@@ -67,6 +68,7 @@ extension Node {
     }
 
     private mutating func endAlarms(about subject: [UInt8], into effects: inout Effects) {
+        if alarms.raised.isEmpty { return }
         setAlarm(.contentStalled, subject: subject, if: false, into: &effects)
         setAlarm(.contentOverdue, subject: subject, if: false, into: &effects)
     }

@@ -140,6 +140,7 @@ extension Node {
         for follower in task.followers { plan.want(follower) }
     }
 
+    @inline(__always)  // (As `Node.isWorking` is.)
     private var mayPlan: Bool {
         isWorking && !record.isPaused && record.adoptBeyond == nil && !recovery.isRenumbering && !isCatchingUp
             && !isRecalling && watch.rulesAreLoaded

@@ -89,13 +89,14 @@ extension Node {
 
     /// What happened while we were apart is still coming in. States that have been overtaken since are neither fetched nor
     /// shown, so that what comes of a time apart does not depend on where a frame ends.
-    var isCatchingUp: Bool { session.isLive && owesPast }
+    @inline(__always) var isCatchingUp: Bool { session.isLive && owesPast }
 
     /// We were set back, and the past that the peer tells of is still coming in, whether or not the link is up. What was agreed in the
     /// middle of it would be overtaken by the rest, as if somebody who has seen what stands here had let go of it. (A node that was not
     /// set back knows its past.)
-    var isRecalling: Bool { record.lost != nil && owesPast }
+    @inline(__always) var isRecalling: Bool { record.lost != nil && owesPast }
 
+    @inline(__always)  // (As `Node.isWorking` is.)
     private var owesPast: Bool {
         guard !incoming.isBeyondUs, let end = incoming.pastEnd else { return false }
         return record.importedHead.position < end
@@ -125,6 +126,7 @@ extension Node {
     mutating func pumpAcknowledgement(into effects: inout Effects) {
         guard phase == .running, session.isLive, !record.isForked, session.link != nil else { return }
         // (What cannot be read here is in no row, and may be anything.)
+        let isQuiet = isQuiet
         let isSettled = counts.unsettled == 0 && watch.unreadable.isEmpty && isQuiet
         let acknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: isSettled)
         if acknowledgement == session.lastAcknowledgement { return }

@@ -71,9 +71,12 @@ extension Node {
 
     /// One alert for each file and version, on each node that does not read it. What it tells of counts as held.
     mutating func watchUnread(_ row: Row, before: Row?, into effects: inout Effects) {
-        guard !records.held.unread.isEmpty || before != nil else { return }
+        guard !records.held.unread.isEmpty else {
+            if before != nil, formats.copied.contains(key: row.path) { noteCopies(of: row.path) }
+            return
+        }
         let open = unreadAlert(of: row)
-        if !records.held.unread.isEmpty { records.standingUnread[row.path] = open?.content }
+        records.standingUnread[row.path] = open?.content
         if let past = before.flatMap({ unreadAlert(of: $0) }), past.key != open?.key {
             setAlarm(past.key, if: false, into: &effects)
         }
