@@ -2,7 +2,7 @@ package import SyncCore
 package import SyncModel
 
 /// Something that comes to pass at one moment of a world. Between two of them nothing moves.
-/// The two large cases are boxed: the queue moves its items about a great deal.
+/// The two large cases are boxed.
 package enum Happening: Sendable {
     /// A micro-step of an agent, by its index in `World.agents`.
     case agent(Int)
@@ -66,7 +66,10 @@ package struct HappeningQueue: Sendable {
         }
     }
 
-    private var heap = Heap<Turn, Happening>()
+    /// Where in `waiting` each of them is: a heap moves its items about a great deal, and a number costs nothing to move.
+    private var heap = Heap<Turn, Int>()
+    private var waiting: [Happening?] = []
+    private var free: [Int] = []
 
     package init() {}
 
@@ -75,11 +78,14 @@ package struct HappeningQueue: Sendable {
     package var nextTime: Int64? { heap.first?.priority.time }
 
     package mutating func insert(_ happening: Happening, at time: Int64, tie: UInt32) {
-        heap.push(happening, at: Turn(time: time, tie: tie))
+        let place = free.popLast() ?? waiting.count
+        if place == waiting.count { waiting.append(happening) } else { waiting[place] = happening }
+        heap.push(place, at: Turn(time: time, tie: tie))
     }
 
     package mutating func popFirst() -> (time: Int64, happening: Happening)? {
-        guard let (turn, happening) = heap.pop() else { return nil }
+        guard let (turn, place) = heap.pop(), let happening = waiting[place].take() else { return nil }
+        free.append(place)
         return (turn.time, happening)
     }
 }

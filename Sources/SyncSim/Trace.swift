@@ -21,23 +21,39 @@ package struct Trace: Sendable {
     }
 
     package mutating func mix(_ bytes: [UInt8]) {
-        var word: UInt64 = 0
-        var filled = 0
-        for byte in bytes {
-            word = word << 8 | UInt64(byte)
-            filled += 1
-            if filled == 8 {
-                mix(word)
-                word = 0
-                filled = 0
-            }
-        }
-        mix(word)
+        let rest = bytes.forEachWord { mix($0) }
+        mix(rest)
         mix(UInt64(bytes.count))
     }
 
     /// A line for readers. Its text is not part of the hash; mix in what it is made of.
     package mutating func tell(_ line: @autoclosure () -> String) {
         if isKept { lines.append(line()) }
+    }
+}
+
+extension [UInt8] {
+    /// Each eight of them as one number, and, returned, what is left at the end.
+    @inline(__always)
+    func forEachWord(_ take: (UInt64) -> Void) -> UInt64 {
+        let bytes = span
+        var offset = 0
+        while bytes.count &- offset >= 8 {
+            // (Written out, so that it is one load.)
+            let upper =
+                UInt64(bytes[offset]) &<< 56 | UInt64(bytes[offset &+ 1]) &<< 48 | UInt64(bytes[offset &+ 2]) &<< 40
+                | UInt64(bytes[offset &+ 3]) &<< 32
+            let lower =
+                UInt64(bytes[offset &+ 4]) &<< 24 | UInt64(bytes[offset &+ 5]) &<< 16
+                | UInt64(bytes[offset &+ 6]) &<< 8 | UInt64(bytes[offset &+ 7])
+            take(upper | lower)
+            offset &+= 8
+        }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest &<< 8 | UInt64(bytes[offset])
+            offset &+= 1
+        }
+        return rest
     }
 }

@@ -1,17 +1,47 @@
 package import SyncModel
 
 /// The simulated store: every operation and query of `SyncModel/Store.swift`, in memory, with the indexes that the real
-/// one keeps in SQLite. A value: a copy is an image of the state directory and costs nothing until one side changes.
+/// one keeps in SQLite. A value: a copy is an image of the state directory and costs nothing until one side changes. The judges are
+/// shown one with each batch and each operation of a disk, so that what is in it lies in a box.
 package struct VirtualStore: Sendable {
-    package private(set) var node: NodeRecord
-    package private(set) var rows: SortedMap<Path, Row> = [:]
-    package private(set) var log: SortedMap<LogPosition, LogRecord> = [:]
-    package private(set) var intents: SortedMap<StageName, Intent> = [:]
-    package private(set) var versions: SortedMap<VersionID, KeptVersion> = [:]
-    private var changeSets: SortedMap<SetKey, StoredChangeSet> = [:]
-    package private(set) var batches = 0
+    /// An array of one element: a box with the semantics of a value.
+    private var state: ContiguousArray<StoreState>
+
+    package init(node: NodeRecord) { state = [StoreState(node: node)] }
+
+    package var node: NodeRecord { state[0].node }
+    package var rows: SortedMap<Path, Row> { state[0].rows }
+    package var log: SortedMap<LogPosition, LogRecord> { state[0].log }
+    package var intents: SortedMap<StageName, Intent> { state[0].intents }
+    package var versions: SortedMap<VersionID, KeptVersion> { state[0].versions }
+    package var batches: Int { state[0].batches }
     /// The boot in which a process used it last; 0 before the first. An image that is put back tells of the boot it was made in.
-    package private(set) var boot = 0
+    package var boot: Int { state[0].boot }
+    /// No process has used it yet.
+    package var isFresh: Bool { state[0].isFresh }
+
+    package mutating func perform(_ batch: StoreBatch) { state[0].perform(batch) }
+    package func answer(_ query: StoreQuery) -> StoreAnswer { state[0].answer(query) }
+
+    /// What the shell writes by itself at a start. True after a power cut.
+    package mutating func noteBoot(_ current: Int, _ limits: Limits, at now: Moment) -> Bool {
+        state[0].noteBoot(current, limits, at: now)
+    }
+
+    /// As the shell does when the node is to have another partner: what two logs have told goes, kept versions and intents stay.
+    package mutating func forgetPeer() { state[0].forgetPeer() }
+}
+
+/// What is in a store.
+private struct StoreState: Sendable {
+    private(set) var node: NodeRecord
+    private(set) var rows: SortedMap<Path, Row> = [:]
+    private(set) var log: SortedMap<LogPosition, LogRecord> = [:]
+    private(set) var intents: SortedMap<StageName, Intent> = [:]
+    private(set) var versions: SortedMap<VersionID, KeptVersion> = [:]
+    private var changeSets: SortedMap<SetKey, StoredChangeSet> = [:]
+    private(set) var batches = 0
+    private(set) var boot = 0
 
     // Indexes over `rows`.
     private var unsettled: SortedMap<Path, Void> = [:]
@@ -33,18 +63,17 @@ package struct VirtualStore: Sendable {
     /// come back under another path. After so many batches nobody waits for it any more.
     private static let unheldBatchesMax = 64
 
-    package init(node: NodeRecord) {
+    init(node: NodeRecord) {
         self.node = node
     }
 
-    package mutating func perform(_ batch: StoreBatch) {
+    mutating func perform(_ batch: StoreBatch) {
         batches += 1
         for operation in batch.operations { perform(operation) }
         pruneChunks()
     }
 
-    /// What the shell writes by itself at a start. True after a power cut.
-    package mutating func noteBoot(_ current: Int, _ limits: Limits, at now: Moment) -> Bool {
+    mutating func noteBoot(_ current: Int, _ limits: Limits, at now: Moment) -> Bool {
         let wasLost = !isFresh && boot != current
         // It has that on record before it takes note of the boot.
         if wasLost { node.distrust(limits, at: now) }
@@ -52,12 +81,10 @@ package struct VirtualStore: Sendable {
         return wasLost
     }
 
-    /// No process has used it yet.
-    package var isFresh: Bool { boot == 0 }
+    var isFresh: Bool { boot == 0 }
 
-    /// As the shell does when the node is to have another partner: what two logs have told goes, kept versions and intents stay.
-    package mutating func forgetPeer() {
-        var after = VirtualStore(node: node)
+    mutating func forgetPeer() {
+        var after = StoreState(node: node)
         after.node.forgetPeer()
         (after.intents, after.versions, after.batches, after.boot) = (intents, versions, batches + 1, boot)
         self = after
@@ -82,7 +109,7 @@ package struct VirtualStore: Sendable {
         }
     }
 
-    package func answer(_ query: StoreQuery) -> StoreAnswer {
+    func answer(_ query: StoreQuery) -> StoreAnswer {
         switch query {
         case .rows(let paths): .rows(rows(at: paths))
         case .below(let directory, let after, let limit): .rows(rows(below: directory, after: after, limit: limit))
@@ -113,7 +140,7 @@ package struct VirtualStore: Sendable {
 
 // MARK: Changes
 
-extension VirtualStore {
+extension StoreState {
     private mutating func put(_ row: Row) {
         let replaced = rows.updateValue(row, forKey: row.path)
         index(row, replacing: replaced)
@@ -176,7 +203,7 @@ extension VirtualStore {
 
 // MARK: Chunk lists
 
-extension VirtualStore {
+extension StoreState {
     private mutating func putChunks(_ list: ChunkList, of content: ContentID) {
         // Whoever stores a list again is about to need it.
         noteHeld(content)
@@ -203,7 +230,7 @@ extension VirtualStore {
     }
 
     private mutating func pruneChunks() {
-        while let (key, _) = unheld.first, key.batch + VirtualStore.unheldBatchesMax < batches {
+        while let (key, _) = unheld.first, key.batch + StoreState.unheldBatchesMax < batches {
             unheld[key] = nil
             unheldSince[key.content] = nil
             guard let list = chunkLists.removeValue(forKey: key.content) else { continue }
@@ -215,7 +242,7 @@ extension VirtualStore {
 
     /// The first path, in path order, whose disk holds the content.
     private func holder(of content: ContentID) -> Path? {
-        VirtualStore.first(of: content, in: contents)
+        StoreState.first(of: content, in: contents)
     }
 
     private static func first(of content: ContentID, in paths: SortedMap<ContentKey, Void>) -> Path? {
@@ -238,7 +265,7 @@ extension VirtualStore {
 
 // MARK: Queries
 
-extension VirtualStore {
+extension StoreState {
     private func rows(at paths: [Path]) -> [Row] {
         if paths.count == 1 { return paths.compactMap { rows[$0] } }
         var found: [Row] = []
@@ -294,7 +321,7 @@ extension VirtualStore {
     }
 
     private func rows(holding wanted: [ContentID]) -> [Row] {
-        rows(at: wanted.compactMap { holder(of: $0) ?? VirtualStore.first(of: $0, in: leftOut) })
+        rows(at: wanted.compactMap { holder(of: $0) ?? StoreState.first(of: $0, in: leftOut) })
     }
 
     private func summary(of directory: Path) -> SubtreeSummary {
@@ -337,7 +364,7 @@ extension VirtualStore {
 
 // MARK: Keys
 
-extension VirtualStore {
+extension StoreState {
     private struct IdentityKey: Comparable {
         let identity: FileIdentity
         let path: Path

@@ -73,10 +73,7 @@ extension World {
         let there = machines[machine].disk.enterOpenFolder()
         defer { machines[machine].disk.leaveOpenFolder(to: there) }
         for checker in checkers { checker.willPerform(operation, on: machine, in: self) }
-        guard var task = machines[machine].work.diskJobs[job] else { return }
-        task.run.advance(on: &machines[machine].disk, now: now)
-        let error = task.run.result.failure?.error
-        machines[machine].work.diskJobs[job] = task
+        guard let error = advance(job, machine, now: now) else { return }
         if error == nil, operation.isMutation { machines[machine].counters.mutations += 1 }
         trace.mix(error.map { Int($0.rawValue) } ?? -1)
         trace.tell("\(self.now) \(machines[machine].name) does \(operation.summary)\(error.map { ": \($0)" } ?? "")")
@@ -87,11 +84,19 @@ extension World {
         schedule(.diskOperation(machine: machine, process: machines[machine].process, job), after: pause)
     }
 
+    /// Performs the next operation of a job, in place. Nil if there is no such job any more.
+    private func advance(_ job: JobID, _ machine: Int, now: Timestamp) -> DiskError?? {
+        machines[machine].work.diskJobs.update(job) { task in
+            task.run.advance(on: &machines[machine].disk, now: now)
+            return task.run.result.failure?.error
+        }
+    }
+
     /// As in the daemon (`RootWatch`, `DiskCrew`): nothing is begun while the folder is away. What has been begun goes on in the
     /// folder that is open, whatever stands at its path meanwhile.
     private func isHeld(_ job: JobID, _ machine: Int) -> Bool {
-        guard let task = machines[machine].work.diskJobs[job] else { return false }
-        return !task.isBegun && task.results.isEmpty && machines[machine].disk.rootState() != .healthy
+        let isUntouched = machines[machine].work.diskJobs.update(job) { !$0.isBegun && $0.results.isEmpty } ?? false
+        return isUntouched && machines[machine].disk.rootState() != .healthy
     }
 
     private func hold(_ job: JobID, _ machine: Int) {
@@ -105,9 +110,7 @@ extension World {
 
     /// It takes no time and does nothing where the kernel cannot tell.
     private func passOver(_ job: JobID, _ machine: Int) {
-        guard var task = machines[machine].work.diskJobs[job] else { return }
-        task.run.advance(on: &machines[machine].disk, now: stamp(machine))
-        machines[machine].work.diskJobs[job] = task
+        guard advance(job, machine, now: stamp(machine)) != nil else { return }
         performOperation(of: job, machine)
     }
 

@@ -84,8 +84,9 @@ package struct Seen: Hashable, Sendable {
     }
 }
 
-/// One operation of a daemon, with the places it names as they were before and after.
-package struct DiskAct {
+/// One operation of a daemon, with the places it names as they were before and after. (This and its like are handed from invariant to
+/// invariant: by reference, because a copy of all that they tell costs more than most judgements.)
+package final class DiskAct {
     package let machine: Int
     package let operation: DiskOperation
     package let error: DiskError?
@@ -154,7 +155,7 @@ package struct DiskAct {
     }
 }
 
-package struct StoreAct {
+package final class StoreAct {
     package let machine: Int
     package let batch: StoreBatch
     /// As it was; the batch is durable next.
@@ -190,7 +191,7 @@ package struct StoreAct {
     }
 }
 
-package struct StepAct: Sendable {
+package final class StepAct: Sendable {
     package let machine: Int
     package let event: Event
     package let effects: [Effect]

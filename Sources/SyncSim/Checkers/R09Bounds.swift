@@ -11,10 +11,7 @@ package final class Bounds: StepInvariant {
 
     package func see(_ act: StepAct, _ court: inout Court) {
         for effect in act.effects { judge(effect, act, &court) }
-        guard let footprint = act.footprint else { return }
-        for (name, amount, bound) in counts(footprint, act.limits) where amount > bound {
-            court.find(self, on: act.machine, "\(amount) \(name), \(bound) allowed")
-        }
+        if let footprint = act.footprint { judge(footprint, act, &court) }
     }
 
     private func judge(_ effect: Effect, _ act: StepAct, _ court: inout Court) {
@@ -36,20 +33,23 @@ package final class Bounds: StepInvariant {
     }
 
     /// Each count with what it may be: a few batches of everything, whatever the size of the folder.
-    private func counts(_ footprint: Footprint, _ limits: Limits) -> [(String, Int, Int)] {
+    private func judge(_ footprint: Footprint, _ act: StepAct, _ court: inout Court) {
+        let limits = act.limits
         let batch = limits.batchPathsMax
-        return [
-            ("jobs in flight", footprint.jobs, 64 + 4 * limits.applyTasksMax),
-            (
-                "transactions waiting", footprint.transactions,
-                64 + 4 * (limits.applyTasksMax + limits.notedPathsMax + batch)
-            ),
-            ("paths noted", footprint.noted, 2 * limits.notedPathsMax + 8 * batch + limits.scanChunkMax + 16),
-            ("imported records waiting", footprint.imports, limits.importRecordsMax + limits.logRecordsPerFrameMax),
-            ("paths being applied", footprint.tasks, limits.applyTasksMax + 2 * batch + 8),
-            ("contents being fetched", footprint.fetches, limits.applyTasksMax + 2 * batch + 8),
-            ("bytes handed to the link", footprint.outboundBytes, limits.outboundBytesMax + Limits.frameBytesMax + 4),
-            ("requests of the peer waiting", footprint.serving, 1_024),
-        ]
+        func check(_ name: StaticString, _ amount: Int, _ bound: Int) {
+            if amount > bound { court.find(self, on: act.machine, "\(amount) \(name), \(bound) allowed") }
+        }
+        check("jobs in flight", footprint.jobs, 64 + 4 * limits.applyTasksMax)
+        check(
+            "transactions waiting", footprint.transactions,
+            64 + 4 * (limits.applyTasksMax + limits.notedPathsMax + batch))
+        check("paths noted", footprint.noted, 2 * limits.notedPathsMax + 8 * batch + limits.scanChunkMax + 16)
+        check(
+            "imported records waiting", footprint.imports, limits.importRecordsMax + limits.logRecordsPerFrameMax)
+        check("paths being applied", footprint.tasks, limits.applyTasksMax + 2 * batch + 8)
+        check("contents being fetched", footprint.fetches, limits.applyTasksMax + 2 * batch + 8)
+        check(
+            "bytes handed to the link", footprint.outboundBytes, limits.outboundBytesMax + Limits.frameBytesMax + 4)
+        check("requests of the peer waiting", footprint.serving, 1_024)
     }
 }

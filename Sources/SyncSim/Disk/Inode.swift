@@ -77,14 +77,16 @@ struct Inode: Sendable {
 
     var isDirectory: Bool { kind == .directory }
 
-    var stat: Stat { stat(of: now) }
+    @inline(__always) var stat: Stat { stat(of: now) }
 
+    @inline(__always)
     func stat(of state: State) -> Stat {
         Stat(
             identity: FileIdentity(device: device, inode: number, birth: birth), kind: kind, mode: state.mode,
             size: size(of: state), modified: state.modified, changed: state.changed)
     }
 
+    @inline(__always)
     private func size(of state: State) -> UInt64 {
         switch kind {
         case .file: state.content.size

@@ -27,6 +27,23 @@ struct InodeTable: Sendable {
         }
     }
 
+    /// What is asked about many times in each step is asked in the box: for a method of an inode the compiler copies all of it.
+    @inline(__always)
+    func look<Answer>(at key: InodeKey, _ ask: (borrowing Inode) -> Answer) -> Answer {
+        guard let box = boxes[key] else {
+            preconditionFailure("inode \(key) was freed while a name or a handle leads to it")
+        }
+        return ask(box.span[0])
+    }
+
+    func isDirectory(_ key: InodeKey) -> Bool { look(at: key) { $0.kind == .directory } }
+    func stat(of key: InodeKey) -> Stat { look(at: key) { $0.stat } }
+
+    /// What the directory holds by the name that is this part of a path.
+    func child(of directory: InodeKey, _ path: Path, _ part: Range<Int>) -> InodeKey? {
+        look(at: directory) { $0.entries.value { $0.order(beside: path.bytes, in: part) } }
+    }
+
     mutating func add(_ inode: Inode, _ key: InodeKey) {
         boxes[key] = [inode]
     }

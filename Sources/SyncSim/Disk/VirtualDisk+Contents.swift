@@ -53,9 +53,10 @@ extension VirtualDisk {
     /// Everything that exists on the folder's own file system, mounted or not: what is in here is not lost.
     package func allContents(_ layer: Layer = .volatile) -> [StoredContent] {
         found(below: home, layer).map { path, key in
-            StoredContent(
-                area: VirtualDisk.area(of: path), path: path, entry: inodes[key].entry(layer),
-                stat: inodes[key].stat(layer))
+            inodes.look(at: key) { inode in
+                StoredContent(
+                    area: VirtualDisk.area(of: path), path: path, entry: inode.entry(layer), stat: inode.stat(layer))
+            }
         }
     }
 
@@ -104,12 +105,13 @@ extension VirtualDisk {
         for (name, child) in layer == .volatile ? inodes[key].entries : inodes[key].safeEntries {
             let below = path.appending(name)
             result.append((below, child))
-            if inodes[child].isDirectory { collect(child, below, layer, into: &result) }
+            if inodes.isDirectory(child) { collect(child, below, layer, into: &result) }
         }
     }
 }
 
 extension Inode {
+    @inline(__always)
     fileprivate func entry(_ layer: VirtualDisk.Layer) -> VirtualEntry {
         let state = state(layer)
         let content: VirtualEntry.Content =
@@ -122,7 +124,9 @@ extension Inode {
         return VirtualEntry(content: content, mode: state.mode, modified: state.modified)
     }
 
+    @inline(__always)
     fileprivate func stat(_ layer: VirtualDisk.Layer) -> Stat { stat(of: state(layer)) }
 
+    @inline(__always)
     private func state(_ layer: VirtualDisk.Layer) -> State { layer == .volatile ? now : safe }
 }

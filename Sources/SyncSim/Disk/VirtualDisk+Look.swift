@@ -8,9 +8,9 @@ extension VirtualDisk {
         if case .tree(let path) = place {
             if path.isReserved { return .failure(.unsupported) }
             if faults.covered.contains(path) { return .failure(.crossDevice) }
-            return find(path).map { $0.map { inodes[$0].stat } }
+            return find(path).map { $0.map { inodes.stat(of: $0) } }
         }
-        return find(VirtualDisk.path(of: place)).map { $0.map { inodes[$0].stat } }
+        return find(VirtualDisk.path(of: place)).map { $0.map { inodes.stat(of: $0) } }
     }
 
     /// As `stat`, on a disk that may fail to answer.
@@ -42,13 +42,13 @@ extension VirtualDisk {
     /// Device, inode and marker against those of the folder that was set up.
     package func rootState() -> RootState {
         guard let root else { return .missing }
-        guard inodes[root].device == inodes[home].device, inodes[root].number == inodes[home].number else {
-            return .replaced
+        if root != home {
+            guard inodes[root].device == inodes[home].device, inodes[root].number == inodes[home].number else {
+                return .replaced
+            }
         }
-        guard case .success(.some(let marker)) = find(VirtualDisk.ownPath.appending(VirtualDisk.markerName)) else {
-            return .unmarked
-        }
-        return inodes[marker].now.content == SparseBytes(folder.digest.bytes) ? .healthy : .replaced
+        guard case .success(.some(let key)) = find(VirtualDisk.markerPath) else { return .unmarked }
+        return inodes[key].now.content == marker ? .healthy : .replaced
     }
 
     /// Fewer bytes than asked for at the end of the file.

@@ -5,6 +5,7 @@ extension VirtualDisk {
     static let ownName = Name.known(".syncd")
     static let markerName = Name.known("folder-id")
     static let ownPath = Path.root.appending(ownName)
+    static let markerPath = ownPath.appending(markerName)
     static let stagePath = ownPath.appending(.known("stage"))
     static let versionsPath = ownPath.appending(.known("versions"))
     static let quarantinePath = ownPath.appending(.known("quarantine"))
@@ -23,7 +24,9 @@ extension VirtualDisk {
     static func isKept(_ path: Path) -> Bool { path.parent == versionsPath || path.parent == quarantinePath }
 
     private static func numbered(_ directory: Path, _ letter: Unicode.Scalar, _ number: UInt64) -> Path {
-        var bytes = [UInt8(ascii: letter)]
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(17)
+        bytes.append(UInt8(ascii: letter))
         for shift in stride(from: 60 as UInt64, through: 0, by: -4) {
             let digit = UInt8(truncatingIfNeeded: number >> shift) & 15
             bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)

@@ -109,7 +109,7 @@ private struct TreeWalk {
             }
             levels[levels.count - 1].last = name
             let path = level.path.appending(name)
-            let stat = disk.inodes[key].stat
+            let stat = disk.inodes.stat(of: key)
             if path.isReserved || rules.isIgnored(path.bytes, isDirectory: stat.kind == .directory) { continue }
             enter(key, path, on: &disk)
             if disk.faults.covered.contains(path) { continue }
@@ -125,7 +125,7 @@ private struct TreeWalk {
 
     /// If it is a directory, what is in it comes next.
     private mutating func enter(_ key: InodeKey, _ path: Path, on disk: inout VirtualDisk) {
-        guard disk.inodes[key].isDirectory else { return }
+        guard disk.inodes.isDirectory(key) else { return }
         if disk.faults.covered.contains(path) {
             unreadable.append(path)
             unsupported.append(path)

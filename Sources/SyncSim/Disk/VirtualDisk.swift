@@ -22,8 +22,8 @@ package struct VirtualDisk: Sendable {
     let home: InodeKey
     /// What is found while the file system of the folder is not mounted.
     let mountPoint: InodeKey
-    /// What this folder was set up with; the marker says the same on the disk.
-    let folder: FolderID
+    /// What the marker of the folder that was set up says.
+    let marker: SparseBytes
 
     var journal = NameJournal()
     /// Numbers every change, so that an ordering file system can lose a tail of them.
@@ -61,7 +61,7 @@ package struct VirtualDisk: Sendable {
 
     /// A fresh disk with an empty folder that carries its marker, all of it on stable storage.
     package init(device: UInt64, folder: FolderID, now: Timestamp) {
-        self.folder = folder
+        marker = SparseBytes(folder.digest.bytes)
         home = 1
         mountPoint = 2
         root = 1
@@ -109,20 +109,27 @@ extension VirtualDisk {
 
     /// The place a path names. The root itself has no name and is no slot.
     func slot(_ path: Path) -> DiskReply<Slot> {
+        walk(path).map { directory, start, inode in
+            guard let name = Name(Array(path.bytes[start...])) else {
+                preconditionFailure("\(path) ends in no name")
+            }
+            return Slot(directory: directory, name: name, path: path, inode: inode)
+        }
+    }
+
+    /// The directory, where the last name begins, and what has it.
+    private func walk(_ path: Path) -> DiskReply<(directory: InodeKey, start: Int, inode: InodeKey?)> {
         guard let root else { return .failure(.notFound) }
         guard !path.isRoot else { return .failure(.busy) }
         var directory = root
         var start = 0
-        let bytes = path.bytes
         while true {
-            var end = start
-            while end < bytes.count, bytes[end] != 0x2F { end += 1 }
-            guard let name = Name(Array(bytes[start..<end])) else { return .failure(.notFound) }
-            let found = inodes[directory].entries[name]
-            if end == bytes.count { return .success(Slot(directory: directory, name: name, path: path, inode: found)) }
+            let end = path.endOfName(from: start)
+            let found = inodes.child(of: directory, path, start..<end)
+            if end == path.bytes.count { return .success((directory, start, found)) }
             guard let found else { return .failure(.notFound) }
             // A symlink is never followed, so it is no directory either.
-            guard inodes[found].isDirectory else { return .failure(.notDirectory) }
+            guard inodes.isDirectory(found) else { return .failure(.notDirectory) }
             if let denied = denial(at: path, upTo: end) { return .failure(denied) }
             directory = found
             start = end + 1
@@ -150,8 +157,8 @@ extension VirtualDisk {
     /// The inode at a path, the root included; nil if nothing is there.
     func find(_ path: Path) -> DiskReply<InodeKey?> {
         if path.isRoot { return .success(root) }
-        switch slot(path) {
-        case .success(let slot): return .success(slot.inode)
+        switch walk(path) {
+        case .success(let end): return .success(end.inode)
         case .failure(.notFound), .failure(.notDirectory): return .success(nil)
         case .failure(let error): return .failure(error)
         }
@@ -179,5 +186,25 @@ extension VirtualDisk {
             current = link.directory
         }
         return true
+    }
+}
+
+extension Path {
+    /// Of the name that begins here.
+    func endOfName(from start: Int) -> Int {
+        var end = start
+        while end < bytes.count, bytes[end] != 0x2F { end += 1 }
+        return end
+    }
+}
+
+extension Name {
+    /// Below 0 if it comes before the name that is this part of a path, 0 if it is that, and above if it comes after.
+    func order(beside path: [UInt8], in part: Range<Int>) -> Int {
+        for index in 0..<min(bytes.count, part.count) {
+            let (own, other) = (bytes[index], path[part.lowerBound + index])
+            if own != other { return own < other ? -1 : 1 }
+        }
+        return bytes.count - part.count
     }
 }

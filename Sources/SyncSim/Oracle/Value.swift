@@ -45,17 +45,8 @@ package struct Fingerprint: Hashable, Comparable, Sendable {
     package init(of bytes: [UInt8]) {
         size = bytes.count
         var state: UInt64 = 0x2545_F491_4F6C_DD1D ^ UInt64(bytes.count)
-        var word: UInt64 = 0
-        var filled = 0
-        for byte in bytes {
-            word = word << 8 | UInt64(byte)
-            filled += 1
-            guard filled == 8 else { continue }
-            state = Fingerprint.mixed(state, word)
-            word = 0
-            filled = 0
-        }
-        hash = Fingerprint.mixed(state, word)
+        let rest = bytes.forEachWord { state = Fingerprint.mixed(state, $0) }
+        hash = Fingerprint.mixed(state, rest)
     }
 
     private static func mixed(_ state: UInt64, _ word: UInt64) -> UInt64 {

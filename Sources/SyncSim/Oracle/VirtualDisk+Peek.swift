@@ -7,14 +7,13 @@ extension VirtualDisk {
 
     package func value(at path: Path) -> Value {
         guard let key = key(at: path) else { return .absent }
-        return inodes[key].value
+        return inodes.look(at: key) { $0.value }
     }
 
     /// What stands at a path together with its stat; nil for nothing.
     package func peek(_ path: Path) -> (value: Value, stat: Stat)? {
         guard let key = key(at: path) else { return nil }
-        let found = inodes[key]
-        return (found.value, found.stat)
+        return inodes.look(at: key) { ($0.value, $0.stat) }
     }
 
     /// The disk as if the folder were in its place: a disaster strikes it wherever it is.
@@ -32,7 +31,7 @@ extension VirtualDisk {
     }
 
     /// Without looking at bytes.
-    package func peekStat(_ path: Path) -> Stat? { key(at: path).map { inodes[$0].stat } }
+    package func peekStat(_ path: Path) -> Stat? { key(at: path).map { inodes.stat(of: $0) } }
 
     package func peekBytes(_ path: Path) -> [UInt8]? {
         guard let key = key(at: path), inodes[key].kind == .file else { return nil }
@@ -95,10 +94,12 @@ extension VirtualDisk {
 
     private func key(at path: Path) -> InodeKey? {
         guard var current = root else { return nil }
-        if path.isRoot { return current }
-        for part in path.bytes.split(separator: 0x2F) {
-            guard let name = Name(Array(part)), let next = inodes[current].entries[name] else { return nil }
+        var start = 0
+        while start < path.bytes.count {
+            let end = path.endOfName(from: start)
+            guard let next = inodes.child(of: current, path, start..<end) else { return nil }
             current = next
+            start = end + 1
         }
         return current
     }
@@ -107,14 +108,15 @@ extension VirtualDisk {
         for (name, child) in inodes[key].entries {
             let below = path.appending(name)
             if below.isReserved { continue }
-            let found = inodes[child]
-            result[below] = found.value
-            if found.isDirectory { collect(child, below, into: &result) }
+            let value = inodes.look(at: child) { $0.value }
+            result.append(value, forKey: below)
+            if value == .directory { collect(child, below, into: &result) }
         }
     }
 }
 
 extension Inode {
+    @inline(__always)
     fileprivate var value: Value {
         switch kind {
         case .file: .file(now.content.bytes)
