@@ -66,6 +66,17 @@ extension SeedPlan {
         userOperations = [random.range(1...14), random.range(1...14)]
         userPauseMilliseconds = random.pick([50, 300, 1_500, 4_000]) ?? 300
         for index in limits.indices { limits[index].setsForgottenMin = random.pick([1, 4, 256]) ?? 256 }
+        if LateModels.comesLate(in: seed) { drawLateModels(&random) }
+    }
+
+    /// What people do with records before their model comes, and a little after.
+    private mutating func drawLateModels(_ random: inout SeededRandom) {
+        let late = LateModels(seed: seed, cutsPower: isOn(.powerCuts))
+        lateModels = late
+        for machine in 0..<2 {
+            userOperations[machine] =
+                late.operationsBefore[machine] + late.operationsBetween[machine] + random.range(0...8)
+        }
     }
 
     /// A world whose users save guarded files. Half of them know no disasters but kills: of those everything is asked.

@@ -44,6 +44,8 @@ package struct SeedPlan: Sendable {
     package var skippedOperations: SkipList
     /// The users edit records and nothing else, and this is what they are about; nil in all other worlds.
     package internal(set) var scene: RecordScene?
+    /// The model of these records is not there from the start; nil where it is.
+    package internal(set) var lateModels: LateModels?
     /// The users save guarded files and nothing else, and up to this version the programs of each machine understand them at
     /// first; nil in all other worlds.
     package internal(set) var formatSupport: [UInt32]?

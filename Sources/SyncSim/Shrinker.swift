@@ -36,9 +36,12 @@ package struct Shrinker {
 
     /// Smaller is simpler.
     private var weight: Int {
-        plan.traits.list.count * 10 + plan.userOperations.reduce(0, +) - plan.skippedOperations.count
+        plan.traits.list.count * 10 + operations - plan.skippedOperations.count
             + (plan.endsWithRestart ? 10 : 0) + delays
     }
+
+    /// Those of the users, and what is done around a model that comes late.
+    private var operations: Int { plan.userOperations.reduce(0, +) + (plan.lateModels?.steps.count ?? 0) }
 
     private var delays: Int {
         [
@@ -74,7 +77,7 @@ package struct Shrinker {
 
     /// Halves, then quarters, down to single operations.
     private mutating func dropOperations() {
-        let all = plan.userOperations.reduce(0, +)
+        let all = operations
         var stretch = max(1, all / 2)
         while runs < runsMax {
             var first = 0
@@ -114,6 +117,7 @@ extension SeedPlan {
                 + "wanted \(limits.wantedBytesMax) B, content frame \(limits.contentFrameBytesMax) B, "
                 + "log kept \(limits.logRecordsKept), chunk \(limits.chunking.average) B"
         }
+        let late = lateModels.map { "\n  \($0.description)" } ?? ""
         return """
             seed \(seed): \(userOperations[0]) + \(userOperations[1]) operations on \(fileCount) files in \
             \(directoryCount) directories, up to \(fileBytesMax) B each
@@ -123,7 +127,7 @@ extension SeedPlan {
             restart \(restartDelayMillisecondsMax) ms
             \(limits.joined(separator: "\n"))
               crash model \(crashModel), ends with a restart: \(endsWithRestart)
-              left out: \(skipped.isEmpty ? "nothing" : skipped)
+              left out: \(skipped.isEmpty ? "nothing" : skipped)\(late)
             """
     }
 }

@@ -45,8 +45,10 @@ package enum Simulation {
         let life = RecordLife(scene)
         world.life = life
         world.install(scene.modelText)
-        for machine in 0..<2 { world.add(RecordUser(world.plan, life, machine: machine)) }
+        let installer = world.plan.lateModels.map { Installer($0, of: world.plan, life) }
+        for machine in 0..<2 { world.add(RecordUser(world.plan, life, installer, machine: machine)) }
         world.add(Operator(world.plan))
+        if let installer { world.add(installer) }
         world.add(RecordJudge(life))
     }
 

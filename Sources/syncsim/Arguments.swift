@@ -38,7 +38,8 @@ struct Arguments {
         syncsim [--first-seed S] --traces N
             Print "seed hash" for N seeds. Two processes, builds or machines must print the same.
         --records beside any of these
-            Worlds whose users edit records and nothing else.
+            Worlds whose users edit records and nothing else. Seeds above 1000000 are about the later scenes, those
+            above 2000000 about record files that stand there before their model comes.
         --formats beside any of these
             Worlds whose users save guarded files in several versions and nothing else.
         --locks beside any of these

@@ -27,9 +27,9 @@ package enum RecordScene: Int, CaseIterable, Sendable {
     case lists
 
     /// What a world of records may be about. Those above a million are about the later scenes: which of the first five a seed is
-    /// about stays what it is.
+    /// about stays what it is. Those whose models come late (`LateModels`) are about any.
     static func choices(for seed: UInt64) -> ArraySlice<RecordScene> {
-        seed > 1_000_000 ? allCases[5...] : allCases[..<5]
+        LateModels.comesLate(in: seed) ? allCases[...] : seed > 1_000_000 ? allCases[5...] : allCases[..<5]
     }
 
     var modelText: String {
@@ -150,6 +150,13 @@ package struct RecordFolder {
             files[path] = bytes
             // (A conflict copy is a file like any other: no model is about it.)
             if !ConflictName.isConflictCopy(path) { read(bytes, at: path) }
+        }
+    }
+
+    /// Of what both saved before there was a model: files like any other, whose records nobody reads.
+    var conflictCopies: [(names: [Name], text: String)] {
+        files.filter { ConflictName.isConflictCopy($0.key) }.map { path, bytes in
+            (RecordFolder.names(in: bytes, at: path), String(decoding: bytes, as: UTF8.self))
         }
     }
 

@@ -11,6 +11,8 @@ package final class RecordUser: Agent {
 
     let life: RecordLife
     let machine: Int
+    /// Who says when he may begin, where the model comes late.
+    private let installer: Installer?
     var random: SeededRandom
     /// Numbers of the operations still to do, last first.
     private var numbers: [Int]
@@ -21,8 +23,9 @@ package final class RecordUser: Agent {
     /// What is still to be saved of the operation at hand, last first.
     private var saves: [(path: Path, bytes: [UInt8]?, isAtomic: Bool)] = []
 
-    init(_ plan: SeedPlan, _ life: RecordLife, machine: Int) {
+    init(_ plan: SeedPlan, _ life: RecordLife, _ installer: Installer?, machine: Int) {
         self.life = life
+        self.installer = installer
         self.machine = machine
         name = "application of \(Machine.names[machine])"
         random = SeededRandom(seed: plan.seed, stream: "records \(machine)")
@@ -31,7 +34,7 @@ package final class RecordUser: Agent {
     }
 
     package func prepare(_ world: World) {
-        guard machine == 0 else { return }
+        guard installer?.begins(with: machine) ?? (machine == 0) else { return }
         for _ in 0..<2 {
             begin(world, isFirst: true)
             finish(world)
@@ -44,6 +47,7 @@ package final class RecordUser: Agent {
             save(world)
             return saves.isEmpty ? pause(world) : random.pick([0, 0, 20, 100])
         }
+        if let installer, !numbers.isEmpty, !installer.mayBegin(on: machine) { return 200 }
         while let number = numbers.popLast() {
             // Drawn for each operation by itself, so that the others stay as they are when one is left out.
             random = SeededRandom(seed: world.plan.seed, stream: "record-op-\(number)")
@@ -152,6 +156,8 @@ package final class RecordUser: Agent {
     private func begin(_ world: World, isFirst: Bool = false) {
         let folder = RecordFolder(world.machines[machine].disk)
         read = folder.files
+        // (Where a model comes late the folder may be empty.)
+        let isFirst = isFirst || installer != nil && folder.records.isEmpty
         switch life.scene {
         case .couples, .owners, .copies, .losers: actOnCouples(folder, world, isFirst)
         case .folders: actOnFolders(folder, world, isFirst)
