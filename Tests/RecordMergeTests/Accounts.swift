@@ -126,8 +126,9 @@ struct Accounts {
     ) -> Bool {
         changes.contains { other in
             other.operations.enumerated().contains { place, later in
-                guard other == change ? place > index : other.hasSeen(change) else { return false }
                 guard main(later.record) == main(operation.record) else { return false }
+                let isAfter = place > index && later.record == operation.record
+                guard other == change ? isAfter : other.hasSeen(change) else { return false }
                 return later.names(name, key) || later.action == .insert || isLateRestore(later, other)
             }
         }
@@ -141,7 +142,8 @@ struct Accounts {
             other.operations.enumerated().contains { place, later in
                 guard main(later.record) == main(operation.record) else { return false }
                 guard later.writes(name) || isLateRestore(later, other) else { return false }
-                return other == change ? place > index : other.hasSeen(change)
+                // (What one set says to two names stands beside each other.)
+                return other == change ? place > index && later.record == operation.record : other.hasSeen(change)
             }
         }
     }

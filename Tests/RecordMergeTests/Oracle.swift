@@ -120,7 +120,15 @@ extension Oracle {
     /// What stands of such writes to a record, or to all its names. What was overtaken in its own record stays so, whatever has become of
     /// that by which it was: void, or overtaken by somebody who had not seen the first.
     func heads(_ ids: [String], _ isSuch: (Act) -> Bool) -> [Act] {
-        heads(ids.flatMap { heads(of($0).filter(isSuch)).filter { !isVoid($0) } }).sorted { $0.rank < $1.rank }
+        let standing = ids.flatMap { heads(of($0).filter(isSuch)).filter { !isVoid($0) } }
+        return standing.filter { write in
+            !standing.contains { saw($0, write) && !isUnderAnotherName($0, write) }
+        }.sorted { $0.rank < $1.rank }
+    }
+
+    /// Two texts that were saved together: whoever saved them has not chosen between them.
+    private func isUnderAnotherName(_ one: Act, _ other: Act) -> Bool {
+        one.change == other.change && one.record != other.record
     }
 
     /// An insert over what was there before, or had been deleted: not the first that its author knows of.

@@ -46,6 +46,28 @@ struct RivalTests {
         #expect(rival(in: pair) == nil && pair.view.live[one]?.text == #"{name="Ann" phone="2"}"#)
     }
 
+    @Test("two names that one set writes to stand beside each other, seen or not; the next who writes there has chosen")
+    func together() throws {
+        var pair = Pair(try Model.sketch("F identity=name; name string; phone string; mail string; home one H", "H"))
+        let three = RecordID.named("F/3")
+        let ids = [(one, "1"), (two, "2"), (three, "2")]
+        pair.act(
+            .first,
+            ids.flatMap { id, text -> [Operation] in
+                [.insert(id), .set(id, "name", "Ann"), .set(id, "phone", text), .link(id, "home", text)]
+            } + [.insert(.named("H/1")), .insert(.named("H/2"))])
+        #expect(pair.view.rivals.map(\.key) == [two, three])
+        #expect(rival(in: pair)?.own.text == #"{home=[H/2] name="Ann" phone="2"}"#)
+        #expect(rival(in: pair)?.eldest.text == #"{home=[H/1] name="Ann" phone="1"}"#)
+        #expect(pair.view.live[one]?.text == #"{home=[H/2] name="Ann" phone="2"}"#)
+        pair.heal()
+        pair.act(.second, [.set(one, "phone", "4"), .set(two, "phone", "5"), .link(one, "home", "1")])
+        #expect(rival(in: pair)?.values == [PropertyName("phone")] && rival(in: pair)?.links == [])
+        #expect(pair.view.rivals.map(\.key) == [two])
+        pair.act(.second, .set(two, "phone", "6"))
+        #expect(pair.view.rivals.isEmpty && pair.view.live[one]?.text == #"{home=[H/1] name="Ann" phone="6"}"#)
+    }
+
     @Test("whoever has seen both and writes has chosen, whatever he writes; an edit by one who has not is none")
     func chosen() throws {
         var pair = try friends([.set(one, "phone", "1")], [.set(two, "phone", "2")])

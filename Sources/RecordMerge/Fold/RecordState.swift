@@ -13,7 +13,7 @@ struct RecordState {
     private(set) var links: [Register<Link>] = []
     private(set) var edges: SortedMap<EdgeKey, [EdgeHead]> = [:]
 
-    /// What nobody has overtaken: one head, or two that are concurrent.
+    /// What nobody has overtaken: one head, or two that are concurrent. (Of a thing with second names one more for each that a set writes to.)
     struct Register<Value> {
         let property: Int
         var heads: [(write: Write, value: Value)]
@@ -110,7 +110,7 @@ struct RecordState {
         return registers + edges.flatMap(\.value).map(\.write)
     }
 
-    /// What two names of one thing were told, as if it had been told to one.
+    /// What two names of one thing were told, as if it had been told to one. (Of one name only what nobody has overtaken is here.)
     mutating func join(_ other: RecordState, in history: History) {
         for register in other.values {
             values.join(register, in: history)
@@ -120,7 +120,7 @@ struct RecordState {
         }
         for (key, heads) in other.edges {
             let all = (edges[key] ?? []) + heads
-            edges[key] = all.filter { head in !all.contains { history.saw($0.write, head.write) } }
+            edges[key] = all.filter { head in !all.contains { history.overtook($0.write, head.write) } }
                 .sorted { $0.write < $1.write }
         }
     }
@@ -135,7 +135,7 @@ extension Array {
         let all = (self[index].heads + register.heads).sorted { $0.write < $1.write }
         // Neither was made from the other: there is nothing that both had before.
         self[index].older = []
-        self[index].heads = all.filter { head in !all.contains { history.saw($0.write, head.write) } }
+        self[index].heads = all.filter { head in !all.contains { history.overtook($0.write, head.write) } }
     }
 }
 
