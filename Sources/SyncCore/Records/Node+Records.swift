@@ -68,6 +68,7 @@ extension Node {
         let touch = records.takeTouch(path, at: now.monotonicMilliseconds)
         // (Of what was there before anybody watched, nobody knows what it was made on.)
         finding.seen = finding.isOld || isUnwatched ? .none : min(touch.seen, records.known(at: finding.stat))
+        finding.told = finding.isOld || isUnwatched ? min(records.before, touch.told) : touch.told
         finding.unshown = touch.unshown
         if records.dueAt == nil {
             records.firstFoundAt = now.monotonicMilliseconds

@@ -163,7 +163,7 @@ struct RecordState: Sendable {
     mutating func noteTouch(_ path: Path, at milliseconds: UInt64) {
         if let touch = touched[path], touch.isRecent(at: milliseconds) { return }
         if touched.count >= RecordState.touchedMax { touched.removeAll() }
-        touched[path] = Touch(milliseconds: milliseconds, seen: known.peer, unshown: hardlyShown(at: milliseconds))
+        touched[path] = newTouch(at: milliseconds)
     }
 
     /// What the file is to be has changed; what it was before it may not have shown either.
@@ -218,7 +218,12 @@ struct RecordState: Sendable {
         let touch = touched[path]
         forgetTouch(path)
         if let touch, isOpen(touch, at: milliseconds) { return touch }
-        return Touch(milliseconds: milliseconds, seen: known.peer, unshown: hardlyShown(at: milliseconds))
+        return newTouch(at: milliseconds)
+    }
+
+    private mutating func newTouch(at milliseconds: UInt64) -> Touch {
+        Touch(
+            milliseconds: milliseconds, seen: known.peer, told: known.own, unshown: hardlyShown(at: milliseconds))
     }
 
     /// Saved before this process watched.
@@ -277,8 +282,9 @@ struct RecordState: Sendable {
         let isOld: Bool
         /// No row knew of anything there.
         var isNew = false
-        /// The last set of the peer that was known when it was saved.
+        /// The last set of the peer that was known when it was saved, and the last of this node's own.
         var seen = LogPosition.none
+        var told = LogPosition.none
         /// What the folder did not show when it was saved.
         var unshown = SortedMap<Path, Unshown>()
 
@@ -320,6 +326,8 @@ struct RecordState: Sendable {
     struct Touch: Sendable {
         let milliseconds: UInt64
         let seen: LogPosition
+        /// This node's own.
+        let told: LogPosition
         let unshown: SortedMap<Path, Unshown>
         /// The file is missing.
         var isHeld = false

@@ -97,6 +97,7 @@ struct SaveGroup {
     /// Of somebody who had seen the sets of `peer` up to there, but for what his folder did not show.
     func operations(of peer: Party, seenThrough seen: LogPosition, at time: HybridTime) -> [Operation] {
         let unshown = findings.map(\.finding.unshown)
+        let told = findings.map(\.finding.told).min() ?? .none
         let risen = risen(by: peer)
         let past = { book.view(of: peer, through: seen) }
         let lastShowing = { book.view(lastShowing: $0, of: peer, after: seen) }
@@ -104,8 +105,10 @@ struct SaveGroup {
             record in
             if book.view.aliases.contains(key: record) {
                 guard let path = book.space.path(ofSecondName: record) else { return false }
-                // It is still to leave its own file, or has just left it; but what he has there himself his save says.
-                let isApart = unshown.contains { unshown in unshown[path].map { $0.mayHave(record) } ?? false }
+                // It is still to leave its own file, or has just left it, or was told of only since; but what he has there himself his save says.
+                let isApart =
+                    book.isWritten(record, by: peer.other, after: told)
+                    || unshown.contains { unshown in unshown[path].map { $0.mayHave(record) } ?? false }
                 return isApart && (!has(path) || book.isWritten(record, by: peer, after: seen))
             }
             if risen.contains(key: record) || book.isWritten(record, by: peer, after: seen) { return true }
