@@ -34,6 +34,8 @@ struct ApplyState: Sendable {
 
     /// A content refused more often than this is taken for lost.
     static let triesForLost = 4
+    /// Who never had it waits so many times as long for somebody who knows better.
+    static let patiencesForLost: Int64 = 8
 
     var isIdle: Bool { batch == nil && !isTransacting && blocked.isEmpty }
 

@@ -149,7 +149,7 @@ extension Node {
     /// thinks of is a file that the rules leave out there, as it was before they did. That may hold something else by now.
     private func isOwedByNobody(_ row: Row, _ waiting: Row.Waiting) -> Bool {
         row.condition == .damaged && resolution(of: row).origins.content.author == .own
-            && row.version.own > record.applied && patiences(of: waiting) >= 8
+            && row.version.own > record.applied && patiences(of: waiting) >= ApplyState.patiencesForLost
     }
 
     /// A content that its own author no longer has, asked for again and again: a power cut took it before it came here.
@@ -167,9 +167,12 @@ extension Node {
             assertAnew(&row, disk, kept, in: &batch)
             cancel(row.path)
         } else if let disk = row.disk, row.condition != .damaged || patiences >= 2 {
+            if tellsRemains(of: row) { return }
             revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, seeing: version, in: &batch)
             cancel(row.path)
-        } else if row.disk == nil, patiences >= (lost.origins.content.author == .own ? 3 : 8) {
+        } else if row.disk == nil,
+            patiences >= (lost.origins.content.author == .own ? 3 : ApplyState.patiencesForLost)
+        {
             var gone = lost.entry
             gone.content = .absent
             revise(&row, to: gone, stat: nil, isReasserted: true, seeing: version, in: &batch)

@@ -341,6 +341,7 @@ extension Node {
         // (What a batch is putting there may stand there already, and only the row that comes of it says so. And what is
         // planned may come there still, though the sets are beyond it.)
         if row.disk != old?.disk || !apply.touches(row.path) && !isToChange(row) { noteShown(row) }
+        if old?.condition == .damaged, isUntold(row) { records.toMatch[row.path] = true }
         if row.condition == .missing {
             stores.marksNext = true
         } else if old?.condition == .missing {

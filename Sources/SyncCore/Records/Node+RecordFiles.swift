@@ -56,6 +56,7 @@ extension Node {
     mutating func isMatched(_ row: Row) -> Bool {
         guard let number = book(of: row.path) else { return true }
         guard !records.found.contains(key: row.path), !isUntold(row) else { return false }
+        if isTakenUntold(row) { return true }
         let wanted = recordEntry(of: row, number)
         if agrees(row, wanted) { return true }
         records.toMatch[row.path] = true
@@ -161,7 +162,12 @@ extension Node {
     ) -> Bool {
         let old = rows[path]
         var row = old ?? Row(path: path)
-        if isUntold(row) { return false }
+        if isTakenUntold(row) { return false }
+        if isUntold(row) {
+            // (What a cut had taken is back.)
+            takeBackFinding(of: &row)
+            return false
+        }
         let wanted = recordEntry(of: row, number)
         watchUnread(row, before: nil, into: &effects)
         guard row.condition == .normal || row.condition == .damaged else { return false }
@@ -397,6 +403,7 @@ extension Node {
             // It waited for its author, and may have gone while nobody watched.
             if isSettled, row.disk == nil, row.heads.isEmpty, row.waiting != nil { look(at: row.path) }
             guard book(of: row.path) == number else { continue }
+            if isTakenUntold(row) { records.adopted[row.path] = resolution(of: row).entry.content }
             guard let disk = row.disk, case .file = disk.entry.content else {
                 // What was to be there when the last process ended, and is not.
                 let isShown = recordEntry(at: row.path, number).isAbsent

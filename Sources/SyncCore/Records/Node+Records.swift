@@ -23,14 +23,17 @@ extension Node {
     /// True if the change of the row is left to a change set. Nothing is put in the place of the file until then.
     mutating func leaveToRecords(_ row: inout Row, _ entry: Entry, _ stat: Stat?, isRacy: Bool = false) -> Bool {
         guard book(of: row.path) != nil else { return false }
-        guard row.disk?.entry.content != entry.content else {
+        // (What somebody saves just as a cut had left it is a save all the same: no set tells of what the row speaks of.)
+        let isDamaged = row.condition == .damaged && row.disk != nil
+        guard row.disk?.entry.content != entry.content || isDamaged else {
             records.forgetTouch(row.path)
             takeBackFinding(of: &row, showing: entry, stat, isRacy: isRacy)
             return false
         }
         guard entry.content.kind == .file || row.disk?.entry.content.kind == .file else { return false }
-        // (What a cut has taken is still owed by the row: if nobody is told of this save, it is put back.)
-        let isOwed = row.condition == .damaged && row.disk == nil
+        // (What a cut has taken is still owed by the row: if nobody is told of this save, it is put back. And what is saved as the cut had left it
+        // would be no news to the next process.)
+        let isOwed = row.condition == .damaged && (row.disk == nil || row.disk?.entry.content == entry.content)
         if !entry.isAbsent, !isOwed { row.condition = .normal }
         // Until that is told the row speaks of what was there before: a power cut may leave those times over what has not reached the disk.
         if let stat, row.disk?.stat.isSameFile(as: stat) == true { row.disk?.isRacy = true }
@@ -501,8 +504,10 @@ extension Node {
         if old?.disk == nil, watch.isScanning { look(at: path) }
         var row = old ?? Row(path: path)
         row.waiting = nil
-        if row.disk?.entry.content != finding.entry.content {
-            revise(&row, to: finding.entry, stat: finding.stat, in: &batch)
+        // (Of what was saved as a cut had left it the row speaks as of damage.)
+        let isDamage = row.condition == .damaged && row.disk != nil
+        if row.disk?.entry.content != finding.entry.content || isDamage {
+            revise(&row, to: finding.entry, stat: finding.stat, isReasserted: isDamage, in: &batch)
             row.disk?.isRacy = finding.isRacy
         }
         put(row, replacing: old, in: &batch, into: &effects)
