@@ -127,7 +127,8 @@ extension Node {
     }
 
     /// Who takes away a directory, or puts something else in its place, has seen it, also if the peer made it and not all of it
-    /// was applied here: it may be there without its time. So has who writes over a file of which the peer has made the same.
+    /// was applied here: it may be there without its time. So has who writes over a file of which the peer has made the same, and who takes away
+    /// one that this node has renamed for the peer and could neither finish nor take back.
     private func seen(by entry: Entry, at row: Row) -> VersionVector {
         var seen = row.reflected
         guard let made = contentReplaced(by: entry, at: row) else { return seen }
@@ -142,6 +143,12 @@ extension Node {
             let wanted = resolution(of: row)
             let isGone = !isOurs && wanted.entry.content.isDirectory && !entry.content.isDirectory
             return isGone ? wanted.origins.content : nil
+        }
+        // (The content that is known to come from him is his: only its mode or its time is not applied yet.)
+        if entry.isAbsent, row.condition == .missing, !row.owesCopy, disk.origins.content.author == .peer,
+            row.head(by: .peer)?.origins.content == disk.origins.content
+        {
+            return disk.origins.content
         }
         // (A delete would take the peer's file with it, and his may be there for another reason. So may what he has made once more after
         // something that was not shown here, as far as is known: after a setback that may be what is found.)
