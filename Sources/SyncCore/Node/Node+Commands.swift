@@ -117,7 +117,7 @@ extension Node {
     @inline(__always)  // (As `Node.isWorking` is.)
     private var waitsForPeerAlone: Bool {
         let barred = records.barredCount
-        return !session.peerIsSettled && isThrough(butFor: barred)
+        return !session.peerIsSettled && isThrough(butFor: barred + records.owed.count)
             && (isEpochEmpty || barred > 0 || record.applied >= stores.durableOwnHead.position)
     }
 

@@ -349,6 +349,7 @@ extension Node {
         }
         if row.disk != nil, old?.disk == nil { stores.shownNext.append(row.path) }
         counts.replace(old, by: row)
+        noteOwed(row)
         if deletes.noteChange(of: old, to: row), record.held != nil { deletes.mustRecount = true }
         noteSpareless(row, before: old)
         let isEmpty = row.heads.isEmpty && row.disk == nil && row.condition == .normal && row.waiting == nil

@@ -297,6 +297,7 @@ extension Node {
                 heed(&row)
                 // (A scan that meets the row as it is from here on finds no difference.)
                 if isHeeded(row) { look(at: row.path) }
+                takeStock(ofLetGo: row)
                 if staysLeftOut(row) { row.condition = .ignored }
                 plan.want(row.path)
             }

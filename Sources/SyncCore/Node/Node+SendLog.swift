@@ -82,7 +82,10 @@ extension Node {
         if session.maySendLog, head.position > session.sentThrough { session.sentThrough = head.position }
         noteAcknowledged(head)
         session.peerIsSettled = acknowledgement.isSettled && (head == stores.durableOwnHead || isEpochEmpty)
-        if session.peerIsSettled { record.applied = max(record.applied, head.position) }
+        if session.peerIsSettled {
+            record.applied = max(record.applied, head.position)
+            matchOwed()
+        }
         pruneLog(into: &effects)
         return true
     }
@@ -127,11 +130,14 @@ extension Node {
         guard phase == .running, session.isLive, !record.isForked, session.link != nil else { return }
         // (What cannot be read here is in no row, and may be anything.)
         let isQuiet = isQuiet
-        let isSettled = counts.unsettled == 0 && watch.unreadable.isEmpty && isQuiet
+        let isSettled = counts.unsettled == records.owed.count && watch.unreadable.isEmpty && isQuiet
         let acknowledgement = Acknowledgement(head: stores.durableImportedHead, isSettled: isSettled)
         if acknowledgement == session.lastAcknowledgement { return }
-        if acknowledgement.head == session.lastAcknowledgement?.head, !isSettled, !isQuiet { return }
+        // (Once the peer has told what it owed, it is not to believe that this is shown here.)
+        let mayWait = !session.saidSettledButForOwed
+        if acknowledgement.head == session.lastAcknowledgement?.head, !isSettled, !isQuiet, mayWait { return }
         session.lastAcknowledgement = acknowledgement
+        session.saidSettledButForOwed = isSettled && !records.owed.isEmpty
         send(.acknowledge(acknowledgement), into: &effects)
     }
 }

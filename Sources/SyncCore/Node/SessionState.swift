@@ -47,6 +47,8 @@ struct SessionState: Sendable {
     var toldOfRows = false
 
     var lastAcknowledgement: Acknowledgement?
+    /// It said that all is shown here but what the peer is to tell of.
+    var saidSettledButForOwed = false
     /// The peer shows all we have, and nothing waits there.
     var peerIsSettled = false
     var asksToExpand: LogPosition?

@@ -55,10 +55,12 @@ extension Node {
     /// A row of a file that a model claims may be brought to what it resolves to if that is what came of the change sets.
     mutating func isMatched(_ row: Row) -> Bool {
         guard let number = book(of: row.path) else { return true }
-        guard !records.found.contains(key: row.path), !isUntold(row) else { return false }
+        guard !records.found.contains(key: row.path), !isUntold(row), !takesStock(of: row, number) else {
+            return false
+        }
         if isTakenUntold(row) { return true }
         let wanted = recordEntry(of: row, number)
-        if agrees(row, wanted) { return true }
+        if agrees(row, wanted), !isOwed(row, number) { return true }
         records.toMatch[row.path] = true
         return false
     }
@@ -74,6 +76,7 @@ extension Node {
         guard set.author != ownParty, session.isLive else { return }
         for file in set.files {
             records.awaited[file.path] = now.monotonicMilliseconds + RecordState.awaitedMilliseconds
+            records.owed[file.path] = nil
         }
     }
 
@@ -168,10 +171,13 @@ extension Node {
             takeBackFinding(of: &row)
             return false
         }
+        if takesStock(of: row, number) { return false }
         let wanted = recordEntry(of: row, number)
         watchUnread(row, before: nil, into: &effects)
         guard row.condition == .normal || row.condition == .damaged else { return false }
-        if agrees(row, wanted), row.needsApply || isShown(row) {
+        let isOwed = isOwed(row, number)
+        records.owed[path] = isOwed ? true : nil
+        if !isOwed, agrees(row, wanted), row.needsApply || isShown(row) {
             if row.needsApply {
                 plan.want(path)
                 return true
@@ -184,9 +190,10 @@ extension Node {
             }
             return false
         }
-        guard isExplained(row) else {
+        guard !isOwed, isExplained(row) else {
+            if isOwed, row.waiting?.reason == .waitingPeer { return false }
             let isOurs = records.held.hasSave(of: path, by: ownParty)
-            wait(&row, session.isLive || isOurs ? .schemaNewer : .waitingPeer)
+            wait(&row, !isOwed && (session.isLive || isOurs) ? .schemaNewer : .waitingPeer)
             put(row, replacing: old, in: &batch, into: &effects)
             return false
         }
@@ -403,7 +410,10 @@ extension Node {
             // It waited for its author, and may have gone while nobody watched.
             if isSettled, row.disk == nil, row.heads.isEmpty, row.waiting != nil { look(at: row.path) }
             guard book(of: row.path) == number else { continue }
-            if isTakenUntold(row) { records.adopted[row.path] = resolution(of: row).entry.content }
+            if isTakenUntold(row) {
+                let taken = resolution(of: row)
+                adopt(row, taken.entry.content, from: taken.origins.content)
+            }
             guard let disk = row.disk, case .file = disk.entry.content else {
                 // What was to be there when the last process ended, and is not.
                 let isShown = recordEntry(at: row.path, number).isAbsent
@@ -412,10 +422,10 @@ extension Node {
                 }
                 continue
             }
-            let isSaved = records.books[number].hasSaved(row.path) && !precedesSets(row, number)
+            let isSaved = records.books[number].hasSaved(row.path) && !isStock(row, number)
             let isKnown = isSaved || records.held.hasSave(of: row.path)
             // (What is missing and comes back is to be told of as well.)
-            if !isKnown, row.condition != .damaged { records.adopted[row.path] = disk.entry.content }
+            if !isKnown, row.condition != .damaged { adopt(row) }
             if isKnown || isHeldDelete(row) {
                 // How much of the peer's it shows beyond what was promised, nobody knows any more.
                 let isShown = recordEntry(of: row, number).content == disk.entry.content
@@ -437,16 +447,6 @@ extension Node {
                 records.found.update(path) { $0.unshown = records.unshown }
             }
         }
-    }
-
-    /// The peer's sets may have come, and tell of the path, before a process that has ended since could tell of what stands there. This
-    /// node had written that before any set was made, so none can have come to it, and nobody has written over it since who had seen it.
-    private func precedesSets(_ row: Row, _ number: Int) -> Bool {
-        let book = records.books[number]
-        guard let first = book.firstTime, book.space.forgotten == .none, let head = row.head(by: .own),
-            head.origin.time < first, case .file(let content, _) = head.entry.content
-        else { return false }
-        return row.disk?.entry.content == head.entry.content && !book.hasSaved(content, at: row.path)
     }
 
     /// Of a file that a set of the peer has made there is no row yet if the process ended before the peer's log told of it. The folder

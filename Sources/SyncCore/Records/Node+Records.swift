@@ -94,25 +94,6 @@ extension Node {
         if records.found.removeValue(forKey: path) != nil { reconsiderSaves() }
     }
 
-    /// What stands there is what the row speaks of. If no set does yet, it is still to be told of all the same.
-    mutating func takeBackFinding(of row: inout Row, showing entry: Entry, _ stat: Stat?, isRacy: Bool) {
-        guard isUntold(row) else { return takeBackFinding(at: row.path) }
-        if let code = records.waiting[row.path] { wait(&row, code) }
-        note(row.path, RecordState.Finding(entry: entry, stat: stat, isRacy: isRacy, isOld: true))
-    }
-
-    mutating func takeBackFinding(of row: inout Row) {
-        guard let disk = row.disk else { return takeBackFinding(at: row.path) }
-        takeBackFinding(of: &row, showing: disk.entry, disk.stat, isRacy: disk.isRacy)
-    }
-
-    /// The row shows what its file held before its model came, or a peer, and no set says so yet.
-    func isUntold(_ row: Row) -> Bool {
-        guard !records.adopted.isEmpty, row.condition == .normal || row.condition == .missing, let disk = row.disk
-        else { return false }
-        return records.adopted[row.path] == disk.entry.content
-    }
-
     /// What was saved there cannot be told of.
     func waitsForAuthor(_ row: Row) -> Bool {
         let reasons: [MessageCode] = [
@@ -140,6 +121,7 @@ extension Node {
         guard knowsItsPast, records.isAdopted else { return }
         readFindings(into: &effects)
         endStocktaking(into: &effects)
+        noteMeeting()
         guard let due = records.dueAt, due <= now.monotonicMilliseconds, !records.isTelling else { return }
         if waitsForSavesUnderLock() { return }
         let paths = toTell
@@ -167,7 +149,7 @@ extension Node {
     /// What is saved under one lock is one save, and what else its model has found meanwhile may be a part of it. Other models do not wait.
     private var toTell: [Path] {
         let locked = lockedSaves
-        let waits = waitsForStock
+        let waits = waitsForStock || waitsForMeeting
         if locked.isEmpty && !waits { return records.toTell() }
         return records.toTell { !locked.contains(key: $0) && !(waits && records.found[$0]?.isOld == true) }
     }
@@ -211,7 +193,7 @@ extension Node {
 
     /// A state that knows of no set may have been lost whole: its peer knows where its log ended. What is written to it before
     /// that would stand before what the peer has, and so would what is written before that has come back (`renumber`).
-    private var knowsItsPast: Bool {
+    var knowsItsPast: Bool {
         if session.isLive, records.lacks(session.peerKnows) || wantsBase { return false }
         return records.known.own != .none || session.peerSets != nil || session.isLive && !session.peerKeepsRecords
     }
@@ -264,7 +246,12 @@ extension Node {
         let isOvertaken = toTell.contains { !told.contains(key: $0) }
         var batch = Batch()
         for number in records.books.indices {
-            tell(paths.filter { book(of: $0) == number }, of: number, rows, in: &batch, into: &effects)
+            let saved = paths.filter { book(of: $0) == number }
+            let old = saved.filter { isSharedStock($0, rows) }
+            if !old.isEmpty { tell(old, of: number, rows, asOld: true, in: &batch, into: &effects) }
+            if old.count == saved.count, !old.isEmpty { continue }
+            let isOld = SortedMap(old.map { ($0, true) })
+            tell(saved.filter { !isOld.contains(key: $0) }, of: number, rows, in: &batch, into: &effects)
         }
         // What was found while the rows were asked for may be what the others lack.
         if isOvertaken { records.waiting.removeAll() }
@@ -299,15 +286,17 @@ extension Node {
         }
     }
 
+    /// What the other node had as well (`asOld`) bears the time at which it was written.
     private mutating func tell(
-        _ paths: [Path], of number: Int, _ rows: RowMap, in batch: inout Batch, into effects: inout Effects
+        _ paths: [Path], of number: Int, _ rows: RowMap, asOld: Bool = false, in batch: inout Batch,
+        into effects: inout Effects
     ) {
         let before = shownBytes(at: paths, of: number, rows)
         var group = SaveGroup(records.books[number], awaitsFirstImport: records.awaitsFirstImport)
         var unread = SortedMap<Int, SaveGroup>()
         for path in paths {
             guard let finding = records.found[path] else { continue }
-            if isKnownState(finding, at: path, number) {
+            if isKnownState(finding, rows[path], at: path, number) {
                 settleKnown(finding, rows[path], at: path, in: &batch, into: &effects)
                 continue
             }
@@ -332,7 +321,8 @@ extension Node {
             return
         }
         var ahead = clock
-        let made = changeSet(of: group, number, at: ahead.tick(wallMilliseconds: now.wallMilliseconds))
+        let time = asOld ? stockTime(of: group.findings.map(\.path), rows, number) : nil
+        let made = changeSet(of: group, number, at: time ?? ahead.tick(wallMilliseconds: now.wallMilliseconds))
         let (set, faults) = group.upheld(made) { set in
             group.faults(of: set, seeingAllOf: records.known.peer).filter { isShown($0, group, number) }
         }
@@ -393,22 +383,6 @@ extension Node {
         }
         logSet(set, bytes, of: number, in: &batch)
         settle(group, seeing: set.seen[ownParty.other], rows, in: &batch, into: &effects)
-    }
-
-    /// It stood there before anybody watched, and a set says that it was saved: no news, but what was so before the state of this
-    /// node was lost. Who told of it would take back what has come of it since.
-    private func isKnownState(_ finding: RecordState.Finding, at path: Path, _ number: Int) -> Bool {
-        guard finding.isOld, case .file(let content, _) = finding.entry.content else { return false }
-        return records.books[number].hasSaved(content, at: path)
-    }
-
-    private mutating func settleKnown(
-        _ finding: RecordState.Finding, _ row: Row?, at path: Path, in batch: inout Batch, into effects: inout Effects
-    ) {
-        takeBackFinding(at: path)
-        records.unshown[path] = RecordState.Unshown(after: record.setMarks.promised)
-        records.toMatch[path] = true
-        reviseFound(finding, row, at: path, in: &batch, into: &effects)
     }
 
     /// What is to be there already needs no telling, whatever it would break: the other node has done the same. True if there
@@ -495,7 +469,7 @@ extension Node {
     }
 
     /// What the row is to say once the set says it.
-    private mutating func reviseFound(
+    mutating func reviseFound(
         _ finding: RecordState.Finding, _ old: Row?, at path: Path, in batch: inout Batch, into effects: inout Effects
     ) {
         plan.want(path)

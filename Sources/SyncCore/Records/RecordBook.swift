@@ -19,8 +19,9 @@ struct RecordBook: Sendable {
     private var saves = SortedMap<Path, Saves>()
     /// Every content that was ever saved at a path.
     private var contents = SortedMap<Path, SortedMap<ContentID, Bool>>()
-    /// Of the earliest set.
-    private(set) var firstTime: HybridTime?
+    /// When each path was told of first, and each author first told of anything; zero where that has been forgotten.
+    private var firstSaves = SortedMap<Path, HybridTime>()
+    private var firstSets = FirstSets()
     /// When a record was last written to, by whomever.
     private var latest = SortedMap<RecordID, Write>()
     /// Of each record the last set of each author that writes to it.
@@ -73,6 +74,20 @@ struct RecordBook: Sendable {
         }
     }
 
+    private struct FirstSets: Sendable {
+        private var first: HybridTime?
+        private var second: HybridTime?
+
+        func time(of party: Party) -> HybridTime? { party == .first ? first : second }
+
+        mutating func note(_ time: HybridTime, by party: Party) {
+            switch party {
+            case .first: first = min(first ?? time, time)
+            case .second: second = min(second ?? time, time)
+            }
+        }
+    }
+
     private struct Saved: Sendable {
         let position: LogPosition
         let time: HybridTime
@@ -105,6 +120,26 @@ struct RecordBook: Sendable {
 
     func hasSaved(_ content: ContentID, at path: Path) -> Bool { contents[path]?[content] == true }
     func hasSaved(_ path: Path) -> Bool { contents.contains(key: path) }
+
+    /// No set says that it was saved there, nor is it known to have come of any.
+    func isForeign(_ content: ContentID, at path: Path) -> Bool {
+        !hasSaved(content, at: path) && bytes(of: content, at: path) == nil
+    }
+
+    /// Nobody had told of that file by then. (Of that of a clone nobody ever does.)
+    func precedesSaves(_ time: HybridTime, at path: Path) -> Bool {
+        firstSaves[path].map { time < $0 } ?? !files.contains(key: path)
+    }
+
+    /// He had told of nothing by then.
+    func precedesSets(_ time: HybridTime, by author: Party) -> Bool {
+        firstSets.time(of: author).map { time < $0 } ?? true
+    }
+
+    /// Whoever has seen the sets of the other up to there, and all that its author had told by then, writes later than this.
+    func lastTime(of author: Party, seeing peer: LogPosition) -> HybridTime {
+        space.history.lazy.filter { $0.author == author || $0.position <= peer }.map(\.time).max() ?? .zero
+    }
 
     /// The last save of a path by an author, if it was in this epoch: what the next one is told against. (Of what came before, a
     /// node that was set back may have lost something that the other still has.)
@@ -260,6 +295,10 @@ struct RecordBook: Sendable {
         space.noteForgotten(through: stable)
         weigh()
         let base = space.history.filter { $0.position <= space.forgotten[$0.author] }
+        for set in base {
+            firstSets.note(.zero, by: set.author)
+            for file in set.files { firstSaves[file.path] = .zero }
+        }
         (setsAtForget, weightAtForget) = (base.count, base.reduce(0) { $0 + $1.weight })
     }
 
@@ -318,6 +357,7 @@ struct RecordBook: Sendable {
     /// What is in a history has been admitted.
     private mutating func count(_ set: ChangeSet) {
         for file in set.files {
+            firstSaves[file.path] = min(firstSaves[file.path] ?? set.time, set.time)
             guard file.content != nil else { continue }
             noteContent(of: file)
             let saved = Saved(position: set.position, time: set.time, file: file)
@@ -326,7 +366,7 @@ struct RecordBook: Sendable {
             if isLatest { saves[file.path, default: Saves()][set.author] = saved }
         }
         if !set.isUnread { noteWrites(of: set) }
-        firstTime = min(firstTime ?? set.time, set.time)
+        firstSets.note(set.time, by: set.author)
         news.append(set)
         weight += set.weight
     }

@@ -30,8 +30,12 @@ struct RecordState: Sendable {
     var waiting = SortedMap<Path, MessageCode>()
     /// What people have been told of that.
     var alarmed = SortedMap<Path, AlertKey>()
-    /// What stood in files before their model came, or a peer, and no set tells of yet: their rows speak of it already.
-    var adopted = SortedMap<Path, Content>()
+    /// What stood in files before their model came, or a peer, and no set tells of yet: their rows speak of it already (`Node+Stock`).
+    var adopted = SortedMap<Path, Adopted>()
+    /// All that the peer had to say when it greeted us has been heard since this process began.
+    var hasMetPeer = false
+    /// Files of which the peer is to tell what stands there in its folder: that is all they wait for.
+    var owed = SortedMap<Path, Bool>()
     /// When what was found is to be told of, and since when it has been put off for more (monotonic milliseconds).
     var dueAt: UInt64?
     var firstFoundAt: UInt64 = 0
@@ -270,6 +274,12 @@ struct RecordState: Sendable {
     var repairs: RepairCount { books.reduce(into: RepairCount()) { $0 += $1.repairs } }
     var dead: [RecordID] { books.flatMap(\.view.dead) }
     var contestedCount: Int { books.reduce(0) { $0 + $1.contestedCount } }
+
+    struct Adopted: Sendable {
+        let content: Content
+        /// The peer has it, or had it.
+        let isShared: Bool
+    }
 
     struct Finding: Sendable {
         let entry: Entry

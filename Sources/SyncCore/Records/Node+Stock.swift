@@ -1,0 +1,166 @@
+import RecordMerge
+import SyncModel
+
+/// What stands in files that a model claims and no change set tells of: it was written before the model came, or a peer, or before rules let
+/// go of it, and is on the rows. Its author tells of it (`RecordState.adopted`), unless somebody has saved over it who had it before him. Until
+/// then nothing takes its place: not here, and the other node, which knows it by the row alone, waits for it (`RecordState.owed`).
+extension Node {
+    // MARK: Here
+
+    mutating func adopt(_ row: Row) {
+        guard let disk = row.disk else { return }
+        adopt(row, disk.entry.content, from: disk.origins.content)
+    }
+
+    mutating func adopt(_ row: Row, _ content: Content, from origin: Origin) {
+        let isKnownThere = origin.author == .peer || origin.position <= record.acknowledged.position
+        // (What cannot be told of is for its author, whatever the other node has.)
+        let isShared = isKnownThere && !waitsForAuthor(row)
+        records.adopted[row.path] = RecordState.Adopted(content: content, isShared: isShared)
+    }
+
+    /// The row shows what its file held before its model came, or a peer, and no set says so yet.
+    func isUntold(_ row: Row) -> Bool {
+        guard !records.adopted.isEmpty, row.condition == .normal || row.condition == .missing, let disk = row.disk
+        else { return false }
+        return records.adopted[row.path]?.content == disk.entry.content
+    }
+
+    /// What stands there is older than all that the sets tell of the file. (What is older than all that its author tells may have come of
+    /// what the other has told, by another model than that of now.)
+    func isStock(_ row: Row, _ number: Int) -> Bool {
+        guard row.condition == .normal || row.condition == .missing, let disk = row.disk,
+            case .file(let content, _) = disk.entry.content, !records.held.hasSave(of: row.path),
+            records.books[number].isForeign(content, at: row.path)
+        else { return false }
+        let origin = disk.origins.content
+        if isOvertaken(origin, on: row, number) { return false }
+        return records.books[number].precedesSaves(origin.time, at: row.path)
+    }
+
+    /// It is to be told of before anything takes its place. True if it is still to be.
+    mutating func takesStock(of row: Row, _ number: Int) -> Bool {
+        guard records.isAdopted, knowsItsPast, row.condition == .normal, isStock(row, number) else { return false }
+        takeStock(of: row)
+        return true
+    }
+
+    private mutating func takeStock(of row: Row) {
+        guard let disk = row.disk else { return }
+        adopt(row)
+        note(
+            row.path,
+            RecordState.Finding(entry: disk.entry, stat: disk.stat, isRacy: disk.isRacy, isOld: true))
+    }
+
+    /// The rules have left it out until now.
+    mutating func takeStock(ofLetGo row: Row) {
+        guard records.isLoaded, let number = book(of: row.path), !records.found.contains(key: row.path),
+            row.condition == .normal, isStock(row, number)
+        else { return }
+        // (What is to be read first is told of then.)
+        if staysLeftOut(row) { adopt(row) } else { takeStock(of: row) }
+    }
+
+    /// Somebody who had it before him has saved the file since, and a set tells of that.
+    private func isOvertaken(_ origin: Origin, on row: Row, _ number: Int) -> Bool {
+        row.heads.contains { head in
+            guard case .file(let content, _) = head.entry.content, !head.origins.content.isSameEntry(as: origin)
+            else { return false }
+            return head.includes(origin) && records.books[number].hasSaved(content, at: row.path)
+        }
+    }
+
+    private func party(of author: Author) -> Party { author == .own ? ownParty : ownParty.other }
+
+    // MARK: Findings of it
+
+    /// What stands there is what the row speaks of. If no set does yet, it is still to be told of all the same.
+    mutating func takeBackFinding(of row: inout Row, showing entry: Entry, _ stat: Stat?, isRacy: Bool) {
+        guard isUntold(row) else { return takeBackFinding(at: row.path) }
+        if let code = records.waiting[row.path] { wait(&row, code) }
+        note(row.path, RecordState.Finding(entry: entry, stat: stat, isRacy: isRacy, isOld: true))
+    }
+
+    mutating func takeBackFinding(of row: inout Row) {
+        guard let disk = row.disk else { return takeBackFinding(at: row.path) }
+        takeBackFinding(of: &row, showing: disk.entry, disk.stat, isRacy: disk.isRacy)
+    }
+
+    /// It stood there before anybody watched, and a set says that it was saved: no news, but what was so before the state of this
+    /// node was lost. Or one says what somebody has saved over it. Who told of it would take back what has come of it since.
+    func isKnownState(_ finding: RecordState.Finding, _ row: Row?, at path: Path, _ number: Int) -> Bool {
+        guard finding.isOld, case .file(let content, _) = finding.entry.content else { return false }
+        if records.books[number].hasSaved(content, at: path) { return true }
+        guard let row, let disk = row.disk, disk.entry.content == finding.entry.content else { return false }
+        return isOvertaken(disk.origins.content, on: row, number)
+    }
+
+    mutating func settleKnown(
+        _ finding: RecordState.Finding, _ row: Row?, at path: Path, in batch: inout Batch, into effects: inout Effects
+    ) {
+        takeBackFinding(at: path)
+        records.unshown[path] = RecordState.Unshown(after: record.setMarks.promised)
+        records.toMatch[path] = true
+        reviseFound(finding, row, at: path, in: &batch, into: &effects)
+    }
+
+    // MARK: What both had
+
+    /// Of what both had the other may have told, or what somebody has saved over it. So stock with such files in it waits for what the other had
+    /// to say.
+    var waitsForMeeting: Bool {
+        if records.hasMetPeer { return false }
+        return records.adopted.contains { path, adopted in adopted.isShared && records.found[path]?.isOld == true }
+    }
+
+    mutating func noteMeeting() {
+        guard !records.hasMetPeer, session.isLive, !isCatchingUp, session.setsComing.isEmpty, records.imported == nil
+        else { return }
+        let hasTold = session.peerSets.map { $0 <= records.known.peer } ?? !session.peerKeepsRecords
+        guard hasTold else { return }
+        records.hasMetPeer = true
+        if !records.found.isEmpty { records.dueAt = records.dueAt ?? now.monotonicMilliseconds }
+    }
+
+    func isSharedStock(_ path: Path, _ rows: RowMap) -> Bool {
+        guard records.found[path]?.isOld == true, let adopted = records.adopted[path] else { return false }
+        return adopted.isShared && rows[path]?.disk?.entry.content == adopted.content
+    }
+
+    /// When the last of it was written: whoever has saved over any of it did so later, and told of it with a later time.
+    func stockTime(of paths: [Path], _ rows: RowMap, _ number: Int) -> HybridTime? {
+        let written = paths.compactMap { rows[$0]?.disk?.origins.content.time }.max()
+        let seen = records.books[number].lastTime(of: ownParty, seeing: record.setMarks.promised)
+        return written.map { max($0, seen.next) }
+    }
+
+    // MARK: On the other node
+
+    /// The peer's row speaks of what no set tells of: the peer is to tell of it, as long as it has not said that it is through. (What a peer with
+    /// other models means by its rows is another matter, see `isExplained`.)
+    func isOwed(_ row: Row, _ number: Int) -> Bool {
+        let hasModels = session.peerSets != nil || !session.peerKeepsRecords
+        let isThrough = session.peerIsSettled || hasModels && !session.sharesRecords
+        guard !(session.isLive && isThrough), records.isLoaded, let head = row.head(by: .peer),
+            case .file(let content, _) = head.entry.content,
+            head.entry.content != row.disk?.entry.content, !records.held.hasSave(of: row.path)
+        else { return false }
+        let book = records.books[number]
+        let origin = head.origins.content
+        guard book.isForeign(content, at: row.path), !isOvertaken(origin, on: row, number) else { return false }
+        return book.precedesSaves(origin.time, at: row.path)
+            || book.precedesSets(origin.time, by: party(of: origin.author))
+    }
+
+    /// It is owed as long as that is what its row waits for.
+    mutating func noteOwed(_ row: Row) {
+        if records.owed.isEmpty || row.condition == .normal && row.waiting?.reason == .waitingPeer { return }
+        records.owed[row.path] = nil
+    }
+
+    /// The peer is through: what it has not told of it does not have any more.
+    mutating func matchOwed() {
+        for (path, _) in records.owed { records.toMatch[path] = true }
+    }
+}
