@@ -24,8 +24,8 @@ extension MessageRegistry {
         MessageKind(
             .conflictIdentity, .warning, healsItself: false,
             meaning: """
-                Both nodes created a record that the model allows only once. The older one stays, references to the \
-                other lead to it, and their fields were merged; every value that lost is kept.
+                A record that the model allows only once was created twice, most often by both nodes. The older one stays, \
+                references to the other lead to it, and their fields were merged; every value that lost is kept.
                 """,
             cure: """
                 Look at the versions with syncctl conflicts show ID and take the one you prefer, or leave it as it is \
