@@ -404,7 +404,11 @@ extension Node {
         noteRowless(number, among: rows, after: after)
         // (What was deleted while the model had a fault is still to be told of.)
         func isHeldDelete(_ row: Row) -> Bool { row.condition == .missing && row.waiting?.reason == .schemaInvalid }
-        for row in rows where row.condition != .ignored {
+        for row in rows {
+            if row.condition == .ignored {
+                noteLeftOutUnshown(row, number)
+                continue
+            }
             // (What is missing or damaged is not told of yet. It shows no more than it did all the same.)
             let isSettled = row.condition == .normal || isHeldDelete(row)
             // It waited for its author, and may have gone while nobody watched.
@@ -447,6 +451,17 @@ extension Node {
                 records.found.update(path) { $0.unshown = records.unshown }
             }
         }
+    }
+
+    /// What rules leave out shows no more of what came of the sets than it did when they began to.
+    private mutating func noteLeftOutUnshown(_ row: Row, _ number: Int) {
+        let book = records.books[number]
+        guard self.book(of: row.path) == number,
+            book.hasSaved(row.path) || book.files.contains(key: row.path) || records.held.hasSave(of: row.path)
+        else { return }
+        let shown = row.disk?.entry.content ?? .absent
+        if shown == recordEntry(of: row, number).content { return }
+        records.noteUnshown(row.path, after: record.setMarks.promised, isWhole: row.disk == nil)
     }
 
     /// Of a file that a set of the peer has made there is no row yet if the process ended before the peer's log told of it. The folder
