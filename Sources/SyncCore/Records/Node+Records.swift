@@ -67,7 +67,9 @@ extension Node {
         // (When something went nothing says but a notice.)
         let isGone = finding.entry.isAbsent && finding.stat == nil
         let isFromBefore = finding.isNew ? records.isFromBefore(finding.stat) : isGone || records.isUntold(finding.stat)
-        let isUnwatched = isFromBefore && !records.touched.contains(key: path)
+        // (By a clock that has been put back since: that may have been before this process, too.)
+        let isAhead = finding.stat.map { $0.changed.milliseconds > now.wallMilliseconds } ?? false
+        let isUnwatched = (isFromBefore || isAhead) && !records.touched.contains(key: path)
         let touch = records.takeTouch(path, at: now.monotonicMilliseconds)
         // (Of what was there before anybody watched, nobody knows what it was made on.)
         finding.seen = finding.isOld || isUnwatched ? .none : min(touch.seen, records.known(at: finding.stat))
