@@ -202,10 +202,14 @@ package final class Installer: Agent {
 
     private func putBack(_ path: Path, at place: Path, _ hands: Hands) {
         guard hands.exists(path) else { return }
-        // Something has come there meanwhile: who puts the old file over it does not ask what it says.
+        // Something has come there meanwhile, or stands for it under another name: who puts the old file back does not ask what it says.
+        let names = RecordFolder.names(in: hands.bytes(path), at: place)
         if hands.exists(place) {
-            let names = RecordFolder.names(in: hands.bytes(place), at: place)
-            for record in names + RecordFolder.names(in: hands.bytes(path), at: place) { life.overwroteBlindly(record) }
+            let there = RecordFolder.names(in: hands.bytes(place), at: place)
+            for record in there + names { life.overwroteBlindly(record) }
+        } else {
+            let folder = RecordFolder(hands.world.machines[hands.machine].disk)
+            for record in names where life.isUnderAnotherName(record, in: folder) { life.overwroteBlindly(record) }
         }
         if let parent = place.parent { hands.makeDirectories(parent) }
         hands.rename(path, to: place)

@@ -77,6 +77,10 @@ package final class RecordLife {
         return folder.records.first { $0.value["n"] == name }?.key
     }
 
+    func isUnderAnotherName(_ record: RecordFolder.Name, in folder: RecordFolder) -> Bool {
+        standIn(for: record, in: folder).map { $0 != record } ?? false
+    }
+
     /// Whoever saved did not look at what he saved over.
     func overwroteBlindly(_ record: RecordFolder.Name) {
         let identity = identity(of: record)
