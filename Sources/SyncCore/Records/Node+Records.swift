@@ -153,7 +153,11 @@ extension Node {
         let locked = lockedSaves
         let waits = waitsForStock || waitsForMeeting
         if locked.isEmpty && !waits { return records.toTell() }
-        return records.toTell { !locked.contains(key: $0) && !(waits && records.found[$0]?.isOld == true) }
+        let behind = waits ? booksBehindStock : [:]
+        return records.toTell { path in
+            if locked.contains(key: path) || waits && records.found[path]?.isOld == true { return false }
+            return behind.isEmpty || book(of: path).map { behind.contains(key: $0) } != true
+        }
     }
 
     /// What was in the folder before anybody watched is told of together, once all of it has been read: told of as it is found, a record would

@@ -105,6 +105,17 @@ extension Node {
         reviseFound(finding, row, at: path, in: &batch, into: &effects)
     }
 
+    /// What stands there from before may be the same thing as what was saved since, by a natural key: told of after that, it would have been
+    /// written by somebody who had seen it, and take its place.
+    var booksBehindStock: SortedMap<Int, Bool> {
+        var books = SortedMap<Int, Bool>()
+        for (path, finding) in records.found where finding.isOld && !records.waiting.contains(key: path) {
+            guard let number = book(of: path), books[number] == nil else { continue }
+            if records.books[number].model.entities.contains(where: { !$0.identity.isEmpty }) { books[number] = true }
+        }
+        return books
+    }
+
     // MARK: What both had
 
     /// Of what both had the other may have told, or what somebody has saved over it. So stock with such files in it waits for what the other had
