@@ -342,6 +342,7 @@ extension Node {
         // planned may come there still, though the sets are beyond it.)
         if row.disk != old?.disk || !apply.touches(row.path) && !isToChange(row) { noteShown(row) }
         if old?.condition == .damaged, isUntold(row) { records.toMatch[row.path] = true }
+        if old?.condition == .ignored { matchLetGo(row) }
         if row.condition == .missing {
             stores.marksNext = true
         } else if old?.condition == .missing {
