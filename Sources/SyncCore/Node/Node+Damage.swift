@@ -69,16 +69,16 @@ extension Node {
             return false
         }
         // What the row says was seen after the cut: whatever differs from it now was done since. (An older state of the same file
-        // says that it was not: the clock was ahead before the cut.)
+        // says that it was not: the clock was ahead before the cut. Where it was set since, that says nothing, unless what is known was told of
+        // before the cut, and this process would have been told of somebody who wrote by the clock as it was set.)
         let isOvertaken = stat.isSameFile(as: disk.stat) && stat.changed < disk.stat.changed
+        let isClockSet = watch.clockStretches.count > 1
+        let isFormer = isOvertaken && (!isClockSet || isToldBeforeCut(row) && !watch.mayBeBeforeStart(stat.changed))
         // (Where the clock shows a time once more that it has shown before the cut, only what this process has found was.)
         let isToldTime =
             watch.mayBeTold(disk.stat.changed) && (isEmptied || watch.isFirstSinceCut && !isFoundSinceStart(row))
         let isSeenSince = watch.isSinceBoot(disk.stat.changed) && !isToldTime
-        if isSeenSince, !isOvertaken || watch.clockStretches.count > 1, !isAsKnown(stat, elsewhereThan: row, namesakes)
-        {
-            return false
-        }
+        if isSeenSince, !isFormer, !isAsKnown(stat, elsewhereThan: row, namesakes) { return false }
         // The same file as of the same time with other bytes: nobody did that.
         if stat.isSameFile(as: disk.stat), stat.modified == disk.stat.modified { return true }
         // What was written or made since the machine is up again is somebody's. The change time alone says little by then:
@@ -102,6 +102,18 @@ extension Node {
     /// Made after what is known had been put here, whatever times it was given: no cut brings that back.
     private func isMadeSince(_ stat: Stat, _ known: Stat) -> Bool {
         !stat.isSameFile(as: known) && stat.identity.birth > known.changed
+    }
+
+    /// What is known was written here and told of before the cut, by the logical clock, which nobody sets, and nothing has been done to the file
+    /// after it was written: its times are of before the cut as well, whatever the clock has shown since. (What is told of while the clock
+    /// is behind bears the last time of before it.)
+    private func isToldBeforeCut(_ row: Row) -> Bool {
+        guard let cut = watch.toldBeforeCut, let disk = row.disk, disk.stat.modified == disk.stat.changed,
+            !isFoundSinceStart(row)
+        else { return false }
+        return [disk.origins.content, disk.origins.time].allSatisfy { origin in
+            origin.author == .own && Int64(clamping: origin.time.wallMilliseconds) <= cut
+        }
     }
 
     mutating func recallTold(_ log: [LogRecord]) {

@@ -9,6 +9,8 @@ struct WatchState: Sendable {
     /// What the wall clock has shown since the machine was started: one stretch for each time it was set, as far as this process and, after a power
     /// cut, those before it know (`NodeRecord.clockShown`).
     var clockStretches: [ClosedRange<Int64>] = []
+    /// So many of them had begun before this process did, or may have: of what was done by those it may not have been told.
+    var stretchesRecalled = 0
     var clockSeen = Moment(monotonicMilliseconds: 0, wallMilliseconds: 0)
     /// As it was at the start (`NodeRecord.toldBeforeCut`): it outlasts the distrust of all but what the rules leave out.
     var toldBeforeCut: Int64?
@@ -265,14 +267,20 @@ struct WatchState: Sendable {
         clockSeen = Moment(
             monotonicMilliseconds: shown.monotonicMilliseconds, wallMilliseconds: last.upperBound)
         _ = followClock(at: now, limits)
+        stretchesRecalled = clockStretches.count
     }
 
     /// By one of the clocks since the machine was started. (From the first to the last of them may be years.) A coarse stamp
     /// stands for all of its step, and no machine is up again within one.
-    func isSinceBoot(_ time: Timestamp) -> Bool {
+    func isSinceBoot(_ time: Timestamp) -> Bool { isShown(time, by: clockStretches[...]) }
+
+    /// Since then, and by a clock that was not set anew since this process began, so that it may not have been told of what was done then.
+    func mayBeBeforeStart(_ time: Timestamp) -> Bool { isShown(time, by: clockStretches.prefix(stretchesRecalled)) }
+
+    private func isShown(_ time: Timestamp, by stretches: ArraySlice<ClosedRange<Int64>>) -> Bool {
         let isCoarse = time.nanoseconds % 10_000_000 == 0
         let rest: Int64 = time.nanoseconds == 0 ? 999 : isCoarse ? 9 : 0
-        return clockStretches.contains { ($0.lowerBound - rest...$0.upperBound).contains(time.milliseconds) }
+        return stretches.contains { ($0.lowerBound - rest...$0.upperBound).contains(time.milliseconds) }
     }
 
     /// The clock showed `time` since the machine was started, and `known` was still to come by far then.
