@@ -130,7 +130,8 @@ extension Node {
         guard !paths.isEmpty else {
             // (The end of the lock makes it due, and nothing the end of the stock.)
             let isLocked = !lockedSaves.isEmpty
-            let pause = waitsForStock ? limits.saveQuietMilliseconds : isLocked ? limits.savePatienceMilliseconds : nil
+            let isPutOff = waitsForStock || waitsForMeeting
+            let pause = isPutOff ? limits.saveQuietMilliseconds : isLocked ? limits.savePatienceMilliseconds : nil
             records.dueAt = pause.map { now.monotonicMilliseconds + $0 }
             return
         }

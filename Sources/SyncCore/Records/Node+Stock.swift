@@ -119,9 +119,11 @@ extension Node {
     // MARK: What both had
 
     /// Of what both had the other may have told, or what somebody has saved over it. So stock with such files in it waits for what the other had
-    /// to say.
+    /// to say. (Who is alone does not wait for long: as long as stock is taken the folder does not show what comes of the saves in it.)
     var waitsForMeeting: Bool {
-        if records.hasMetPeer { return false }
+        let patience = records.stockSince + RecordState.meetingPatienceMilliseconds
+        let isAlone = !session.isLive && now.monotonicMilliseconds >= patience
+        if records.hasMetPeer || isAlone { return false }
         return records.adopted.contains { path, adopted in adopted.isShared && records.found[path]?.isOld == true }
     }
 

@@ -367,6 +367,8 @@ struct RecordState: Sendable {
 
     /// Nothing waits longer for what was in the folder before: to read all of it may take hours.
     static let stockPatienceMilliseconds: UInt64 = 60_000
+    /// Who is not connected so long after his start is alone for longer.
+    static let meetingPatienceMilliseconds: UInt64 = 10_000
     /// So many saves are told of at once, however fast more of them come.
     static let groupPathsMax = 256
     static let setPathsMax = 4_096
