@@ -408,6 +408,7 @@ extension Node {
     ) {
         let rows = answers.rows()
         noteRowless(number, among: rows, after: after)
+        let late = lateStock(among: rows, number)
         // (What was deleted while the model had a fault is still to be told of.)
         func isHeldDelete(_ row: Row) -> Bool { row.condition == .missing && row.waiting?.reason == .schemaInvalid }
         for row in rows {
@@ -432,7 +433,8 @@ extension Node {
                 }
                 continue
             }
-            let isSaved = records.books[number].hasSaved(row.path) && !isStock(row, number)
+            let isUntoldYet = isStock(row, number) || late.contains(key: row.path)
+            let isSaved = records.books[number].hasSaved(row.path) && !isUntoldYet
             let isKnown = isSaved || records.held.hasSave(of: row.path)
             // (What is missing and comes back is to be told of as well.)
             if !isKnown, row.condition != .damaged { adopt(row) }

@@ -29,13 +29,36 @@ extension Node {
     /// What stands there is older than all that the sets tell of the file. (What is older than all that its author tells may have come of
     /// what the other has told, by another model than that of now.)
     func isStock(_ row: Row, _ number: Int) -> Bool {
+        guard let (_, origin) = foreign(row, number) else { return false }
+        return records.books[number].precedesSaves(origin.time, at: row.path)
+    }
+
+    /// At the start: what was saved here without the model when the other had told of the file, and no process with it has told of since. By then
+    /// this node had told of nothing, nor has it promised to have shown any of the peer's sets; and it is nothing that comes of those alone.
+    func lateStock(among rows: [Row], _ number: Int) -> SortedMap<Path, Bool> {
+        guard record.setMarks.promised == .none else { return [:] }
+        let book = records.books[number]
+        var late = SortedMap<Path, ContentID>()
+        for row in rows where self.book(of: row.path) == number && book.hasSaved(row.path) {
+            guard let (content, origin) = foreign(row, number), origin.author == .own,
+                book.precedesSets(origin.time, by: ownParty)
+            else { continue }
+            late[row.path] = content
+        }
+        if late.isEmpty { return [:] }
+        for (path, _) in book.outcomes(late, of: ownParty.other) { late[path] = nil }
+        return SortedMap(late.map { ($0.key, true) })
+    }
+
+    /// What stands there, if it is in no set, has come of none as far as is known, and nobody has saved over it since.
+    private func foreign(_ row: Row, _ number: Int) -> (content: ContentID, origin: Origin)? {
         guard row.condition == .normal || row.condition == .missing, let disk = row.disk,
             case .file(let content, _) = disk.entry.content, !records.held.hasSave(of: row.path),
             records.books[number].isForeign(content, at: row.path)
-        else { return false }
+        else { return nil }
         let origin = disk.origins.content
-        if isOvertaken(origin, on: row, number) { return false }
-        return records.books[number].precedesSaves(origin.time, at: row.path)
+        if isOvertaken(origin, on: row, number) { return nil }
+        return (content, origin)
     }
 
     /// It is to be told of before anything takes its place. True if it is still to be.

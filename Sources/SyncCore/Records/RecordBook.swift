@@ -260,21 +260,39 @@ struct RecordBook: Sendable {
     mutating func recall(_ contents: SortedMap<Path, ContentID>, from peer: Party, after shown: LogPosition) {
         var lost = SortedMap(contents.filter { unrecalled[$0.key] != $0.value }.map { ($0.key, $0.value) })
         if lost.isEmpty { return }
-        var past = RecordBook(InstalledModel(model, digest: digest), chunking: chunking)
         let isLater = { (set: ChangeSet) in set.author == peer && set.position > shown }
-        let later = space.history.filter(isLater).sorted { $0.position < $1.position }
-        for sets in [space.history.filter { !isLater($0) }] + later.map({ [$0] }) {
+        let made = outcomes(lost, of: space.history.filter { !isLater($0) }, then: space.history.filter(isLater))
+        for (path, file) in made {
+            lost[path] = nil
+            noteOlder(file, at: path)
+        }
+        for (path, content) in lost { unrecalled[path] = content }
+    }
+
+    /// Those of the contents that have come of the sets of one author alone.
+    func outcomes(_ contents: SortedMap<Path, ContentID>, of author: Party) -> SortedMap<Path, File> {
+        outcomes(contents, of: [], then: space.history.filter { $0.author == author })
+    }
+
+    /// Those that came of the first sets, or of one more of the later ones, and so on.
+    private func outcomes(
+        _ contents: SortedMap<Path, ContentID>, of first: [ChangeSet], then later: [ChangeSet]
+    ) -> SortedMap<Path, File> {
+        var made = SortedMap<Path, File>()
+        var past = RecordBook(InstalledModel(model, digest: digest), chunking: chunking)
+        for sets in [first] + later.sorted(by: { $0.position < $1.position }).map({ [$0] }) {
             for set in sets { past.count(set) }
             let changed = past.space.add(past.news).files
             past.news = []
-            for path in changed where lost.contains(key: path) {
-                guard let file = past.file(at: path, past.space.renderer), file.content == lost[path] else { continue }
-                lost[path] = nil
-                noteOlder(file, at: path)
+            for path in changed where contents.contains(key: path) && !made.contains(key: path) {
+                guard let file = past.file(at: path, past.space.renderer), file.content == contents[path] else {
+                    continue
+                }
+                made[path] = file
             }
-            if lost.isEmpty { return }
+            if made.count == contents.count { return made }
         }
-        for (path, content) in lost { unrecalled[path] = content }
+        return made
     }
 
     // MARK: Forgetting
