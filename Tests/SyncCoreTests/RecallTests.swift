@@ -105,4 +105,18 @@ import Testing
         #expect(try recalled(RecallTests.content("theirs", "ours"), after: 0) == nil)
         #expect(try recalled(RecallTests.content("ours", "theirs"), after: 2) == nil)
     }
+
+    @Test("what the sets of one author come to alone is told apart from what those of the other are needed for")
+    func alone() throws {
+        let path = try #require(RecallTests.path)
+        // (The second save is of a file that shows an older title, so that no set has what comes of it.)
+        let book = try book(of: [
+            RecallTests.save(.second, after: 0, seeing: 0, at: 1, nil, "first", "first"),
+            RecallTests.save(.second, after: 1, seeing: 0, at: 2, "text", "older", "theirs"),
+            RecallTests.save(.first, after: 0, seeing: 1, at: 3, "title", "ours", "first"),
+        ])
+        let alone = book.outcomes([path: RecallTests.content("first", "theirs")], of: .second)
+        #expect(alone[path]?.bytes == RecallTests.document("first", "theirs"))
+        #expect(book.outcomes([path: RecallTests.content("ours", "theirs")], of: .second).isEmpty)
+    }
 }

@@ -27,10 +27,11 @@ extension Node {
     }
 
     /// What stands there is older than all that the sets tell of the file. (What is older than all that its author tells may have come of
-    /// what the other has told, by another model than that of now.)
+    /// what the other has told, by another model than that of now, unless he had none of that.)
     func isStock(_ row: Row, _ number: Int) -> Bool {
         guard let (_, origin) = foreign(row, number) else { return false }
         return records.books[number].precedesSaves(origin.time, at: row.path)
+            || standsBesideSave(origin, on: row, number)
     }
 
     /// At the start: what was saved here without the model when the other had told of the file, and no process with it has told of since. By then
@@ -59,6 +60,17 @@ extension Node {
         let origin = disk.origins.content
         if isOvertaken(origin, on: row, number) { return nil }
         return (content, origin)
+    }
+
+    /// While the nodes are apart their times say nothing of each other: the clock of one may be ahead. What was written here before this node told
+    /// of anything, by somebody who had no file of the peer's there, is older than what the peer has saved beside it all the same.
+    private func standsBesideSave(_ origin: Origin, on row: Row, _ number: Int) -> Bool {
+        guard let mine = row.head(by: .own), let theirs = row.head(by: .peer),
+            mine.origins.content.isSameEntry(as: origin), mine.seen.peer == .none,
+            case .file(let content, _) = theirs.entry.content
+        else { return false }
+        let book = records.books[number]
+        return book.hasSaved(content, at: row.path) && book.precedesSets(origin.time, by: ownParty)
     }
 
     /// It is to be told of before anything takes its place. True if it is still to be.
