@@ -207,12 +207,8 @@ struct WorkloadTests {
         "What a power cut left, by a second name of which the daemon knew something, may be mended there",
         arguments: [true, false])
     func linkedRemains(_ isKnown: Bool) {
-        let person = Person("a=1")
+        let person = Person.withRemains
         let machine = person.world.machines[0]
-        machine.disk.writeFile(at("a"), [], now: .seconds(1))
-        person.world.ledger.struck(
-            0, was: Ledger.Holdings(tree: [at("a"): .text("1")]), is: Ledger.Holdings(tree: [at("a"): .text("")]),
-            other: Ledger.Holdings(tree: [:]), isSafe: { _, _ in false })
         var node = machine.store.node
         node.distrustSince = 0
         machine.store.perform(StoreBatch([.putNode(node)]))
@@ -227,12 +223,8 @@ struct WorkloadTests {
         arguments: [Row.Condition.ignored, .normal], [true, false])
     func movedOutOfTheRules(_ condition: Row.Condition, _ isSecondName: Bool) throws {
         for isEmptiedByHim in [false, true] {
-            let person = Person("a=1")
+            let person = Person.withRemains
             let machine = person.world.machines[0]
-            machine.disk.writeFile(at("a"), [], now: .seconds(1))
-            person.world.ledger.struck(
-                0, was: Ledger.Holdings(tree: [at("a"): .text("1")]), is: Ledger.Holdings(tree: [at("a"): .text("")]),
-                other: Ledger.Holdings(tree: [:]), isSafe: { _, _ in false })
             var row = Row.file("1", at: "a")
             row.condition = condition
             row.disk?.stat.identity = try #require(machine.disk.peekStat(at("a"))?.identity)
@@ -474,5 +466,17 @@ struct WorkloadTests {
             world.machines[machine].disk.syncEverything()
         }
         return world
+    }
+}
+
+extension Person {
+    /// Whose file a=1 a power cut has emptied.
+    fileprivate static var withRemains: Person {
+        let person = Person("a=1")
+        person.world.machines[0].disk.writeFile(at("a"), [], now: .seconds(1))
+        person.world.ledger.struck(
+            0, was: Ledger.Holdings(tree: [at("a"): .text("1")]), is: Ledger.Holdings(tree: [at("a"): .text("")]),
+            other: Ledger.Holdings(tree: [:]), isSafe: { _, _ in false })
+        return person
     }
 }

@@ -445,10 +445,7 @@ extension Node {
                 continue
             }
             guard isSettled else { continue }
-            note(
-                row.path,
-                RecordState.Finding(
-                    entry: disk.entry, stat: disk.stat, isRacy: disk.isRacy, isOld: true))
+            noteStock(disk, at: row.path)
         }
         if rows.count == limits.batchPathsMax, let last = rows.last {
             enqueue(.adoptRecords(number, after: last.path))

@@ -130,8 +130,7 @@ extension Node {
         guard !paths.isEmpty else {
             // (The end of the lock makes it due, and nothing the end of the stock.)
             let isLocked = !lockedSaves.isEmpty
-            let isPutOff = waitsForStock || waitsForMeeting
-            let pause = isPutOff ? limits.saveQuietMilliseconds : isLocked ? limits.savePatienceMilliseconds : nil
+            let pause = putsOffStock ? limits.saveQuietMilliseconds : isLocked ? limits.savePatienceMilliseconds : nil
             records.dueAt = pause.map { now.monotonicMilliseconds + $0 }
             return
         }
@@ -152,7 +151,7 @@ extension Node {
     /// What is saved under one lock is one save, and what else its model has found meanwhile may be a part of it. Other models do not wait.
     private var toTell: [Path] {
         let locked = lockedSaves
-        let waits = waitsForStock || waitsForMeeting
+        let waits = putsOffStock
         if locked.isEmpty && !waits { return records.toTell() }
         let behind = waits ? booksBehindStock : [:]
         return records.toTell { path in
@@ -160,6 +159,8 @@ extension Node {
             return behind.isEmpty || book(of: path).map { behind.contains(key: $0) } != true
         }
     }
+
+    private var putsOffStock: Bool { waitsForStock || waitsForMeeting }
 
     /// What was in the folder before anybody watched is told of together, once all of it has been read: told of as it is found, a record would
     /// come before what it needs, and lack that on both nodes.
@@ -255,10 +256,9 @@ extension Node {
         for number in records.books.indices {
             let saved = paths.filter { book(of: $0) == number }
             let old = saved.filter { isSharedStock($0, rows) }
+            let rest = saved.filter { !isSharedStock($0, rows) }
             if !old.isEmpty { tell(old, of: number, rows, asOld: true, in: &batch, into: &effects) }
-            if old.count == saved.count, !old.isEmpty { continue }
-            let isOld = SortedMap(old.map { ($0, true) })
-            tell(saved.filter { !isOld.contains(key: $0) }, of: number, rows, in: &batch, into: &effects)
+            if !rest.isEmpty || old.isEmpty { tell(rest, of: number, rows, in: &batch, into: &effects) }
         }
         // What was found while the rows were asked for may be what the others lack.
         if isOvertaken { records.waiting.removeAll() }

@@ -83,9 +83,12 @@ extension Node {
     private mutating func takeStock(of row: Row) {
         guard let disk = row.disk else { return }
         adopt(row)
-        note(
-            row.path,
-            RecordState.Finding(entry: disk.entry, stat: disk.stat, isRacy: disk.isRacy, isOld: true))
+        noteStock(disk, at: row.path)
+    }
+
+    /// What stands there is to be told of, as what was there before anybody watched.
+    mutating func noteStock(_ disk: Row.DiskState, at path: Path) {
+        note(path, RecordState.Finding(entry: disk.entry, stat: disk.stat, isRacy: disk.isRacy, isOld: true))
     }
 
     /// The rules have left it out until now.

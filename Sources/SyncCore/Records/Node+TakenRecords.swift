@@ -18,9 +18,7 @@ extension Node {
         guard row.condition == .damaged, let disk = row.disk, disk.entry.content.kind == .file,
             book(of: row.path) != nil
         else { return false }
-        note(
-            row.path,
-            RecordState.Finding(entry: disk.entry, stat: disk.stat, isRacy: disk.isRacy, isOld: true))
+        noteStock(disk, at: row.path)
         return true
     }
 }
