@@ -414,6 +414,7 @@ extension Node {
         for row in rows {
             if row.condition == .ignored {
                 noteLeftOutUnshown(row, number)
+                adoptLeftOut(row, number, late)
                 continue
             }
             // (What is missing or damaged is not told of yet. It shows no more than it did all the same.)
@@ -433,9 +434,7 @@ extension Node {
                 }
                 continue
             }
-            let isUntoldYet = isStock(row, number) || late.contains(key: row.path)
-            let isSaved = records.books[number].hasSaved(row.path) && !isUntoldYet
-            let isKnown = isSaved || records.held.hasSave(of: row.path)
+            let isKnown = isToldOf(row, number, late)
             // (What is missing and comes back is to be told of as well.)
             if !isKnown, row.condition != .damaged { adopt(row) }
             if isKnown || isHeldDelete(row) {
@@ -456,6 +455,20 @@ extension Node {
                 records.found.update(path) { $0.unshown = records.unshown }
             }
         }
+    }
+
+    /// Some set tells of what stands there.
+    private func isToldOf(_ row: Row, _ number: Int, _ late: SortedMap<Path, Bool>) -> Bool {
+        let isUntoldYet = isStock(row, number) || late.contains(key: row.path)
+        return records.books[number].hasSaved(row.path) && !isUntoldYet || records.held.hasSave(of: row.path)
+    }
+
+    /// What was saved here and rules leave out is told of once they let go of it, whatever the peer has told of the file by then.
+    private mutating func adoptLeftOut(_ row: Row, _ number: Int, _ late: SortedMap<Path, Bool>) {
+        guard book(of: row.path) == number, let disk = row.disk, disk.entry.content.kind == .file,
+            disk.origins.content.author == .own, !wasDamaged(row), !isToldOf(row, number, late)
+        else { return }
+        adopt(row)
     }
 
     /// What rules leave out shows no more of what came of the sets than it did when they began to.

@@ -53,9 +53,8 @@ extension Node {
 
     /// What stands there, if it is in no set, has come of none as far as is known, and nobody has saved over it since.
     private func foreign(_ row: Row, _ number: Int) -> (content: ContentID, origin: Origin)? {
-        guard row.condition == .normal || row.condition == .missing, let disk = row.disk,
-            case .file(let content, _) = disk.entry.content, !records.held.hasSave(of: row.path),
-            records.books[number].isForeign(content, at: row.path)
+        guard row.condition != .damaged, let disk = row.disk, case .file(let content, _) = disk.entry.content,
+            !records.held.hasSave(of: row.path), records.books[number].isForeign(content, at: row.path)
         else { return nil }
         let origin = disk.origins.content
         if isOvertaken(origin, on: row, number) { return nil }
@@ -94,7 +93,7 @@ extension Node {
     /// The rules have left it out until now.
     mutating func takeStock(ofLetGo row: Row) {
         guard records.isLoaded, let number = book(of: row.path), !records.found.contains(key: row.path),
-            row.condition == .normal, isStock(row, number)
+            row.condition == .normal, isUntold(row) || isStock(row, number)
         else { return }
         // (What is to be read first is told of then.)
         if staysLeftOut(row) { adopt(row) } else { takeStock(of: row) }
