@@ -513,8 +513,7 @@ extension Node {
     private func canAdopt(_ holder: Row, for task: PlanState.Errand) -> Bool {
         guard holder.needsApply, holder.disk?.isRacy != true, holder.disk?.isUnwritten != true,
             !apply.adopted.contains(key: holder.path), !isHeldBack(holder.path),
-            !isBeingLookedAt(holder.path),
-            !isUnread(holder)
+            !isBeingLookedAt(holder.path), !isUnread(holder), !isToBeTold(holder)
         else {
             return false
         }

@@ -26,6 +26,11 @@ extension Node {
         return records.adopted[row.path]?.content == disk.entry.content
     }
 
+    /// A set is still to tell what stands there, and until then it stays.
+    func isToBeTold(_ row: Row) -> Bool {
+        book(of: row.path) != nil && (records.found.contains(key: row.path) || isUntold(row))
+    }
+
     /// What stands there is older than all that the sets tell of the file. (What is older than all that its author tells may have come of
     /// what the other has told, by another model than that of now, unless he had none of that.)
     func isStock(_ row: Row, _ number: Int) -> Bool {
