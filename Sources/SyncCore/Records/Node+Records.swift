@@ -75,6 +75,7 @@ extension Node {
         finding.seen = finding.isOld || isUnwatched ? .none : min(touch.seen, records.known(at: finding.stat))
         finding.told = finding.isOld || isUnwatched ? min(records.before, touch.told) : touch.told
         finding.unshown = touch.unshown
+        finding.wasLeftOut = isGone && isUnwatched && records.letGo.contains(key: path)
         if records.dueAt == nil {
             records.firstFoundAt = now.monotonicMilliseconds
             // (What has waited for more was taken back since.)

@@ -32,6 +32,8 @@ struct RecordState: Sendable {
     var alarmed = SortedMap<Path, AlertKey>()
     /// What stood in files before their model came, or a peer, and no set tells of yet: their rows speak of it already (`Node+Stock`).
     var adopted = SortedMap<Path, Adopted>()
+    /// Files that rules have let go of.
+    private(set) var letGo = SortedMap<Path, Bool>()
     /// All that the peer had to say when it greeted us has been heard since this process began.
     var hasMetPeer = false
     /// Files of which the peer is to tell what stands there in its folder: that is all they wait for.
@@ -212,6 +214,10 @@ struct RecordState: Sendable {
         for path in touched.paths(in: directory) + missed.paths(in: directory) { releaseTouch(path) }
     }
 
+    mutating func noteLetGo(_ path: Path) {
+        if letGo.count < RecordState.touchedMax { letGo[path] = true }
+    }
+
     /// Nothing has come of it.
     mutating func forgetTouch(_ path: Path) {
         touched[path] = nil
@@ -297,6 +303,8 @@ struct RecordState: Sendable {
         var told = LogPosition.none
         /// What the folder did not show when it was saved.
         var unshown = SortedMap<Path, Unshown>()
+        /// Without a notice, and rules may have left it out by then.
+        var wasLeftOut = false
 
         var mustBeRead: Bool { saved == nil && entry.content.kind == .file }
     }

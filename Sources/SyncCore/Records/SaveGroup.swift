@@ -121,13 +121,16 @@ struct SaveGroup {
     }
 
     /// What would go with what its author has deleted, and is live only by what has been written since his folder showed that place, be that
-    /// by the peer or by himself: it had been in quarantine, whoever wrote it.
+    /// by the peer or by himself: it had been in quarantine, whoever wrote it. (When a file went that rules left out, nobody can tell, nor what was
+    /// there by then.)
     private func risen(by peer: Party) -> SortedMap<RecordID, Bool> {
         var risen = SortedMap<RecordID, Bool>()
         var pasts = SortedMap<LogPosition, RecordView>()
-        for save in gone where !save.finding.unshown.isEmpty {
+        for save in gone where save.finding.wasLeftOut || !save.finding.unshown.isEmpty {
             for id in book.going(with: saves[save.path]?.before?.ids ?? []) {
-                guard let path = book.path(of: id), !has(path), let shown = save.finding.unshown[path] else { continue }
+                guard let path = book.path(of: id), !has(path) else { continue }
+                if save.finding.wasLeftOut { risen[id] = true }
+                guard let shown = save.finding.unshown[path] else { continue }
                 if shown.isWhole {
                     risen[id] = true
                     continue
