@@ -62,7 +62,7 @@ extension Node {
             !records.held.hasSave(of: row.path), records.books[number].isForeign(content, at: row.path)
         else { return nil }
         let origin = disk.origins.content
-        if isOvertaken(origin, on: row, number) { return nil }
+        if isOvertaken(origin, on: row, number) || isOverruled(origin, on: row) { return nil }
         return (content, origin)
     }
 
@@ -114,6 +114,13 @@ extension Node {
         }
     }
 
+    /// This node has said since what is to be there instead (`decree`): it does not say so of what is still to be told of. The save that it came of
+    /// is in no head any more.
+    private func isOverruled(_ origin: Origin, on row: Row) -> Bool {
+        guard row.condition != .damaged, let mine = row.head(by: .own), mine.includes(origin) else { return false }
+        return !mine.origins.content.isSameEntry(as: origin) && mine.entry.content != row.disk?.entry.content
+    }
+
     private func party(of author: Author) -> Party { author == .own ? ownParty : ownParty.other }
 
     // MARK: Findings of it
@@ -136,7 +143,7 @@ extension Node {
         guard finding.isOld, case .file(let content, _) = finding.entry.content else { return false }
         if records.books[number].hasSaved(content, at: path) { return true }
         guard let row, let disk = row.disk, disk.entry.content == finding.entry.content else { return false }
-        return isOvertaken(disk.origins.content, on: row, number)
+        return isOvertaken(disk.origins.content, on: row, number) || isOverruled(disk.origins.content, on: row)
     }
 
     mutating func settleKnown(
