@@ -127,8 +127,7 @@ struct Accounts {
         changes.contains { other in
             other.operations.enumerated().contains { place, later in
                 guard main(later.record) == main(operation.record) else { return false }
-                let isAfter = place > index && later.record == operation.record
-                guard other == change ? isAfter : other.hasSeen(change) else { return false }
+                guard isAfter(later, place, in: other, operation, index, in: change) else { return false }
                 return later.names(name, key) || later.action == .insert || isLateRestore(later, other)
             }
         }
@@ -142,10 +141,20 @@ struct Accounts {
             other.operations.enumerated().contains { place, later in
                 guard main(later.record) == main(operation.record) else { return false }
                 guard later.writes(name) || isLateRestore(later, other) else { return false }
-                // (What one set says to two names stands beside each other.)
-                return other == change ? place > index && later.record == operation.record : other.hasSeen(change)
+                return isAfter(later, place, in: other, operation, index, in: change)
             }
         }
+    }
+
+    /// By somebody who had seen it. What one set says to two names stands beside each other, and so does what makes another name.
+    private func isAfter(
+        _ later: Operation, _ place: Int, in other: ChangeSet, _ operation: Operation, _ index: Int,
+        in change: ChangeSet
+    ) -> Bool {
+        let isSame = later.record == operation.record
+        if other == change { return isSame && place > index }
+        return other.hasSeen(change)
+            && (isSame || changes.contains { $0 != other && other.hasSeen($0) && $0.makes(later.record) })
     }
 
     /// Of what was deleted more than 30 days before.
@@ -155,6 +164,12 @@ struct Accounts {
                 other.operations.contains(Operation(operation.record, .delete)) && change.hasSeen(other)
                     && change.time.wallMilliseconds >= other.time.wallMilliseconds + RecordView.retentionMilliseconds
             }
+    }
+}
+
+extension ChangeSet {
+    fileprivate func makes(_ record: RecordID) -> Bool {
+        operations.contains { $0 == Operation(record, .insert) || $0 == Operation(record, .restore) }
     }
 }
 

@@ -122,13 +122,18 @@ extension Oracle {
     func heads(_ ids: [String], _ isSuch: (Act) -> Bool) -> [Act] {
         let standing = ids.flatMap { heads(of($0).filter(isSuch)).filter { !isVoid($0) } }
         return standing.filter { write in
-            !standing.contains { saw($0, write) && !isUnderAnotherName($0, write) }
+            !standing.contains { saw($0, write) && !isBeside($0, write) }
         }.sorted { $0.rank < $1.rank }
     }
 
-    /// Two texts that were saved together: whoever saved them has not chosen between them.
-    private func isUnderAnotherName(_ one: Act, _ other: Act) -> Bool {
-        one.change == other.change && one.record != other.record
+    /// Told to another name by somebody who has not chosen between the two: he saved them together, or this one was only just made, or he did not
+    /// know that it was.
+    private func isBeside(_ one: Act, _ other: Act) -> Bool {
+        if one.record == other.record { return false }
+        guard one.change != other.change, let made = of(one.record.description).first(where: \.isBirth) else {
+            return true
+        }
+        return !one.knows.contains(made.change)
     }
 
     /// An insert over what was there before, or had been deleted: not the first that its author knows of.

@@ -68,6 +68,39 @@ struct RivalTests {
         #expect(pair.view.rivals.isEmpty && pair.view.live[one]?.text == #"{home=[H/1] name="Ann" phone="6"}"#)
     }
 
+    @Test("who makes a second name has chosen over no other, whatever he had seen; the next who writes there has")
+    func made() throws {
+        var pair = Pair(try Model.sketch("F identity=name; name string; phone string; home one H", "H"))
+        pair.act(.first, [.insert(.named("H/1")), .insert(.named("H/2"))])
+        pair.act(.first, [.insert(one), .set(one, "name", "Ann"), .set(one, "phone", "1"), .link(one, "home", "1")])
+        pair.act(.first, [.insert(two), .set(two, "name", "Ann"), .set(two, "phone", "2"), .link(two, "home", "2")])
+        #expect(rival(in: pair)?.values == [PropertyName("phone")] && rival(in: pair)?.links == [PropertyName("home")])
+        #expect(pair.view.live[one]?.text == #"{home=[H/2] name="Ann" phone="2"}"#)
+        pair.act(.first, .set(two, "phone", "3"))
+        #expect(rival(in: pair)?.values == [] && rival(in: pair)?.links == [PropertyName("home")])
+        pair.act(.first, .link(one, "home", "1"))
+        #expect(rival(in: pair) == nil && pair.view.live[one]?.text == #"{home=[H/1] name="Ann" phone="3"}"#)
+    }
+
+    @Test("nor has who writes to a name without knowing that it was made; what may be forgotten leaves that as it is")
+    func unheard() throws {
+        var pair = Pair(try Model.sketch("F identity=name; name string; phone string", "H"))
+        pair.act(.first, [.insert(two), .set(two, "name", "Ann"), .set(two, "phone", "2")])
+        pair.act(.second, [.insert(one), .set(one, "name", "Ann"), .set(one, "phone", "1")])
+        pair.act(.second, [.insert(two), .set(two, "name", "Ann"), .set(two, "phone", "3")])
+        #expect(pair.view.rivals[one]?.own.text == #"{name="Ann" phone="1"}"#)
+        #expect(pair.view.live[two]?.text == #"{name="Ann" phone="3"}"#)
+        pair.act(.second, .set(two, "phone", "4"))
+        #expect(pair.view.rivals[one]?.shown.text == #"{phone="4"}"#)
+        let before = pair.view
+        pair.heal()
+        var space = RecordSpace(of: pair.all, model: pair.model)
+        space.forget(pair.applied(by: .first))
+        #expect(space.view.rivals == before.rivals && space.view.live == before.live)
+        pair.act(.second, .set(two, "phone", "5"))
+        #expect(pair.view.rivals.isEmpty && pair.view.live[two]?.text == #"{name="Ann" phone="5"}"#)
+    }
+
     @Test("whoever has seen both and writes has chosen, whatever he writes; an edit by one who has not is none")
     func chosen() throws {
         var pair = try friends([.set(one, "phone", "1")], [.set(two, "phone", "2")])

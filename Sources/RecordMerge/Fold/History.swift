@@ -19,10 +19,6 @@ struct History {
         return changes[Int(later.change)].hasSeen(changes[Int(earlier.change)])
     }
 
-    /// The same where both were told to one thing, perhaps under two names. What one set says to two of them are two texts that were saved
-    /// together: neither was made by somebody who had chosen over the other.
-    func overtook(_ later: Write, _ earlier: Write) -> Bool { later.change != earlier.change && saw(later, earlier) }
-
     func areConcurrent(_ one: Write, _ other: Write) -> Bool {
         one.change != other.change && !saw(one, other) && !saw(other, one)
     }

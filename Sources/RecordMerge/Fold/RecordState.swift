@@ -13,7 +13,8 @@ struct RecordState {
     private(set) var links: [Register<Link>] = []
     private(set) var edges: SortedMap<EdgeKey, [EdgeHead]> = [:]
 
-    /// What nobody has overtaken: one head, or two that are concurrent. (Of a thing with second names one more for each that a set writes to.)
+    /// What nobody has overtaken: one head, or two that are concurrent. (Of a thing with second names one more for each that was only just
+    /// made, or that a set writes to.)
     struct Register<Value> {
         let property: Int
         var heads: [(write: Write, value: Value)]
@@ -110,24 +111,49 @@ struct RecordState {
         return registers + edges.flatMap(\.value).map(\.write)
     }
 
+    /// What stands there by those who did not know of it yet: who made it, and who wrote to it before he had heard that it was made.
+    func blindHeads(in history: History) -> [Write] {
+        heads.filter { head in
+            lives.first.map { $0.change == head.change || !history.saw(head, $0) } ?? true
+        }
+    }
+
     /// What two names of one thing were told, as if it had been told to one. (Of one name only what nobody has overtaken is here.)
-    mutating func join(_ other: RecordState, in history: History) {
+    mutating func join(_ other: RecordState, by overtaking: Overtaking) {
         for register in other.values {
-            values.join(register, in: history)
+            values.join(register, by: overtaking)
         }
         for register in other.links {
-            links.join(register, in: history)
+            links.join(register, by: overtaking)
         }
         for (key, heads) in other.edges {
             let all = (edges[key] ?? []) + heads
-            edges[key] = all.filter { head in !all.contains { history.overtook($0.write, head.write) } }
+            edges[key] = all.filter { head in !all.contains { overtaking.overtook($0.write, head.write) } }
                 .sorted { $0.write < $1.write }
         }
     }
 }
 
+/// Which of the writes to one thing, perhaps under two names, has overtaken which. Who has not chosen between two texts overtakes neither: what
+/// one set says to two names was saved together, and who only just made a name, or did not know that it was made, has put it beside the others.
+struct Overtaking {
+    private let history: History
+    private var isBlind: SortedMap<Write, Bool> = [:]
+
+    init(among names: [RecordState], in history: History) {
+        self.history = history
+        for state in names {
+            for write in state.blindHeads(in: history) { isBlind[write] = true }
+        }
+    }
+
+    func overtook(_ later: Write, _ earlier: Write) -> Bool {
+        later.change != earlier.change && history.saw(later, earlier) && !isBlind.contains(key: later)
+    }
+}
+
 extension Array {
-    fileprivate mutating func join<Value>(_ register: RecordState.Register<Value>, in history: History)
+    fileprivate mutating func join<Value>(_ register: RecordState.Register<Value>, by overtaking: Overtaking)
     where Element == RecordState.Register<Value> {
         if register.heads.isEmpty { return }
         guard let index = firstIndex(where: { $0.property == register.property }) else { return append(register) }
@@ -135,7 +161,7 @@ extension Array {
         let all = (self[index].heads + register.heads).sorted { $0.write < $1.write }
         // Neither was made from the other: there is nothing that both had before.
         self[index].older = []
-        self[index].heads = all.filter { head in !all.contains { history.overtook($0.write, head.write) } }
+        self[index].heads = all.filter { head in !all.contains { overtaking.overtook($0.write, head.write) } }
     }
 }
 

@@ -28,10 +28,11 @@ extension Graph {
 
     private mutating func unite(_ members: [Int]) {
         guard let eldest = members.min(by: isElder) else { return }
+        let overtaking = Overtaking(among: members.map { fold.states[$0] }, in: fold.history)
         for member in members where member != eldest {
             names[member] = eldest
             hasAliases = true
-            states[eldest].join(states[member], in: fold.history)
+            states[eldest].join(states[member], by: overtaking)
         }
     }
 
