@@ -40,7 +40,7 @@ extension Node {
             case .content(let content, let list, let stat):
                 if case .file(let id, _) = content { batch.add(.putChunks(id, list)) }
                 recallEmptied(row, stat)
-                if !row.needsApply, !waitsSinceBefore(row) { row.waiting = nil }
+                if !row.needsApply, !waitsSinceBefore(row) { endWait(of: &row) }
                 if row.disk == nil { watch.noteHome(of: row.path) }
                 // (Not all that is read has been looked at before.)
                 if stat.kind == .file { lookAtNamesakes(of: row.path, stat, namesakes) }

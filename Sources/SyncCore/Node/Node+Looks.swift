@@ -68,7 +68,7 @@ extension Node {
                     replaced.append(look.path)
                 }
             }
-            if !row.needsApply && row.condition == .normal && look.stat == nil { row.waiting = nil }
+            if !row.needsApply && row.condition == .normal && look.stat == nil { endWait(of: &row) }
             put(row, replacing: old, in: &batch, into: &effects)
             let isDirectory = look.stat?.kind == .directory
             if isDirectory, old?.disk == nil { watch.noteHome(of: look.path) }
@@ -178,7 +178,7 @@ extension Node {
         if let disk = row.disk, disk.isStill(stat) {
             records.forgetTouch(row.path)
             watch.emptied[row.path] = nil
-            if !row.needsApply && row.condition == .normal { row.waiting = nil }
+            if !row.needsApply && row.condition == .normal { endWait(of: &row) }
             if row.condition == .missing {
                 revived(&row)
                 // What was marked missing with it may be back as well, and nobody tells.

@@ -73,7 +73,7 @@ extension Node {
         row.disk?.isRacy = known.map { $0.isRacy && $0.stat == stat } ?? false
         row.disk?.isUnwritten = known?.isUnwritten(as: stat) ?? false
         row.condition = .normal
-        row.waiting = nil
+        endWait(of: &row)
         // What came from the peer before this was known may have won already.
         row.owesCopy = false
         row.owesCopy = isOwed || losesUnseen(row)

@@ -78,6 +78,12 @@ extension Node {
         records.toMatch[row.path] = true
     }
 
+    /// Whoever has found the file as it was, or changed, knows nothing of what would explain it: whether that has come is asked once more.
+    mutating func endWait(of row: inout Row) {
+        if awaitsExplanation(row), book(of: row.path) != nil { records.toMatch[row.path] = true }
+        row.waiting = nil
+    }
+
     private mutating func awaitRows(of set: ChangeSet) {
         guard set.author != ownParty, session.isLive else { return }
         for file in set.files {
@@ -431,6 +437,7 @@ extension Node {
                 let isShown = recordEntry(at: row.path, number).isAbsent
                 if row.disk == nil, !isShown {
                     records.noteUnshown(row.path, after: record.setMarks.promised, isWhole: true)
+                    matchUnsaid(row)
                 }
                 continue
             }
@@ -440,7 +447,9 @@ extension Node {
             if isKnown || isHeldDelete(row) {
                 // How much of the peer's it shows beyond what was promised, nobody knows any more.
                 let isShown = recordEntry(of: row, number).content == disk.entry.content
-                if !isShown { records.noteUnshown(row.path, after: record.setMarks.promised) }
+                if isShown { continue }
+                records.noteUnshown(row.path, after: record.setMarks.promised)
+                matchUnsaid(row)
                 continue
             }
             guard isSettled else { continue }
@@ -469,6 +478,11 @@ extension Node {
             disk.origins.content.author == .own, !wasDamaged(row), !isToldOf(row, number, late)
         else { return }
         adopt(row)
+    }
+
+    /// The last process may have ended before it could say what is to be there. (Where more is to be done, the plan comes by.)
+    private mutating func matchUnsaid(_ row: Row) {
+        if !row.isUnsettled, !records.held.hasSave(of: row.path) { records.toMatch[row.path] = true }
     }
 
     /// What rules leave out shows no more of what came of the sets than it did when they began to.
