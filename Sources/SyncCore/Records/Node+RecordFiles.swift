@@ -428,10 +428,7 @@ extension Node {
             // It waited for its author, and may have gone while nobody watched.
             if isSettled, row.disk == nil, row.heads.isEmpty, row.waiting != nil { look(at: row.path) }
             guard book(of: row.path) == number else { continue }
-            if isTakenUntold(row) {
-                let taken = resolution(of: row)
-                adopt(row, taken.entry.content, from: taken.origins.content)
-            }
+            if isTakenUntold(row) { adoptTaken(row) }
             guard let disk = row.disk, case .file = disk.entry.content else {
                 // What was to be there when the last process ended, and is not.
                 let isShown = recordEntry(at: row.path, number).isAbsent

@@ -98,6 +98,7 @@ extension Node {
     /// The rules have left it out until now.
     mutating func takeStock(ofLetGo row: Row) {
         if book(of: row.path) != nil { records.noteLetGo(row.path) }
+        if records.isLoaded, isTakenUntold(row) { adoptTaken(row) }
         guard records.isLoaded, let number = book(of: row.path), !records.found.contains(key: row.path),
             row.condition == .normal, isUntold(row) || isStock(row, number)
         else { return }

@@ -13,6 +13,12 @@ extension Node {
         return !records.books[number].hasSaved(row.path) && !records.held.hasSave(of: row.path)
     }
 
+    /// What comes back of it is to be told of.
+    mutating func adoptTaken(_ row: Row) {
+        let taken = resolution(of: row)
+        adopt(row, taken.entry.content, from: taken.origins.content)
+    }
+
     /// True if there is something left that a set is to tell of: what nothing but the row says is in no record, and goes from both nodes.
     mutating func tellsRemains(of row: Row) -> Bool {
         guard row.condition == .damaged, let disk = row.disk, disk.entry.content.kind == .file,
