@@ -253,7 +253,9 @@ extension World {
         if status.heldDeletes != nil {
             healing.decisions += 1
             rare.hit("operator: mass deletion decided at the end")
-            command(machine, plan.approvesHeldDeletes ? .approve : .reject)
+            // (Who is asked again and again, because somebody takes away what cannot be read and comes back, gives in.)
+            let approves = plan.approvesHeldDeletes || healing.decisions > World.refusalsMax
+            command(machine, approves ? .approve : .reject)
         }
         if status.state == .paused { command(machine, .resume) }
         for agent in agents { agent.attend(status, on: machine, in: self) }
@@ -268,6 +270,8 @@ extension World {
         }
         if !overdue.isEmpty { makeRulesAgree(overdue.map(\.path), on: 1 - machine) }
     }
+
+    private static let refusalsMax = 10
 
     /// A person who reads that a node has not given files for long, and finds that its rules leave them out, takes the rules away.
     private func makeRulesAgree(_ paths: [Path], on machine: Int) {

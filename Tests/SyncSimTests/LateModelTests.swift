@@ -43,4 +43,16 @@ struct LateModelTests {
         world.settle()
         #expect(world.isClean && world.ownModels.allSatisfy { $0 == nil })
     }
+
+    @Test("Rules that are taken away at the end do not come back with a power cut") func rules() {
+        let world = Simulation.world(of: SeedPlan(recordsOf: 2_017_639), keepsTrace: false, budget: Budget())
+        world.begin()
+        while world.isClean, world.busyAgents > 0, world.advance() {}
+        world.settle()
+        for machine in 0..<2 {
+            world.powerCut(machine, .strict)
+            let names = Hands(world, machine: machine).tree.keys.compactMap { $0.name?.bytes }
+            #expect(!names.isEmpty && !names.contains(IgnoreRules.fileName))
+        }
+    }
 }

@@ -23,6 +23,7 @@ package final class Installer: Agent {
     private var isPauseOver = false
     private var isApart: Bool
     private var rules: [Path?] = [nil, nil]
+    private var hasLeftOut = false
     private var moved: [Moved?] = [nil, nil]
     private var random: SeededRandom
 
@@ -142,6 +143,10 @@ package final class Installer: Agent {
             // Also those of the other that have come, and what a power cut has brought back.
             let hands = Hands(world, machine: machine)
             for path in hands.tree.keys where path.name?.bytes == IgnoreRules.fileName { hands.unlink(path) }
+            // (No later cut brings them back: they would leave out here what the other node shows, and nobody takes them away any more.)
+            for file in Installer.ruleFiles where hasLeftOut {
+                world.machines[machine].disk.syncDirectory(file.parent ?? .root)
+            }
         }
         join(world)
     }
@@ -228,15 +233,18 @@ package final class Installer: Agent {
         }
     }
 
+    /// Each in a file of his own, or they would be a conflict.
+    private static let ruleFiles = [Path(root: ".syncignore"), Path(root: "d/.syncignore")]
+
     private func leaveOut(on machine: Int, _ world: World) {
         let files = RecordFolder(world.machines[machine].disk).files
         guard let path = random.pick(Array(files.keys)), let parent = path.parent else { return }
         let isOne = random.chance(percent: 60)
         let pattern = isOne ? "/\(path)" : parent == RecordFolder.root ? "*.json" : "/\(parent)/"
-        // Each in a file of his own, or they would be a conflict.
-        let file = Path(root: machine == 0 ? ".syncignore" : "d/.syncignore")
+        let file = Installer.ruleFiles[machine]
         let below = machine == 0 || pattern == "*.json" ? pattern : String(pattern.dropFirst("/d".count))
         rules[machine] = file
+        hasLeftOut = true
         let hands = Hands(world, machine: machine)
         if let parent = file.parent { hands.makeDirectories(parent) }
         hands.write(file, Array((below + "\n").utf8))
