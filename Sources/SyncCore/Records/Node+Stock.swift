@@ -106,12 +106,15 @@ extension Node {
         if staysLeftOut(row) { adopt(row) } else { takeStock(of: row) }
     }
 
-    /// Somebody who had it before him has saved the file since, and a set tells of that.
+    /// Somebody who had it before him has saved the file since, and a set tells of that. (A save is told of when it comes to the row, or later. What
+    /// an older set tells of, a node has only said to be there instead. What whoever touched it since had heard of says nothing.)
     private func isOvertaken(_ origin: Origin, on row: Row, _ number: Int) -> Bool {
         row.heads.contains { head in
             guard case .file(let content, _) = head.entry.content, !head.origins.content.isSameEntry(as: origin)
             else { return false }
-            return head.includes(origin) && records.books[number].hasSaved(content, at: row.path)
+            let saved = head.origins.content
+            return head.origin.isSameEntry(as: saved) && head.includes(origin)
+                && records.books[number].hasSaved(content, at: row.path, since: saved.time.wallMilliseconds)
         }
     }
 

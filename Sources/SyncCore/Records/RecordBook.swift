@@ -17,8 +17,8 @@ struct RecordBook: Sendable {
     private var hashed = SortedMap<ContentID, ChunkList>()
     /// The last save of each path by each author; a set in the log is told as what it changes in them.
     private var saves = SortedMap<Path, Saves>()
-    /// Every content that was ever saved at a path.
-    private var contents = SortedMap<Path, SortedMap<ContentID, Bool>>()
+    /// Every content that was ever saved at a path, and when that was told of last.
+    private var contents = SortedMap<Path, SortedMap<ContentID, HybridTime>>()
     /// When each path was told of first, and each author first told of anything; zero where that has been forgotten.
     private var firstSaves = SortedMap<Path, HybridTime>()
     private var firstSets = FirstSets()
@@ -118,8 +118,13 @@ struct RecordBook: Sendable {
     /// Somewhere in the directory, or above it, files stand that the model is about.
     func concerns(_ directory: Path) -> Bool { directory.meets(model.root) }
 
-    func hasSaved(_ content: ContentID, at path: Path) -> Bool { contents[path]?[content] == true }
+    func hasSaved(_ content: ContentID, at path: Path) -> Bool { contents[path]?[content] != nil }
     func hasSaved(_ path: Path) -> Bool { contents.contains(key: path) }
+
+    /// A set that was made then, or later, says that it was saved there.
+    func hasSaved(_ content: ContentID, at path: Path, since wallMilliseconds: UInt64) -> Bool {
+        contents[path]?[content].map { $0.wallMilliseconds >= wallMilliseconds } ?? false
+    }
 
     /// No set says that it was saved there, nor is it known to have come of any.
     func isForeign(_ content: ContentID, at path: Path) -> Bool {
@@ -330,10 +335,10 @@ struct RecordBook: Sendable {
         weigh()
         contents = [:]
         for set in space.history {
-            for file in set.files { noteContent(of: file) }
+            for file in set.files { noteContent(of: file, at: set.time) }
         }
         for (_, saves) in saves {
-            for saved in [saves.first, saves.second] { if let saved { noteContent(of: saved.file) } }
+            for saved in [saves.first, saves.second] { if let saved { noteContent(of: saved.file, at: saved.time) } }
         }
     }
 
@@ -358,8 +363,10 @@ struct RecordBook: Sendable {
         return paths
     }
 
-    private mutating func noteContent(of file: ChangeSet.SavedFile) {
-        if let content = file.content { contents[file.path, default: [:]][content] = true }
+    private mutating func noteContent(of file: ChangeSet.SavedFile, at time: HybridTime) {
+        guard let content = file.content else { return }
+        let last = contents[file.path]?[content] ?? time
+        contents[file.path, default: [:]][content] = max(last, time)
     }
 
     // MARK: Taking change sets in
@@ -377,7 +384,7 @@ struct RecordBook: Sendable {
         for file in set.files {
             firstSaves[file.path] = min(firstSaves[file.path] ?? set.time, set.time)
             guard file.content != nil else { continue }
-            noteContent(of: file)
+            noteContent(of: file, at: set.time)
             let saved = Saved(position: set.position, time: set.time, file: file)
             // (What a node that was set back had lost comes after what it has written since.)
             let isLatest = saves[file.path]?[set.author].map { $0.position < saved.position } ?? true
