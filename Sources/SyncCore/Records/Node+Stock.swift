@@ -40,19 +40,23 @@ extension Node {
     }
 
     /// At the start: what was saved here without the model when the other had told of the file, and no process with it has told of since. By then
-    /// this node had told of nothing, nor has it promised to have shown any of the peer's sets; and it is nothing that comes of those alone.
+    /// this node had told of nothing, nor has it promised to have shown any of the peer's sets that tell of that file; and it is nothing that comes
+    /// of the peer's sets alone.
     func lateStock(among rows: [Row], _ number: Int) -> SortedMap<Path, Bool> {
-        guard record.setMarks.promised == .none else { return [:] }
+        // (It may have come of what is forgotten.)
+        guard record.setMarks.peer == .none else { return [:] }
         let book = records.books[number]
+        let other = ownParty.other
         var late = SortedMap<Path, ContentID>()
         for row in rows where self.book(of: row.path) == number && book.hasSaved(row.path) {
             guard let (content, origin) = foreign(row, number), origin.author == .own,
-                book.precedesSets(origin.time, by: ownParty)
+                book.precedesSets(origin.time, by: ownParty),
+                !book.hasSaved(row.path, by: other, through: record.setMarks.promised)
             else { continue }
             late[row.path] = content
         }
         if late.isEmpty { return [:] }
-        for (path, _) in book.outcomes(late, of: ownParty.other) { late[path] = nil }
+        for (path, _) in book.outcomes(late, of: other) { late[path] = nil }
         return SortedMap(late.map { ($0.key, true) })
     }
 

@@ -126,6 +126,13 @@ struct RecordBook: Sendable {
         contents[path]?[content].map { $0.wallMilliseconds >= wallMilliseconds } ?? false
     }
 
+    /// One of his sets up to there tells of that file.
+    func hasSaved(_ path: Path, by author: Party, through position: LogPosition) -> Bool {
+        space.history.contains { set in
+            set.author == author && set.position <= position && set.files.contains { $0.path == path }
+        }
+    }
+
     /// No set says that it was saved there, nor is it known to have come of any.
     func isForeign(_ content: ContentID, at path: Path) -> Bool {
         !hasSaved(content, at: path) && bytes(of: content, at: path) == nil
@@ -391,7 +398,9 @@ struct RecordBook: Sendable {
             if isLatest { saves[file.path, default: Saves()][set.author] = saved }
         }
         if !set.isUnread { noteWrites(of: set) }
-        firstSets.note(set.time, by: set.author)
+        // (One that bears the time of what was there from before is told later than that, in the epoch that began by then.)
+        let begun = HybridTime(wallMilliseconds: Int64(set.position.epoch.number) * 1_000)
+        firstSets.note(max(set.time, begun), by: set.author)
         news.append(set)
         weight += set.weight
     }
