@@ -135,6 +135,8 @@ extension Node {
             row.condition = .normal
             row.waiting = nil
             row.owesCopy = false
+            // (What waited for its author here is what the other node has as well: it stands in the way of nothing.)
+            if records.waiting.contains(key: row.path) { takeBackFinding(at: row.path) }
             return
         }
         if holdsBack(&row, content) { return }
