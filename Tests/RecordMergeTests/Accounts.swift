@@ -146,15 +146,19 @@ struct Accounts {
         }
     }
 
-    /// By somebody who had seen it. What one set says to two names stands beside each other, and so does what makes another name.
+    /// By somebody who had seen it. What one set says to two names stands beside each other, and so does what makes another name, unless
+    /// the first was deleted by then.
     private func isAfter(
         _ later: Operation, _ place: Int, in other: ChangeSet, _ operation: Operation, _ index: Int,
         in change: ChangeSet
     ) -> Bool {
         let isSame = later.record == operation.record
         if other == change { return isSame && place > index }
-        return other.hasSeen(change)
-            && (isSame || changes.contains { $0 != other && other.hasSeen($0) && $0.makes(later.record) })
+        guard other.hasSeen(change) else { return false }
+        return isSame || changes.contains { $0 != other && other.hasSeen($0) && $0.makes(later.record) }
+            || changes.contains {
+                ($0 == other || other.hasSeen($0)) && $0.hasSeen(change) && $0.deletes(operation.record)
+            }
     }
 
     /// Of what was deleted more than 30 days before.
@@ -171,6 +175,8 @@ extension ChangeSet {
     fileprivate func makes(_ record: RecordID) -> Bool {
         operations.contains { $0 == Operation(record, .insert) || $0 == Operation(record, .restore) }
     }
+
+    fileprivate func deletes(_ record: RecordID) -> Bool { operations.contains(Operation(record, .delete)) }
 }
 
 extension Operation {

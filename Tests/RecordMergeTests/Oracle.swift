@@ -129,11 +129,18 @@ extension Oracle {
     /// Told to another name by somebody who has not chosen between the two: he saved them together, or this one was only just made, or he did not
     /// know that it was.
     private func isBeside(_ one: Act, _ other: Act) -> Bool {
-        if one.record == other.record { return false }
+        if one.record == other.record || one.change != other.change && knewDeleted(one, other) { return false }
         guard one.change != other.change, let made = of(one.record.description).first(where: \.isBirth) else {
             return true
         }
         return !one.knows.contains(made.change)
+    }
+
+    /// Who has deleted that name has chosen, unless somebody has taken the delete back.
+    private func knewDeleted(_ one: Act, _ other: Act) -> Bool {
+        standing(other.record.description).contains { delete in
+            saw(delete, other) && (delete.change == one.change || saw(one, delete))
+        }
     }
 
     /// An insert over what was there before, or had been deleted: not the first that its author knows of.

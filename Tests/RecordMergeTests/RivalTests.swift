@@ -82,6 +82,31 @@ struct RivalTests {
         #expect(rival(in: pair) == nil && pair.view.live[one]?.text == #"{home=[H/1] name="Ann" phone="3"}"#)
     }
 
+    @Test("but over one that he had deleted he has, also if somebody who did not know of that still writes to it")
+    func deleted() throws {
+        for isTogether in [true, false] {
+            var pair = Pair(try Model.sketch("F identity=name; name string; phone string; mail string", "H"))
+            pair.act(.first, [.insert(one), .set(one, "name", "Ann"), .set(one, "phone", "1")])
+            pair.heal()
+            pair.act(.second, .set(one, "mail", "a"))
+            let anew: [Operation] = [.insert(two), .set(two, "name", "Ann"), .set(two, "phone", "2")]
+            if isTogether {
+                pair.act(.first, anew + [.delete(one)])
+            } else {
+                pair.act(.first, .delete(one))
+                pair.act(.first, anew)
+            }
+            #expect(rival(in: pair) == nil)
+            #expect(pair.view.live[one]?.text == #"{mail="a" name="Ann" phone="2"}"#)
+            pair.heal()
+            var space = RecordSpace(of: pair.all, model: pair.model)
+            space.forget(pair.applied(by: .first))
+            #expect(space.view.rivals.isEmpty && space.view.live == pair.view.live)
+            pair.act(.second, .restore(one))
+            #expect(rival(in: pair)?.values == [PropertyName("phone")])
+        }
+    }
+
     @Test("nor has who writes to a name without knowing that it was made; what may be forgotten leaves that as it is")
     func unheard() throws {
         var pair = Pair(try Model.sketch("F identity=name; name string; phone string", "H"))

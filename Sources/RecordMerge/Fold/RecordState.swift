@@ -135,20 +135,34 @@ struct RecordState {
 }
 
 /// Which of the writes to one thing, perhaps under two names, has overtaken which. Who has not chosen between two texts overtakes neither: what
-/// one set says to two names was saved together, and who only just made a name, or did not know that it was made, has put it beside the others.
+/// one set says to two names was saved together, and who only just made a name, or did not know that it was made, has put it beside the others: but
+/// for those that he has deleted, even if somebody else still writes to them.
 struct Overtaking {
     private let history: History
     private var isBlind: SortedMap<Write, Bool> = [:]
+    /// Of the names of these heads, those that nobody has taken back.
+    private var deletes: SortedMap<Write, [Write]> = [:]
 
     init(among names: [RecordState], in history: History) {
         self.history = history
         for state in names {
             for write in state.blindHeads(in: history) { isBlind[write] = true }
+            let standing = state.standingDeletes(in: history)
+            if standing.isEmpty { continue }
+            for write in state.heads { deletes[write] = standing }
         }
     }
 
     func overtook(_ later: Write, _ earlier: Write) -> Bool {
-        later.change != earlier.change && history.saw(later, earlier) && !isBlind.contains(key: later)
+        guard later.change != earlier.change, history.saw(later, earlier) else { return false }
+        return !isBlind.contains(key: later) || hadDeleted(later, earlier)
+    }
+
+    /// Whoever wrote the one had deleted the name of the other, or knew of that, or did so in the same set.
+    private func hadDeleted(_ later: Write, _ earlier: Write) -> Bool {
+        deletes[earlier]?.contains { delete in
+            history.saw(delete, earlier) && (delete.change == later.change || history.saw(later, delete))
+        } ?? false
     }
 }
 
