@@ -157,6 +157,7 @@ extension Node {
         _ stat: Stat, at row: inout Row, wasClosed: Bool, wasWritten: Bool, namesakes: Namesakes, in batch: inout Batch
     ) {
         if row.condition == .ignored { heed(&row) }
+        if stat.kind == .file { records.noteThere(row.path) }
         if !watch.leftOut.isEmpty { watch.leftOut[row.path] = nil }
         if !watch.strangers.isEmpty { recognise(stat, at: &row) }
         // What has come back with it nobody tells.

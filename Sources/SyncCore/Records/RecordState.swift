@@ -32,7 +32,7 @@ struct RecordState: Sendable {
     var alarmed = SortedMap<Path, AlertKey>()
     /// What stood in files before their model came, or a peer, and no set tells of yet: their rows speak of it already (`Node+Stock`).
     var adopted = SortedMap<Path, Adopted>()
-    /// Files that rules have let go of.
+    /// Files that rules have let go of, and that nobody has found there since.
     private(set) var letGo = SortedMap<Path, Bool>()
     /// All that the peer had to say when it greeted us has been heard since this process began.
     var hasMetPeer = false
@@ -216,6 +216,10 @@ struct RecordState: Sendable {
 
     mutating func noteLetGo(_ path: Path) {
         if letGo.count < RecordState.touchedMax { letGo[path] = true }
+    }
+
+    mutating func noteThere(_ path: Path) {
+        if !letGo.isEmpty { letGo[path] = nil }
     }
 
     /// Nothing has come of it.
