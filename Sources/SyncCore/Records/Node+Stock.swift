@@ -50,12 +50,12 @@ extension Node {
         var late = SortedMap<Path, ContentID>()
         for row in rows where self.book(of: row.path) == number && book.hasSaved(row.path) {
             guard let (content, origin) = foreign(row, number), origin.author == .own,
-                book.precedesSets(origin.time, by: ownParty),
-                !book.hasSaved(row.path, by: other, through: record.setMarks.promised)
+                book.precedesSets(origin.time, by: ownParty)
             else { continue }
             late[row.path] = content
         }
         if late.isEmpty { return [:] }
+        book.forEachSave(by: other, through: record.setMarks.promised) { late[$0] = nil }
         for (path, _) in book.outcomes(late, of: other) { late[path] = nil }
         return SortedMap(late.map { ($0.key, true) })
     }

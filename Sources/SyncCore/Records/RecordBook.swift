@@ -126,10 +126,10 @@ struct RecordBook: Sendable {
         contents[path]?[content].map { $0.wallMilliseconds >= wallMilliseconds } ?? false
     }
 
-    /// One of his sets up to there tells of that file.
-    func hasSaved(_ path: Path, by author: Party, through position: LogPosition) -> Bool {
-        space.history.contains { set in
-            set.author == author && set.position <= position && set.files.contains { $0.path == path }
+    /// The files of which his sets up to there tell.
+    func forEachSave(by author: Party, through position: LogPosition, _ note: (Path) -> Void) {
+        for set in space.history where set.author == author && set.position <= position {
+            for file in set.files { note(file.path) }
         }
     }
 
