@@ -118,18 +118,21 @@ struct RecordState {
         }
     }
 
-    /// What two names of one thing were told, as if it had been told to one. (Of one name only what nobody has overtaken is here.)
-    mutating func join(_ other: RecordState, by overtaking: Overtaking) {
-        for register in other.values {
-            values.join(register, by: overtaking)
+    /// What the names of one thing were told, as if it had been told to one. (Of one name only what nobody has overtaken is here.)
+    mutating func join(_ others: [RecordState], by overtaking: Overtaking) {
+        for other in others {
+            for register in other.values { values.add(register) }
+            for register in other.links { links.add(register) }
+            for (key, heads) in other.edges { edges[key, default: []] += heads }
         }
-        for register in other.links {
-            links.join(register, by: overtaking)
+        for index in values.indices {
+            values[index].heads = overtaking.standing(among: values[index].heads) { $0.write }
         }
-        for (key, heads) in other.edges {
-            let all = (edges[key] ?? []) + heads
-            edges[key] = all.filter { head in !all.contains { overtaking.overtook($0.write, head.write) } }
-                .sorted { $0.write < $1.write }
+        for index in links.indices {
+            links[index].heads = overtaking.standing(among: links[index].heads) { $0.write }
+        }
+        for key in Array(edges.keys) {
+            edges.update(key) { $0 = overtaking.standing(among: $0) { $0.write } }
         }
     }
 }
@@ -153,7 +156,19 @@ struct Overtaking {
         }
     }
 
-    func overtook(_ later: Write, _ earlier: Write) -> Bool {
+    /// What nobody has overtaken, in the order K.
+    func standing<Head>(among heads: [Head], _ write: (Head) -> Write) -> [Head] {
+        if heads.count < 2 { return heads }
+        // (What one set says to several names has overtaken the same, but for who is blind.)
+        var overtakers: SortedMap<UInt32, Write> = [:]
+        for later in heads.map(write) where overtakers[later.change] == nil || !isBlind.contains(key: later) {
+            overtakers[later.change] = later
+        }
+        return heads.filter { head in !overtakers.contains { overtook($0.value, write(head)) } }
+            .sorted { write($0) < write($1) }
+    }
+
+    private func overtook(_ later: Write, _ earlier: Write) -> Bool {
         guard later.change != earlier.change, history.saw(later, earlier) else { return false }
         return !isBlind.contains(key: later) || hadDeleted(later, earlier)
     }
@@ -167,15 +182,14 @@ struct Overtaking {
 }
 
 extension Array {
-    fileprivate mutating func join<Value>(_ register: RecordState.Register<Value>, by overtaking: Overtaking)
+    fileprivate mutating func add<Value>(_ register: RecordState.Register<Value>)
     where Element == RecordState.Register<Value> {
         if register.heads.isEmpty { return }
         guard let index = firstIndex(where: { $0.property == register.property }) else { return append(register) }
         if self[index].heads.isEmpty { return self[index] = register }
-        let all = (self[index].heads + register.heads).sorted { $0.write < $1.write }
         // Neither was made from the other: there is nothing that both had before.
         self[index].older = []
-        self[index].heads = all.filter { head in !all.contains { overtaking.overtook($0.write, head.write) } }
+        self[index].heads += register.heads
     }
 }
 

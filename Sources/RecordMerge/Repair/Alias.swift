@@ -29,11 +29,10 @@ extension Graph {
     private mutating func unite(_ members: [Int]) {
         guard let eldest = members.min(by: isElder) else { return }
         let overtaking = Overtaking(among: members.map { fold.states[$0] }, in: fold.history)
-        for member in members where member != eldest {
-            names[member] = eldest
-            hasAliases = true
-            states[eldest].join(states[member], by: overtaking)
-        }
+        let others = members.filter { $0 != eldest }
+        for member in others { names[member] = eldest }
+        hasAliases = true
+        states[eldest].join(others.map { states[$0] }, by: overtaking)
     }
 
     private func isElder(_ one: Int, _ other: Int) -> Bool {
