@@ -376,7 +376,10 @@ extension Node {
             return false
         }
         // The rules do not cover it any more, and this look at it may be the last before the row is held against them.
-        if row.condition == .ignored { heed(&row) }
+        if row.condition == .ignored {
+            heed(&row)
+            noteLetGo(row)
+        }
         if row.needsApply && row.condition == .normal && resolution(of: row).entry.isAbsent {
             // Wanted gone, and gone: by our own hand before a crash, or by a user's who wanted the same, or who gave it another name.
             noteStray(of: row)

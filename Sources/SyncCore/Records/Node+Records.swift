@@ -70,12 +70,12 @@ extension Node {
         // (By a clock that has been put back since: that may have been before this process, too.)
         let isAhead = finding.stat.map { $0.changed.milliseconds > now.wallMilliseconds } ?? false
         let isUnwatched = (isFromBefore || isAhead) && !records.touched.contains(key: path)
+        finding.wasLeftOut = isGone && records.isLetGoUntouched(path)
         let touch = records.takeTouch(path, at: now.monotonicMilliseconds)
         // (Of what was there before anybody watched, nobody knows what it was made on.)
         finding.seen = finding.isOld || isUnwatched ? .none : min(touch.seen, records.known(at: finding.stat))
         finding.told = finding.isOld || isUnwatched ? min(records.before, touch.told) : touch.told
         finding.unshown = touch.unshown
-        finding.wasLeftOut = isGone && isUnwatched && records.letGo.contains(key: path)
         if records.dueAt == nil {
             records.firstFoundAt = now.monotonicMilliseconds
             // (What has waited for more was taken back since.)

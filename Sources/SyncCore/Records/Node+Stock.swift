@@ -99,9 +99,13 @@ extension Node {
         note(path, RecordState.Finding(entry: disk.entry, stat: disk.stat, isRacy: disk.isRacy, isOld: true))
     }
 
+    mutating func noteLetGo(_ row: Row) {
+        if book(of: row.path) != nil { records.noteLetGo(row.path, at: now.monotonicMilliseconds) }
+    }
+
     /// The rules have left it out until now.
     mutating func takeStock(ofLetGo row: Row) {
-        if book(of: row.path) != nil { records.noteLetGo(row.path) }
+        noteLetGo(row)
         if records.isLoaded, isTakenUntold(row) { adoptTaken(row) }
         guard records.isLoaded, let number = book(of: row.path), !records.found.contains(key: row.path),
             row.condition == .normal, isUntold(row) || isStock(row, number)

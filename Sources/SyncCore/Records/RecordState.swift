@@ -32,8 +32,8 @@ struct RecordState: Sendable {
     var alarmed = SortedMap<Path, AlertKey>()
     /// What stood in files before their model came, or a peer, and no set tells of yet: their rows speak of it already (`Node+Stock`).
     var adopted = SortedMap<Path, Adopted>()
-    /// Files that rules have let go of, and that nobody has found there since.
-    private(set) var letGo = SortedMap<Path, Bool>()
+    /// Files that rules have let go of, and that nobody has found there since, and when (monotonic milliseconds).
+    private var letGo = SortedMap<Path, UInt64>()
     /// All that the peer had to say when it greeted us has been heard since this process began.
     var hasMetPeer = false
     /// Files of which the peer is to tell what stands there in its folder: that is all they wait for.
@@ -214,8 +214,15 @@ struct RecordState: Sendable {
         for path in touched.paths(in: directory) + missed.paths(in: directory) { releaseTouch(path) }
     }
 
-    mutating func noteLetGo(_ path: Path) {
-        if letGo.count < RecordState.touchedMax { letGo[path] = true }
+    mutating func noteLetGo(_ path: Path, at milliseconds: UInt64) {
+        // (What whoever touched it long ago can have known nobody knows any more.)
+        if touched[path]?.isRecent(at: milliseconds) == false { touched[path] = nil }
+        if letGo.count < RecordState.touchedMax { letGo[path] = milliseconds }
+    }
+
+    /// No notice has come since that says that somebody is at work on it.
+    func isLetGoUntouched(_ path: Path) -> Bool {
+        letGo[path].map { since in touched[path].map { $0.milliseconds <= since } ?? true } ?? false
     }
 
     mutating func noteThere(_ path: Path) {
@@ -307,7 +314,7 @@ struct RecordState: Sendable {
         var told = LogPosition.none
         /// What the folder did not show when it was saved.
         var unshown = SortedMap<Path, Unshown>()
-        /// Without a notice, and rules may have left it out by then.
+        /// Rules may have left it out when it went.
         var wasLeftOut = false
 
         var mustBeRead: Bool { saved == nil && entry.content.kind == .file }
