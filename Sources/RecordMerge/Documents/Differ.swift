@@ -16,11 +16,16 @@ public struct Differ {
         public let after: RecordDocument?
         /// By the clock of its node; nil where that is not known, or does not matter.
         let savedAt: Timestamp?
+        /// What stands there may have been deleted before, which the file did not show.
+        let mayShowDead: Bool
 
-        public init(before: RecordDocument?, after: RecordDocument?, savedAt: Timestamp? = nil) {
+        public init(
+            before: RecordDocument?, after: RecordDocument?, savedAt: Timestamp? = nil, mayShowDead: Bool = false
+        ) {
             self.before = before
             self.after = after
             self.savedAt = savedAt
+            self.mayShowDead = mayShowDead
         }
     }
 
@@ -92,7 +97,22 @@ public struct Differ {
             guard let after = after[id] else { continue }
             if after.values != content.values || after.links != content.links { standing[id] = nil }
         }
+        for id in diedUnshown(in: saves) {
+            guard let before = contents[id], let after = after[id] else { continue }
+            if after.values != before.values || after.links != before.links { standing[id] = nil }
+        }
         return standing
+    }
+
+    /// Those of what is dead that may have stood in their files all the same: whoever has changed one there did that before the delete was told of,
+    /// or saw it standing. (A delete by the other node he has not seen.)
+    private func diedUnshown(in saves: [Save]) -> [RecordID] {
+        let dead = saves.filter(\.mayShowDead).flatMap { $0.before?.ids ?? [] }.filter {
+            view.deadRecords.contains(key: $0)
+        }
+        if dead.isEmpty { return [] }
+        let past = past()
+        return dead.filter { past.deadRecords.contains(key: $0) }
     }
 
     /// Somebody who writes to what is there although a delete of it stands wants it himself, and so it stays when those

@@ -311,12 +311,15 @@ extension Node {
             let isInsisting = formats.insisted.removeValue(forKey: path) != nil
             let shown = before[path]
             let isUnread = rows[path].flatMap { unreadSave(of: $0) } != nil
-            switch group.add(path, finding, over: shown, isUnread: isUnread, insisting: isInsisting) {
+            let isUnshown = records.unshown.contains(key: path)
+            switch group.add(
+                path, finding, over: shown, isUnread: isUnread, isUnshown: isUnshown, insisting: isInsisting)
+            {
             case .taken: break
             case .newer(let version):
                 let more = SaveGroup(records.books[number], awaitsFirstImport: false, unreadVersion: version)
                 _ = unread[version, default: more].add(
-                    path, finding, over: shown, isUnread: isUnread, insisting: isInsisting)
+                    path, finding, over: shown, isUnread: isUnread, isUnshown: isUnshown, insisting: isInsisting)
             case .downgrade: putBeside(finding, rows[path], at: path, in: &batch, into: &effects)
             case .refused(let refusal):
                 let key = AlertKey(code: refusal.code, subject: path.bytes, format: refusal.format)

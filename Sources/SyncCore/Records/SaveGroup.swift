@@ -52,9 +52,10 @@ struct SaveGroup {
     }
 
     /// `shown` is what the folder showed before the save; what was there before anybody told of it counts as new. Of what no model here
-    /// reads (`isUnread`) the view knows nothing. Whoever insists puts an earlier version in the place of a later one on purpose.
+    /// reads (`isUnread`) the view knows nothing. The folder may not have come to show what has been told since (`isUnshown`). Whoever insists puts an earlier version in the place of a later one on purpose.
     mutating func add(
-        _ path: Path, _ finding: RecordState.Finding, over shown: [UInt8]?, isUnread: Bool, insisting: Bool
+        _ path: Path, _ finding: RecordState.Finding, over shown: [UInt8]?, isUnread: Bool, isUnshown: Bool,
+        insisting: Bool
     ) -> Judgement {
         let before = shown.flatMap { book.document($0, at: path) }
         var after: RecordDocument?
@@ -84,11 +85,13 @@ struct SaveGroup {
             after = document
         }
         findings.append((path, finding))
-        saves[path] = Differ.Save(before: before, after: after, savedAt: finding.stat?.changed)
+        saves[path] = Differ.Save(
+            before: before, after: after, savedAt: finding.stat?.changed, mayShowDead: isUnshown)
         if isUnread, unreadVersion == nil {
             overUnread[path] = saves[path]
             let known = book.files[path].flatMap { book.document($0.bytes, at: path) }
-            saves[path] = Differ.Save(before: known, after: after, savedAt: finding.stat?.changed)
+            saves[path] = Differ.Save(
+                before: known, after: after, savedAt: finding.stat?.changed, mayShowDead: isUnshown)
         }
         if unreadVersion != nil { overwritten[path] = Overwritten(bytes: before == nil ? nil : shown) }
         return .taken
