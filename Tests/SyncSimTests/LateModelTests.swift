@@ -55,4 +55,38 @@ struct LateModelTests {
             #expect(!names.isEmpty && !names.contains(IgnoreRules.fileName))
         }
     }
+
+    @Test(
+        "What was in quarantine on the only node with change sets may go with its state, and nothing else",
+        arguments: [false, true])
+    func lostState(otherHasModel: Bool) throws {
+        var plan = SeedPlan(calm: 1)
+        plan.lateModels = LateModels(seed: 1, cutsPower: false)
+        let world = World(plan: plan)
+        world.install(RecordScene.couples.modelText)
+        world.ownModels = [[], []]
+        try world.save("d/a/a1.json", #"{"b": "b1"}"#, on: 0)
+        try world.save("d/a/a2.json", #"{"b": "b2"}"#, on: 0)
+        try world.save("d/b/b2.json", #"{"a": "a2"}"#, on: 0)
+        world.begin()
+        world.settle()
+        // Without its partner a1 is in quarantine, once there is a model.
+        for machine in otherHasModel ? [0, 1] : [0] {
+            world.ownModels[machine] = nil
+            world.kill(machine)
+            world.release(machine)
+        }
+        world.run(milliseconds: 120_000)
+        #expect(world.machines[0].store.versions.contains { $0.value.isQuarantined && !$0.value.isPrunable })
+        let life = RecordLife(.couples)
+        let names = ["a1", "a2"].map { RecordFolder.Name(entity: "A", key: $0) }
+        for name in names { life.wrote("w of \(name)", "t", of: name, on: 1, at: 0, isBirth: true) }
+        let judge = RecordJudge(life)
+        judge.willHappen(.powerCut, to: 0, in: world)
+        judge.willHappen(.imageRestored, to: 0, in: world)
+        #expect(life.ownedForGood == names)
+        judge.willHappen(.stateWiped, to: 0, in: world)
+        #expect(life.ownedForGood == (otherHasModel ? names : [names[1]]))
+        #expect(life.owed.count == (otherHasModel ? 2 : 1))
+    }
 }

@@ -53,8 +53,25 @@ package final class RecordJudge: Checker {
             life.powerIsCut(on: machine, showing: RecordFolder(world.machines[machine].disk).places)
         }
         switch occurrence {
-        case .powerCut, .imageRestored, .stateWiped: life.disaster(on: machine)
+        case .powerCut, .imageRestored: life.disaster(on: machine)
+        case .stateWiped:
+            life.disaster(on: machine)
+            excuseQuarantine(of: machine, world)
         case .started, .finished, .killed, .powerOn, .imageSaved: break
+        }
+    }
+
+    /// What was in quarantine on the only node that had change sets: the other, without a model by then, knows of a file that is gone. (Both keep it
+    /// among the versions.)
+    private func excuseQuarantine(of machine: Int, _ world: World) {
+        guard world.plan.lateModels != nil,
+            case .changeSets(let sets) = world.machines[1 - machine].store.answer(
+                .changeSets(nil, after: .none, limit: 1)), sets.isEmpty
+        else { return }
+        let (disk, store) = (world.machines[machine].disk, world.machines[machine].store)
+        for (_, version) in store.versions where version.isQuarantined && !version.isPrunable {
+            let bytes = disk.peekBytes(VirtualDisk.path(of: version.place)) ?? []
+            for record in RecordFolder.names(in: bytes, at: version.path) { life.excuse(record) }
         }
     }
 

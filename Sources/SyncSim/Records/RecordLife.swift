@@ -82,7 +82,10 @@ package final class RecordLife {
     }
 
     /// Whoever saved did not look at what he saved over.
-    func overwroteBlindly(_ record: RecordFolder.Name) {
+    func overwroteBlindly(_ record: RecordFolder.Name) { excuse(record) }
+
+    /// Nobody is asked for what was written there until now.
+    func excuse(_ record: RecordFolder.Name) {
         let identity = identity(of: record)
         for index in writes.indices where self.identity(of: writes[index].record) == identity {
             writes[index].isExcused = true
