@@ -13,7 +13,9 @@ extension Node {
             for (path, isNew) in change.files {
                 isChanged = true
                 records.toMatch[path] = true
-                if let seen { records.noteUnshown(path, after: seen, isWhole: isNew, names: change.names) }
+                guard let seen else { continue }
+                records.noteUnshown(path, after: seen, isWhole: isNew, names: change.names)
+                if isNew { records.noteCome(path, at: now.monotonicMilliseconds) }
             }
         }
         for path in records.held.takeUnreadNews() {

@@ -74,6 +74,7 @@ extension Node {
         let touch = records.takeTouch(path, at: now.monotonicMilliseconds)
         // (Of what was there before anybody watched, nobody knows what it was made on.)
         finding.seen = finding.isOld || isUnwatched ? .none : min(touch.seen, records.known(at: finding.stat))
+        finding.touchedAt = touch.milliseconds
         finding.told = finding.isOld || isUnwatched ? min(records.before, touch.told) : touch.told
         finding.unshown = touch.unshown
         if records.dueAt == nil {
@@ -303,7 +304,8 @@ extension Node {
         var group = SaveGroup(records.books[number], awaitsFirstImport: records.awaitsFirstImport)
         var unread = SortedMap<Int, SaveGroup>()
         for path in paths {
-            guard let finding = records.found[path] else { continue }
+            guard var finding = records.found[path] else { continue }
+            if finding.entry.isAbsent { finding.come = records.come(since: finding.touchedAt) }
             if isKnownState(finding, rows[path], at: path, number) {
                 settleKnown(finding, rows[path], at: path, in: &batch, into: &effects)
                 continue
@@ -461,6 +463,7 @@ extension Node {
             refreshRecords(showing: shown, into: &effects)
         }
         for (path, finding) in group.findings {
+            records.forgetCome(path)
             guard let number = book(of: path) else { continue }
             let names = records.books[number].secondNames(in: finding)
             if records.unshown.update(path, { $0.noteSaved(names) }) != nil { continue }

@@ -72,6 +72,9 @@ struct RecordState: Sendable {
     var unshown = SortedMap<Path, Unshown>()
     /// Of files that have come to show it, what they did not until when (monotonic milliseconds).
     private var shownAt = SortedMap<Path, Shown>()
+    /// Files that were to come whole, of late, and when that was so first (monotonic milliseconds): whoever has deleted something before that did
+    /// not see them.
+    private var come = SortedMap<Path, UInt64>()
     /// Files that are gone without a notice: nobody knows what whoever took them away can have seen.
     private var missed = SortedMap<Path, Bool>()
     /// Of files that somebody has just touched, by the notices, what was so when he did: he can have known no more.
@@ -177,6 +180,20 @@ struct RecordState: Sendable {
         _ path: Path, after position: LogPosition, isWhole: Bool = false, names: SortedMap<RecordID, Bool>? = nil
     ) {
         unshown[path] = Unshown(after: position, isWhole: isWhole, names: names).and(unshown[path])
+    }
+
+    /// Nothing was to be there until now.
+    mutating func noteCome(_ path: Path, at milliseconds: UInt64) {
+        // (Who is that busy does without.)
+        if come.count >= RecordState.touchedMax { come.removeAll() }
+        come[path] = milliseconds
+    }
+
+    /// It came of what was there already.
+    mutating func forgetCome(_ path: Path) { come[path] = nil }
+
+    func come(since milliseconds: UInt64) -> SortedMap<Path, Bool> {
+        SortedMap(come.filter { $0.value >= milliseconds }.map { ($0.key, true) })
     }
 
     /// The folder shows there what came of all sets.
@@ -314,6 +331,9 @@ struct RecordState: Sendable {
         var told = LogPosition.none
         /// What the folder did not show when it was saved.
         var unshown = SortedMap<Path, Unshown>()
+        /// When somebody was first at work on it (monotonic milliseconds), and what was to come to the folder only after that.
+        var touchedAt: UInt64 = 0
+        var come = SortedMap<Path, Bool>()
         /// Rules may have left it out when it went.
         var wasLeftOut = false
 

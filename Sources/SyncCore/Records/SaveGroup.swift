@@ -129,10 +129,11 @@ struct SaveGroup {
     private func risen(by peer: Party) -> SortedMap<RecordID, Bool> {
         var risen = SortedMap<RecordID, Bool>()
         var pasts = SortedMap<LogPosition, RecordView>()
-        for save in gone where save.finding.wasLeftOut || !save.finding.unshown.isEmpty {
+        for save in gone
+        where save.finding.wasLeftOut || !save.finding.unshown.isEmpty || !save.finding.come.isEmpty {
             for id in book.going(with: saves[save.path]?.before?.ids ?? []) {
                 guard let path = book.path(of: id), !has(path) else { continue }
-                if save.finding.wasLeftOut { risen[id] = true }
+                if save.finding.wasLeftOut || save.finding.come.contains(key: path) { risen[id] = true }
                 guard let shown = save.finding.unshown[path] else { continue }
                 if shown.isWhole {
                     risen[id] = true
