@@ -89,4 +89,36 @@ struct LateModelTests {
         #expect(life.ownedForGood == (otherHasModel ? names : [names[1]]))
         #expect(life.owed.count == (otherHasModel ? 2 : 1))
     }
+
+    @Test("What was saved into the folder as it was moved aside may stay there on both nodes, nothing that was moved")
+    func savedAside() throws {
+        for (isMoved, isOnBoth) in [(false, true), (true, true), (false, false)] {
+            var plan = SeedPlan(calm: 1)
+            plan.lateModels = LateModels(seed: 1, cutsPower: false)
+            let world = World(plan: plan)
+            let path = "aside1/k/k1.json"
+            for machine in 0...(isOnBoth ? 1 : 0) {
+                try world.save(path, #"{"n": "anna", "t": "w0x1"}"#, on: machine)
+            }
+            let life = RecordLife(.keys)
+            life.wrote("w0x1", "t", of: RecordFolder.Name(entity: "K", key: "k1"), on: 0, at: 0, isBirth: true)
+            life.movedAside(to: Path(root: "aside1"), with: isMoved ? [Path(root: path)] : [])
+            RecordJudge(life).atQuiescence(world)
+            #expect(world.violations.map(\.invariant) == (isMoved || !isOnBoth ? ["INV-21"] : []))
+        }
+    }
+
+    @Test("Of what lies in quarantine the files are known, and of nothing else") func quarantine() throws {
+        let world = World(plan: SeedPlan(calm: 1))
+        world.install(RecordScene.couples.modelText)
+        // Without its partner a1 is in quarantine.
+        try world.save("d/a/a1.json", #"{"b": "b1"}"#, on: 0)
+        try world.save("d/a/a2.json", #"{"b": "b2"}"#, on: 0)
+        try world.save("d/b/b2.json", #"{"a": "a2"}"#, on: 0)
+        world.begin()
+        world.settle()
+        for machine in 0..<2 {
+            #expect(world.recordsInQuarantine(on: machine) == [RecordFolder.Name(entity: "A", key: "a1")])
+        }
+    }
 }

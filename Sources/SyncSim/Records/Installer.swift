@@ -189,7 +189,9 @@ package final class Installer: Agent {
         let records = folder.places.filter { $0.value == path || isAll }.map(\.key)
         moved[machine] = Moved(place: path, aside: aside, records: records)
         if installed.contains(where: { $0 != nil }) { noteRemovals(on: machine, world) }
-        if Hands(world, machine: machine).rename(path, to: aside) != nil { moved[machine] = nil }
+        guard Hands(world, machine: machine).rename(path, to: aside) == nil else { return moved[machine] = nil }
+        if !isAll { return }
+        life.movedAside(to: aside, with: folder.files.keys.compactMap { $0.rebased(from: path, to: aside) })
     }
 
     private func moveBack(on machine: Int, _ world: World) {
@@ -207,14 +209,18 @@ package final class Installer: Agent {
 
     private func putBack(_ path: Path, at place: Path, _ hands: Hands) {
         guard hands.exists(path) else { return }
-        // Something has come there meanwhile, or stands for it under another name: who puts the old file back does not ask what it says.
+        // Something has come there meanwhile, stands for it under another name, or is in quarantine: who puts the old file back does not ask what
+        // that says.
         let names = RecordFolder.names(in: hands.bytes(path), at: place)
         if hands.exists(place) {
             let there = RecordFolder.names(in: hands.bytes(place), at: place)
             for record in there + names { life.overwroteBlindly(record) }
         } else {
             let folder = RecordFolder(hands.world.machines[hands.machine].disk)
-            for record in names where life.isUnderAnotherName(record, in: folder) { life.overwroteBlindly(record) }
+            let out = hands.world.recordsInQuarantine(on: hands.machine)
+            for record in names where out.contains(record) || life.isUnderAnotherName(record, in: folder) {
+                life.overwroteBlindly(record)
+            }
         }
         if let parent = place.parent { hands.makeDirectories(parent) }
         hands.rename(path, to: place)
@@ -255,5 +261,16 @@ package final class Installer: Agent {
         guard let file = rules[machine] else { return }
         rules[machine] = nil
         Hands(world, machine: machine).unlink(file)
+    }
+}
+
+extension World {
+    /// Of which a file lies there.
+    func recordsInQuarantine(on machine: Int) -> [RecordFolder.Name] {
+        machines[machine].store.versions.flatMap { _, version in
+            guard version.isQuarantined, !version.isPrunable else { return [RecordFolder.Name]() }
+            let bytes = machines[machine].disk.peekBytes(VirtualDisk.path(of: version.place)) ?? []
+            return RecordFolder.names(in: bytes, at: version.path)
+        }
     }
 }

@@ -123,9 +123,10 @@ package final class RecordJudge: Checker {
         // before is decided by who tells last, though the other may be newer: docs/open.md says so, and `isKept` asks that the other is
         // known beside it. That a version of the file has it is not enough.)
         let copies = world.plan.lateModels == nil ? [] : folder.conflictCopies
+        let aside = savedAside(world)
         for record in life.ownedForGood
         where life.standIn(for: record, in: folder) == nil && !out.contains(key: record) {
-            if copies.contains(where: { $0.names.contains(record) }) { continue }
+            if (copies + aside).contains(where: { $0.names.contains(record) }) { continue }
             if life.scene == .losers, isKeptWhole(record, world) {
                 world.rare.hit("records: a loser that its model lets go")
                 continue
@@ -142,12 +143,22 @@ package final class RecordJudge: Checker {
                 world.rare.hit("records: a write of before the model kept in a conflict copy")
                 continue
             }
+            if aside.contains(where: { $0.text.contains(write.token) }) { continue }
             guard isKept(write, world) else {
                 return world.violate(
                     "INV-21",
                     "\(write.token) of \(write.record).\(write.field) is nowhere to be seen; there is \(shown)")
             }
             world.rare.hit("records: a write kept beside a later one")
+        }
+    }
+
+    /// On both nodes.
+    private func savedAside(_ world: World) -> [(names: [RecordFolder.Name], text: String)] {
+        let (one, other) = (world.machines[0].disk, world.machines[1].disk)
+        return life.savedAside(one).compactMap { path in
+            guard let bytes = one.peekBytes(path), bytes == other.peekBytes(path) else { return nil }
+            return (RecordFolder.names(in: bytes, at: path), String(decoding: bytes, as: UTF8.self))
         }
     }
 

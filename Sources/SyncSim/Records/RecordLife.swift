@@ -35,6 +35,8 @@ package final class RecordLife {
     private var shakyUntil: [Int64] = [.min, .min]
     /// What stood in the folder of a machine when its power was cut, until somebody has seen it there again.
     private var beforeCut: [SortedMap<RecordFolder.Name, Path>] = [[:], [:]]
+    /// Where the folder of records was moved to, and what was moved with it.
+    private var asides: [(place: Path, files: [Path])] = []
     private var tokens = 0
 
     init(_ scene: RecordScene) {
@@ -89,6 +91,15 @@ package final class RecordLife {
         let identity = identity(of: record)
         for index in writes.indices where self.identity(of: writes[index].record) == identity {
             writes[index].isExcused = true
+        }
+    }
+
+    func movedAside(to place: Path, with files: [Path]) { asides.append((place, files)) }
+
+    /// What somebody saved into the folder on one machine while it was moved aside on the other has gone with it, and stays there.
+    func savedAside(_ disk: VirtualDisk) -> [Path] {
+        asides.flatMap { place, files in
+            disk.values(below: place).keys.filter { disk.peekBytes($0) != nil && !files.contains($0) }
         }
     }
 
