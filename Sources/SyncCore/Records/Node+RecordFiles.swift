@@ -17,6 +17,12 @@ extension Node {
                 records.noteUnshown(path, after: seen, isWhole: isNew, names: change.names)
                 if isNew { records.noteCome(path, at: now.monotonicMilliseconds) }
             }
+            // (What rules leave out may stand there all the same, though all that came of these sets is that nothing is to.)
+            for path in change.gone
+            where watch.rules.isIgnored(path.bytes, isDirectory: false) && book(of: path) == number {
+                records.toMatch[path] = true
+                if let seen { records.noteUnshown(path, after: seen, names: change.names) }
+            }
         }
         for path in records.held.takeUnreadNews() {
             records.toMatch[path] = true

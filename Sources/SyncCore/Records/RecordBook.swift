@@ -414,9 +414,16 @@ struct RecordBook: Sendable {
         }
     }
 
-    /// The paths at which something else is to stand since the last time, and who has become a second name.
-    mutating func refresh() -> (files: [(path: Path, isNew: Bool)], names: SortedMap<RecordID, Bool>) {
-        guard !news.isEmpty else { return ([], [:]) }
+    struct Refresh {
+        /// The paths at which something else is to stand since the last time, and those at which something was saved and nothing is to stand.
+        var files: [(path: Path, isNew: Bool)] = []
+        var gone: [Path] = []
+        /// Who has become a second name.
+        var names = SortedMap<RecordID, Bool>()
+    }
+
+    mutating func refresh() -> Refresh {
+        guard !news.isEmpty else { return Refresh() }
         defer { hashed = [:] }
         var change = space.add(news.filter { !$0.isUnread })
         // What they mean follows from what their authors had seen, and that is there by now.
@@ -425,6 +432,7 @@ struct RecordBook: Sendable {
             noteWrites(of: read)
             change += space.add([read])
         }
+        let saved = news.flatMap(\.files).filter { $0.content != nil }.map(\.path)
         news = []
         repairs.quarantined += change.quarantined.count
         repairs.repaired += change.repaired.count
@@ -439,7 +447,7 @@ struct RecordBook: Sendable {
             if let old { noteOlder(old, at: path) }
             changed.append((path, old == nil))
         }
-        return (changed, names)
+        return Refresh(files: changed, gone: saved.filter { files[$0] == nil }, names: names)
     }
 
     /// Those that a saved file has as records of their own.
