@@ -305,7 +305,7 @@ extension Node {
         var unread = SortedMap<Int, SaveGroup>()
         for path in paths {
             guard var finding = records.found[path] else { continue }
-            if finding.entry.isAbsent { finding.come = records.come(since: finding.touchedAt) }
+            if finding.entry.isAbsent { finding.come = records.come }
             if isKnownState(finding, rows[path], at: path, number) {
                 settleKnown(finding, rows[path], at: path, in: &batch, into: &effects)
                 continue

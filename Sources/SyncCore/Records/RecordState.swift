@@ -74,7 +74,7 @@ struct RecordState: Sendable {
     private var shownAt = SortedMap<Path, Shown>()
     /// Files that were to come whole, of late, and when that was so first (monotonic milliseconds): whoever has deleted something before that did
     /// not see them.
-    private var come = SortedMap<Path, UInt64>()
+    private(set) var come = SortedMap<Path, UInt64>()
     /// Files that are gone without a notice: nobody knows what whoever took them away can have seen.
     private var missed = SortedMap<Path, Bool>()
     /// Of files that somebody has just touched, by the notices, what was so when he did: he can have known no more.
@@ -191,10 +191,6 @@ struct RecordState: Sendable {
 
     /// It came of what was there already.
     mutating func forgetCome(_ path: Path) { come[path] = nil }
-
-    func come(since milliseconds: UInt64) -> SortedMap<Path, Bool> {
-        SortedMap(come.filter { $0.value >= milliseconds }.map { ($0.key, true) })
-    }
 
     /// The folder shows there what came of all sets.
     mutating func noteShown(_ path: Path, at milliseconds: UInt64) {
@@ -331,13 +327,16 @@ struct RecordState: Sendable {
         var told = LogPosition.none
         /// What the folder did not show when it was saved.
         var unshown = SortedMap<Path, Unshown>()
-        /// When somebody was first at work on it (monotonic milliseconds), and what was to come to the folder only after that.
+        /// When somebody was first at work on it (monotonic milliseconds), and since when others were to come to the folder.
         var touchedAt: UInt64 = 0
-        var come = SortedMap<Path, Bool>()
+        var come = SortedMap<Path, UInt64>()
         /// Rules may have left it out when it went.
         var wasLeftOut = false
 
         var mustBeRead: Bool { saved == nil && entry.content.kind == .file }
+
+        /// Nothing was to be there yet when somebody was first at work on this.
+        func precedes(_ path: Path) -> Bool { come[path].map { $0 >= touchedAt } ?? false }
     }
 
     /// What a file does not show.

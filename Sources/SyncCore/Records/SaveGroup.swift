@@ -133,7 +133,7 @@ struct SaveGroup {
         where save.finding.wasLeftOut || !save.finding.unshown.isEmpty || !save.finding.come.isEmpty {
             for id in book.going(with: saves[save.path]?.before?.ids ?? []) {
                 guard let path = book.path(of: id), !has(path) else { continue }
-                if save.finding.wasLeftOut || save.finding.come.contains(key: path) { risen[id] = true }
+                if save.finding.wasLeftOut || save.finding.precedes(path) { risen[id] = true }
                 guard let shown = save.finding.unshown[path] else { continue }
                 if shown.isWhole {
                     risen[id] = true

@@ -68,11 +68,7 @@ package final class RecordJudge: Checker {
             case .changeSets(let sets) = world.machines[1 - machine].store.answer(
                 .changeSets(nil, after: .none, limit: 1)), sets.isEmpty
         else { return }
-        let (disk, store) = (world.machines[machine].disk, world.machines[machine].store)
-        for (_, version) in store.versions where version.isQuarantined && !version.isPrunable {
-            let bytes = disk.peekBytes(VirtualDisk.path(of: version.place)) ?? []
-            for record in RecordFolder.names(in: bytes, at: version.path) { life.excuse(record) }
-        }
+        for record in world.recordsInQuarantine(on: machine) { life.excuse(record) }
     }
 
     package func didHappen(_ occurrence: Occurrence, to machine: Int, in world: World) {
