@@ -111,12 +111,19 @@ struct LateModelTests {
     @Test("Of what lies in quarantine the files are known, and of nothing else") func quarantine() throws {
         let world = World(plan: SeedPlan(calm: 1))
         world.install(RecordScene.couples.modelText)
-        // Without its partner a1 is in quarantine.
+        world.ownModels = [[], []]
         try world.save("d/a/a1.json", #"{"b": "b1"}"#, on: 0)
         try world.save("d/a/a2.json", #"{"b": "b2"}"#, on: 0)
         try world.save("d/b/b2.json", #"{"a": "a2"}"#, on: 0)
         world.begin()
         world.settle()
+        // Without its partner a1 is in quarantine, once there is a model.
+        for machine in 0..<2 {
+            world.ownModels[machine] = nil
+            world.kill(machine)
+            world.release(machine)
+        }
+        world.run(milliseconds: 120_000)
         for machine in 0..<2 {
             #expect(world.recordsInQuarantine(on: machine) == [RecordFolder.Name(entity: "A", key: "a1")])
         }
