@@ -103,7 +103,7 @@ extension Node {
         let old = row.disk
         if let format = item.task.format { row.format = format }
         let isOvertaken = wasOvertaken(row, since: item.wanted.version)
-        row.reflected = row.reflected.joined(with: item.wanted.version)
+        row.reflected = row.reflected.joined(with: withoutOwed(item.wanted, row))
         row.condition = .normal
         row.waiting = nil
         // (What has only been written anew, or given its times, still owes the copy that the peer's word has made it owe meanwhile.)

@@ -68,7 +68,7 @@ extension Node {
         }
         if isTakenUntold(row) { return true }
         let wanted = recordEntry(of: row, number)
-        if agrees(row, wanted), !isOwed(row, number) { return true }
+        if agrees(row, wanted), !isOwed(row, number, wanted) { return true }
         records.toMatch[row.path] = true
         return false
     }
@@ -109,7 +109,7 @@ extension Node {
 
     /// The rows say what came of the change sets, and whoever wrote it had seen what it takes the place of: no copy is to be made
     /// of that.
-    private func agrees(_ row: Row, _ wanted: Entry) -> Bool {
+    func agrees(_ row: Row, _ wanted: Entry) -> Bool {
         let resolved = resolution(of: row).entry
         switch resolved.content {
         case .directory, .symlink: return true
@@ -195,8 +195,9 @@ extension Node {
         let wanted = recordEntry(of: row, number)
         watchUnread(row, before: nil, into: &effects)
         guard row.condition == .normal || row.condition == .damaged else { return false }
-        let isOwed = isOwed(row, number)
-        records.owed[path] = isOwed ? true : nil
+        let isOwed = isOwed(row, number, wanted)
+        let isPutBack = isOwed && isPutBack(row, wanted)
+        records.owed[path] = isOwed && !isPutBack ? true : nil
         if !isOwed, agrees(row, wanted), row.needsApply || isShown(row) {
             if row.needsApply {
                 plan.want(path)
@@ -210,7 +211,7 @@ extension Node {
             }
             return false
         }
-        guard !isOwed, isExplained(row) else {
+        guard isPutBack || !isOwed && isExplained(row) else {
             if isOwed, row.waiting?.reason == .waitingPeer { return false }
             let isOurs = records.held.hasSave(of: path, by: ownParty)
             wait(&row, !isOwed && (session.isLive || isOurs) ? .schemaNewer : .waitingPeer)
@@ -223,7 +224,8 @@ extension Node {
         }
         if !wanted.isAbsent { reviveParents(of: path, &rows, in: &batch, into: &effects) }
         let owesCopy = row.owesCopy && row.disk?.entry.content != wanted.content
-        decree(wanted, &row, in: &batch)
+        // (What the peer is still to tell of stands beside what is put back.)
+        decree(wanted, &row, seeing: isPutBack ? row.reflected : row.version, in: &batch)
         // What is in an earlier version goes beside all the same.
         row.owesCopy = owesCopy
         put(row, replacing: old, in: &batch, into: &effects)
@@ -247,13 +249,21 @@ extension Node {
 
     /// Says in the log what is to be at the path, by somebody who has seen everything that was written there.
     mutating func decree(_ entry: Entry, _ row: inout Row, in batch: inout Batch) {
+        decree(entry, &row, seeing: row.version, in: &batch)
+    }
+
+    private mutating func decree(
+        _ entry: Entry, _ row: inout Row, seeing seen: VersionVector, in batch: inout Batch
+    ) {
         cancel(row.path)
         let position = nextPosition()
         let time = clock.tick(wallMilliseconds: now.wallMilliseconds)
         let origin = Origin(author: .own, position: position, time: time)
         let known = resolution(of: row).entry
         let entry = entry.isAbsent ? Entry(content: .absent, mode: known.mode, modified: known.modified) : entry
-        let revision = Revision(origin: origin, seen: row.version, entry: entry, origins: Origins(all: origin))
+        var seen = seen
+        seen.own = row.version.own
+        let revision = Revision(origin: origin, seen: seen, entry: entry, origins: Origins(all: origin))
         row.join(revision)
         row.waiting = nil
         row.owesCopy = false

@@ -214,7 +214,7 @@ extension Node {
 
     /// The peer's row speaks of what no set tells of: the peer is to tell of it, as long as it has not said that it is through. (What a peer with
     /// other models means by its rows is another matter, see `isExplained`.)
-    func isOwed(_ row: Row, _ number: Int) -> Bool {
+    private func isOwed(_ row: Row, _ number: Int) -> Bool {
         let hasModels = session.peerSets != nil || !session.peerKeepsRecords
         let isThrough = session.peerIsSettled || hasModels && !session.sharesRecords
         guard !(session.isLive && isThrough), records.isLoaded, let head = row.head(by: .peer),
@@ -228,9 +228,30 @@ extension Node {
             || book.precedesSets(origin.time, by: party(of: origin.author))
     }
 
-    /// It is owed as long as that is what its row waits for.
+    /// What a cut has taken and the sets tell of comes back at once, if the row says so too: nothing of the peer's gives way to it.
+    func isOwed(_ row: Row, _ number: Int, _ wanted: Entry) -> Bool {
+        !(row.condition == .damaged && agrees(row, wanted)) && isOwed(row, number)
+    }
+
+    /// Nor is that waited for where the row speaks of what the peer is still to tell of, and this node has never shown.
+    func isPutBack(_ row: Row, _ wanted: Entry) -> Bool {
+        guard row.condition == .damaged, !wanted.isAbsent, let head = row.head(by: .peer) else { return false }
+        return !row.reflected.covers(head.origin)
+    }
+
+    /// What is put back shows nothing of what the peer is still to tell of: who saves over it has not seen that.
+    func withoutOwed(_ wanted: Resolution, _ row: Row) -> VersionVector {
+        let version = wanted.version
+        guard row.condition == .damaged, row.head(by: .peer)?.entry.content != wanted.entry.content,
+            let number = book(of: row.path), isOwed(row, number)
+        else { return version }
+        return VersionVector(own: version.own, peer: min(version.peer, row.reflected.peer))
+    }
+
+    /// It is owed as long as that is what its row waits for, whether or not a cut has taken what stands here.
     mutating func noteOwed(_ row: Row) {
-        if records.owed.isEmpty || row.condition == .normal && row.waiting?.reason == .waitingPeer { return }
+        let isMatched = row.condition == .normal || row.condition == .damaged
+        if records.owed.isEmpty || isMatched && row.waiting?.reason == .waitingPeer { return }
         records.owed[row.path] = nil
     }
 
