@@ -8,25 +8,26 @@ extension Node {
     /// nil if that is to be found out.
     mutating func refreshRecords(showing seen: LogPosition?, into effects: inout Effects) {
         var isChanged = false
+        let time = now.monotonicMilliseconds
         for number in records.books.indices {
             let change = records.books[number].refresh()
             for (path, isNew) in change.files {
                 isChanged = true
                 records.toMatch[path] = true
                 guard let seen else { continue }
-                records.noteUnshown(path, after: seen, isWhole: isNew, names: change.names)
-                if isNew { records.noteCome(path, at: now.monotonicMilliseconds) }
+                records.noteUnshown(path, after: seen, at: time, isWhole: isNew, names: change.names)
+                if isNew { records.noteCome(path, at: time) }
             }
             // (What rules leave out may stand there all the same, though all that came of these sets is that nothing is to.)
             for path in change.gone
             where watch.rules.isIgnored(path.bytes, isDirectory: false) && book(of: path) == number {
                 records.toMatch[path] = true
-                if let seen { records.noteUnshown(path, after: seen, names: change.names) }
+                if let seen { records.noteUnshown(path, after: seen, at: time, names: change.names) }
             }
         }
         for path in records.held.takeUnreadNews() {
             records.toMatch[path] = true
-            if let seen { records.noteUnshown(path, after: seen) }
+            if let seen { records.noteUnshown(path, after: seen, at: time) }
         }
         for number in records.books.indices { records.shelf.note(records.books[number].takeReshelved()) }
         if isChanged { reconsiderSaves() }

@@ -313,7 +313,7 @@ extension Node {
             let isInsisting = formats.insisted.removeValue(forKey: path) != nil
             let shown = before[path]
             let isUnread = rows[path].flatMap { unreadSave(of: $0) } != nil
-            let isUnshown = records.unshown.contains(key: path)
+            let isUnshown = records.isLongUnshown(path, at: now.monotonicMilliseconds)
             switch group.add(
                 path, finding, over: shown, isUnread: isUnread, isUnshown: isUnshown, insisting: isInsisting)
             {
@@ -469,7 +469,7 @@ extension Node {
             if records.unshown.update(path, { $0.noteSaved(names) }) != nil { continue }
             // (That of a second name is to go at once, and has never been anything that the view has.)
             guard recordEntry(at: path, number).content != finding.entry.content else { continue }
-            records.noteUnshown(path, after: shown, names: names)
+            records.noteUnshown(path, after: shown, at: now.monotonicMilliseconds, names: names)
             records.toMatch[path] = true
         }
     }

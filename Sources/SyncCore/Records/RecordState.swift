@@ -177,9 +177,16 @@ struct RecordState: Sendable {
 
     /// What the file is to be has changed; what it was before it may not have shown either.
     mutating func noteUnshown(
-        _ path: Path, after position: LogPosition, isWhole: Bool = false, names: SortedMap<RecordID, Bool>? = nil
+        _ path: Path, after position: LogPosition, at milliseconds: UInt64 = 0, isWhole: Bool = false,
+        names: SortedMap<RecordID, Bool>? = nil
     ) {
-        unshown[path] = Unshown(after: position, isWhole: isWhole, names: names).and(unshown[path])
+        unshown[path] = Unshown(after: position, since: milliseconds, isWhole: isWhole, names: names)
+            .and(unshown[path])
+    }
+
+    /// It has long not shown what has come, or been told: whoever saves it now did not know of that, or saw it standing all the same.
+    func isLongUnshown(_ path: Path, at milliseconds: UInt64) -> Bool {
+        unshown[path].map { $0.since + RecordState.lateNoticeMilliseconds <= milliseconds } ?? false
     }
 
     /// Nothing was to be there until now.
@@ -228,8 +235,6 @@ struct RecordState: Sendable {
     }
 
     mutating func noteLetGo(_ path: Path, at milliseconds: UInt64) {
-        // (What whoever touched it long ago can have known nobody knows any more.)
-        if touched[path]?.isRecent(at: milliseconds) == false { touched[path] = nil }
         if letGo.count < RecordState.touchedMax { letGo[path] = milliseconds }
     }
 
@@ -343,6 +348,8 @@ struct RecordState: Sendable {
     struct Unshown: Sendable {
         /// What came of the peer's sets after this.
         var after: LogPosition
+        /// The last of that came then (monotonic milliseconds), or before this process.
+        var since: UInt64 = 0
         /// All of it: nothing was to be there, and by whoever's sets its records came, or came back, nobody has seen them yet.
         var isWhole = false
         /// That these records are second names: it may have each as a record of its own. Nil if nobody knows which.
@@ -354,7 +361,8 @@ struct RecordState: Sendable {
         func and(_ other: Unshown?) -> Unshown {
             guard let other else { return self }
             return Unshown(
-                after: min(after, other.after), isWhole: isWhole || other.isWhole, names: allNames(with: other.names))
+                after: min(after, other.after), since: max(since, other.since), isWhole: isWhole || other.isWhole,
+                names: allNames(with: other.names))
         }
 
         /// Whoever has saved it knows what he has saved, these second names among it.

@@ -52,7 +52,7 @@ struct SaveGroup {
     }
 
     /// `shown` is what the folder showed before the save; what was there before anybody told of it counts as new. Of what no model here
-    /// reads (`isUnread`) the view knows nothing. The folder may not have come to show what has been told since (`isUnshown`). Whoever
+    /// reads (`isUnread`) the view knows nothing. The folder may long not have come to show what has been told since (`isUnshown`). Whoever
     /// insists puts an earlier version in the place of a later one on purpose.
     mutating func add(
         _ path: Path, _ finding: RecordState.Finding, over shown: [UInt8]?, isUnread: Bool, isUnshown: Bool,
