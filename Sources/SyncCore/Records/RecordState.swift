@@ -238,9 +238,10 @@ struct RecordState: Sendable {
         if letGo.count < RecordState.touchedMax { letGo[path] = milliseconds }
     }
 
-    /// No notice has come since that says that somebody is at work on it.
+    /// No notice has come since that says that somebody is at work on it, nor of late before. (What whoever was at work on it long ago can have
+    /// known may have been promised by now to have been seen.)
     func isLetGoUntouched(_ path: Path) -> Bool {
-        letGo[path].map { since in touched[path].map { $0.milliseconds <= since } ?? true } ?? false
+        letGo[path].map { since in touched[path].map { !$0.isRecent(at: since) } ?? true } ?? false
     }
 
     mutating func noteThere(_ path: Path) {
