@@ -60,23 +60,8 @@ struct LateModelTests {
         "What was in quarantine on the only node with change sets may go with its state, and nothing else",
         arguments: [false, true])
     func lostState(otherHasModel: Bool) throws {
-        var plan = SeedPlan(calm: 1)
-        plan.lateModels = LateModels(seed: 1, cutsPower: false)
-        let world = World(plan: plan)
-        world.install(RecordScene.couples.modelText)
-        world.ownModels = [[], []]
-        try world.save("d/a/a1.json", #"{"b": "b1"}"#, on: 0)
-        try world.save("d/a/a2.json", #"{"b": "b2"}"#, on: 0)
-        try world.save("d/b/b2.json", #"{"a": "a2"}"#, on: 0)
-        world.begin()
-        world.settle()
-        // Without its partner a1 is in quarantine, once there is a model.
-        for machine in otherHasModel ? [0, 1] : [0] {
-            world.ownModels[machine] = nil
-            world.kill(machine)
-            world.release(machine)
-        }
-        world.run(milliseconds: 120_000)
+        let world = lateWorld()
+        try quarantine(in: world, on: otherHasModel ? [0, 1] : [0])
         #expect(world.machines[0].store.versions.contains { $0.value.isQuarantined && !$0.value.isPrunable })
         let life = RecordLife(.couples)
         let names = ["a1", "a2"].map { RecordFolder.Name(entity: "A", key: $0) }
@@ -93,9 +78,7 @@ struct LateModelTests {
     @Test("What was saved into the folder as it was moved aside may stay there on both nodes, nothing that was moved")
     func savedAside() throws {
         for (isMoved, isOnBoth) in [(false, true), (true, true), (false, false)] {
-            var plan = SeedPlan(calm: 1)
-            plan.lateModels = LateModels(seed: 1, cutsPower: false)
-            let world = World(plan: plan)
+            let world = lateWorld()
             let path = "aside1/k/k1.json"
             for machine in 0...(isOnBoth ? 1 : 0) {
                 try world.save(path, #"{"n": "anna", "t": "w0x1"}"#, on: machine)
@@ -110,6 +93,20 @@ struct LateModelTests {
 
     @Test("Of what lies in quarantine the files are known, and of nothing else") func quarantine() throws {
         let world = World(plan: SeedPlan(calm: 1))
+        try quarantine(in: world, on: [0, 1])
+        for machine in 0..<2 {
+            #expect(world.recordsInQuarantine(on: machine) == [RecordFolder.Name(entity: "A", key: "a1")])
+        }
+    }
+
+    private func lateWorld() -> World {
+        var plan = SeedPlan(calm: 1)
+        plan.lateModels = LateModels(seed: 1, cutsPower: false)
+        return World(plan: plan)
+    }
+
+    /// Without its partner a1 is in quarantine, once there is a model.
+    private func quarantine(in world: World, on machines: [Int]) throws {
         world.install(RecordScene.couples.modelText)
         world.ownModels = [[], []]
         try world.save("d/a/a1.json", #"{"b": "b1"}"#, on: 0)
@@ -117,15 +114,11 @@ struct LateModelTests {
         try world.save("d/b/b2.json", #"{"a": "a2"}"#, on: 0)
         world.begin()
         world.settle()
-        // Without its partner a1 is in quarantine, once there is a model.
-        for machine in 0..<2 {
+        for machine in machines {
             world.ownModels[machine] = nil
             world.kill(machine)
             world.release(machine)
         }
         world.run(milliseconds: 120_000)
-        for machine in 0..<2 {
-            #expect(world.recordsInQuarantine(on: machine) == [RecordFolder.Name(entity: "A", key: "a1")])
-        }
     }
 }

@@ -214,12 +214,12 @@ package final class Installer: Agent {
         let names = RecordFolder.names(in: hands.bytes(path), at: place)
         if hands.exists(place) {
             let there = RecordFolder.names(in: hands.bytes(place), at: place)
-            for record in there + names { life.overwroteBlindly(record) }
+            for record in there + names { life.excuse(record) }
         } else {
             let folder = RecordFolder(hands.world.machines[hands.machine].disk)
             let out = hands.world.recordsInQuarantine(on: hands.machine)
             for record in names where out.contains(record) || life.isUnderAnotherName(record, in: folder) {
-                life.overwroteBlindly(record)
+                life.excuse(record)
             }
         }
         if let parent = place.parent { hands.makeDirectories(parent) }

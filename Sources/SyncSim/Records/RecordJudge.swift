@@ -120,9 +120,10 @@ package final class RecordJudge: Checker {
         // known beside it. That a version of the file has it is not enough.)
         let copies = world.plan.lateModels == nil ? [] : folder.conflictCopies
         let aside = savedAside(world)
+        let beside = copies + aside
         for record in life.ownedForGood
         where life.standIn(for: record, in: folder) == nil && !out.contains(key: record) {
-            if (copies + aside).contains(where: { $0.names.contains(record) }) { continue }
+            if beside.contains(where: { $0.names.contains(record) }) { continue }
             if life.scene == .losers, isKeptWhole(record, world) {
                 world.rare.hit("records: a loser that its model lets go")
                 continue

@@ -83,10 +83,7 @@ package final class RecordLife {
         standIn(for: record, in: folder).map { $0 != record } ?? false
     }
 
-    /// Whoever saved did not look at what he saved over.
-    func overwroteBlindly(_ record: RecordFolder.Name) { excuse(record) }
-
-    /// Nobody is asked for what was written there until now.
+    /// Nobody is asked for what was written there until now: whoever saved over it did not look at it, or it has gone in a way that is allowed.
     func excuse(_ record: RecordFolder.Name) {
         let identity = identity(of: record)
         for index in writes.indices where self.identity(of: writes[index].record) == identity {
@@ -115,7 +112,7 @@ package final class RecordLife {
             beforeCut[machine][record] = nil
             if read.contains(record) || time >= shakyUntil[machine] { continue }
             removed(record, on: machine, at: time)
-            overwroteBlindly(record)
+            excuse(record)
         }
     }
 

@@ -80,7 +80,7 @@ package final class RecordUser: Agent {
         if stands != read[next.path] {
             // It writes back what it has made of another state: only a lock could have kept it from that.
             for (record, place) in RecordFolder(world.machines[machine].disk).places where place == next.path {
-                life.overwroteBlindly(record)
+                life.excuse(record)
             }
         }
         let seen = RecordFolder.names(in: read[next.path] ?? [], at: next.path)
@@ -112,7 +112,7 @@ package final class RecordUser: Agent {
         world.trace.tell("\(world.now) \(name): \(choice) \(contest.group)")
         if contest.code == .conflictIdentity {
             // Whoever chooses between what two names say overtakes both.
-            for version in contest.versions { life.overwroteBlindly(RecordFolder.Name(version.record)) }
+            for version in contest.versions { life.excuse(RecordFolder.Name(version.record)) }
         } else if choice == .discard {
             for version in contest.versions where !version.isCurrent {
                 note(removalOf: RecordFolder.Name(version.record), world)
