@@ -93,26 +93,23 @@ public struct Differ {
         for (id, content) in contents where id.isSurroundings && view.deadRecords.contains(key: id) {
             if after[id].map({ $0.values != content.values }) ?? true { standing[id] = nil }
         }
-        for (id, content) in contents where !view.isMade(id) {
+        let died = diedUnshown(in: saves)
+        for (id, content) in contents where !view.isMade(id) || died.contains(key: id) {
             guard let after = after[id] else { continue }
             if after.values != content.values || after.links != content.links { standing[id] = nil }
-        }
-        for id in diedUnshown(in: saves) {
-            guard let before = contents[id], let after = after[id] else { continue }
-            if after.values != before.values || after.links != before.links { standing[id] = nil }
         }
         return standing
     }
 
     /// Those of what is dead that may have stood in their files all the same: whoever has changed one there did that before the delete was told of,
     /// or saw it standing. (A delete by the other node he has not seen.)
-    private func diedUnshown(in saves: [Save]) -> [RecordID] {
+    private func diedUnshown(in saves: [Save]) -> SortedMap<RecordID, Bool> {
         let dead = saves.filter(\.mayShowDead).flatMap { $0.before?.ids ?? [] }.filter {
             view.deadRecords.contains(key: $0)
         }
-        if dead.isEmpty { return [] }
+        if dead.isEmpty { return [:] }
         let past = past()
-        return dead.filter { past.deadRecords.contains(key: $0) }
+        return SortedMap(dead.filter { past.deadRecords.contains(key: $0) }.map { ($0, true) })
     }
 
     /// Somebody who writes to what is there although a delete of it stands wants it himself, and so it stays when those

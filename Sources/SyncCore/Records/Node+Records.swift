@@ -301,11 +301,11 @@ extension Node {
         into effects: inout Effects
     ) {
         let before = shownBytes(at: paths, of: number, rows)
-        var group = SaveGroup(records.books[number], awaitsFirstImport: records.awaitsFirstImport)
+        var group = SaveGroup(
+            records.books[number], awaitsFirstImport: records.awaitsFirstImport, come: records.come)
         var unread = SortedMap<Int, SaveGroup>()
         for path in paths {
-            guard var finding = records.found[path] else { continue }
-            if finding.entry.isAbsent { finding.come = records.come }
+            guard let finding = records.found[path] else { continue }
             if isKnownState(finding, rows[path], at: path, number) {
                 settleKnown(finding, rows[path], at: path, in: &batch, into: &effects)
                 continue
@@ -319,7 +319,8 @@ extension Node {
             {
             case .taken: break
             case .newer(let version):
-                let more = SaveGroup(records.books[number], awaitsFirstImport: false, unreadVersion: version)
+                let more = SaveGroup(
+                    records.books[number], awaitsFirstImport: false, come: records.come, unreadVersion: version)
                 _ = unread[version, default: more].add(
                     path, finding, over: shown, isUnread: isUnread, isUnshown: isUnshown, insisting: isInsisting)
             case .downgrade: putBeside(finding, rows[path], at: path, in: &batch, into: &effects)

@@ -333,16 +333,12 @@ struct RecordState: Sendable {
         var told = LogPosition.none
         /// What the folder did not show when it was saved.
         var unshown = SortedMap<Path, Unshown>()
-        /// When somebody was first at work on it (monotonic milliseconds), and since when others were to come to the folder.
+        /// When somebody was first at work on it (monotonic milliseconds).
         var touchedAt: UInt64 = 0
-        var come = SortedMap<Path, UInt64>()
         /// Rules may have left it out when it went.
         var wasLeftOut = false
 
         var mustBeRead: Bool { saved == nil && entry.content.kind == .file }
-
-        /// Nothing was to be there yet when somebody was first at work on this.
-        func precedes(_ path: Path) -> Bool { come[path].map { $0 >= touchedAt } ?? false }
     }
 
     /// What a file does not show.

@@ -5,6 +5,8 @@ import SyncModel
 struct SaveGroup {
     private let book: RecordBook
     private let awaitsFirstImport: Bool
+    /// Files that were to come whole, of late, and when (monotonic milliseconds).
+    private let come: SortedMap<Path, UInt64>
     /// That of all its files, if the model does not read it: what they say is for somebody whose model does.
     private let unreadVersion: Int?
     private var overwritten = SortedMap<Path, Overwritten>()
@@ -13,9 +15,12 @@ struct SaveGroup {
     private(set) var findings: [(path: Path, finding: RecordState.Finding)] = []
     private var saves = SortedMap<Path, Differ.Save>()
 
-    init(_ book: RecordBook, awaitsFirstImport: Bool, unreadVersion: Int? = nil) {
+    init(
+        _ book: RecordBook, awaitsFirstImport: Bool, come: SortedMap<Path, UInt64>, unreadVersion: Int? = nil
+    ) {
         self.book = book
         self.awaitsFirstImport = awaitsFirstImport
+        self.come = come
         self.unreadVersion = unreadVersion
     }
 
@@ -130,16 +135,16 @@ struct SaveGroup {
     private func risen(by peer: Party) -> SortedMap<RecordID, Bool> {
         var risen = SortedMap<RecordID, Bool>()
         var pasts = SortedMap<LogPosition, RecordView>()
-        for save in gone
-        where save.finding.wasLeftOut || !save.finding.unshown.isEmpty || !save.finding.come.isEmpty {
+        for save in gone where save.finding.wasLeftOut || !save.finding.unshown.isEmpty || !come.isEmpty {
             for id in book.going(with: saves[save.path]?.before?.ids ?? []) {
                 guard let path = book.path(of: id), !has(path) else { continue }
-                if save.finding.wasLeftOut || save.finding.precedes(path) { risen[id] = true }
-                guard let shown = save.finding.unshown[path] else { continue }
-                if shown.isWhole {
+                let shown = save.finding.unshown[path]
+                let isLater = come[path].map { $0 >= save.finding.touchedAt } ?? false
+                if save.finding.wasLeftOut || isLater || shown?.isWhole == true {
                     risen[id] = true
                     continue
                 }
+                guard let shown else { continue }
                 let past = pasts[shown.after] ?? book.view(of: peer, through: shown.after)
                 pasts[shown.after] = past
                 if !past.live.contains(key: id) { risen[id] = true }
