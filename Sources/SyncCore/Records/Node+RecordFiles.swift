@@ -18,9 +18,8 @@ extension Node {
                 records.noteUnshown(path, after: seen, at: time, isWhole: isNew, names: change.names)
                 if isNew { records.noteCome(path, at: time) }
             }
-            // (What rules leave out may stand there all the same, though all that came of these sets is that nothing is to.)
-            for path in change.gone
-            where watch.rules.isIgnored(path.bytes, isDirectory: false) && book(of: path) == number {
+            // (It may stand there all the same, though all that came of these sets is that nothing is to.)
+            for path in change.gone where mayStandUntold(path) && book(of: path) == number {
                 records.toMatch[path] = true
                 if let seen { records.noteUnshown(path, after: seen, at: time, names: change.names) }
             }
@@ -32,6 +31,11 @@ extension Node {
         for number in records.books.indices { records.shelf.note(records.books[number].takeReshelved()) }
         if isChanged { reconsiderSaves() }
         watchContests(into: &effects)
+    }
+
+    /// Rules leave it out, or it was there before its model came.
+    private func mayStandUntold(_ path: Path) -> Bool {
+        records.adopted.contains(key: path) || watch.rules.isIgnored(path.bytes, isDirectory: false)
     }
 
     /// What broke the rules may keep them now: somebody has mended it, taken back what it hung on, or taken away as well what was
