@@ -8,7 +8,7 @@ import SyncModel
 /// Of the world: `model "…"` (the text of a model file, for both machines), `start`, `settle`, `run 5s`, `step 20`, `cut`, `part`, `one-way alpha`, `heal`, `show`, `alerts`,
 /// `notes` (what the nodes have told people since the last `notes`), `expect alpha "a/  b=2"`, and `trace`, every event and effect since the last `trace`, for whoever looks for a cause.
 /// Of a machine, after its name. Its applications, from its next start on: `model "…"` (and no other) `formats "…" faulty-model "…"`. People: `write mkdir rm rmdir mv chmod symlink fifo touch open append close read`.
-/// The node: `status history restore approve reject pause resume rescan`; programs: `lock unlock locks present withdraw answer told`.
+/// The node: `status history restore discard approve reject pause resume rescan`; programs: `lock unlock locks present withdraw answer told`.
 /// The process: `start stop kill power-cut [model] crash-at N`. The operator: `image save|restore`, `wipe-state`,
 /// `unmount mount replace-root empty-root clock +3600s coarse-stamps reuse-numbers disk-full disk-free fail-sync N fail-writes N fail-reads N unreadable|readable
 /// cover|uncover slow-reads 3s overflow`.
@@ -246,6 +246,9 @@ extension ScenarioRunner {
             let version = VersionID(raw: UInt64(try words.number("a version")))
             command = .restore(version, to: words.isEmpty ? nil : try words.path())
         case "set-aside": command = .setAside(try words.path())
+        case "discard":
+            let (entity, id) = (try words.text("an entity"), try words.text("the id of a record"))
+            command = .settleContest(.discard, RecordID(entity, id))
         case "approve": command = .approve
         case "reject": command = .reject
         case "pause": command = .pause

@@ -9,6 +9,7 @@ public struct Differ {
     private let lastShowing: (RecordID) -> RecordView?
     private let toldAt: UInt64
     private let isUnseen: (RecordID) -> Bool
+    private let hasDeleted: (RecordID) -> Bool
 
     /// One file that a save touched; nil where it was not, or is no more.
     public struct Save {
@@ -32,11 +33,13 @@ public struct Differ {
     /// `view` is what the author had before the save, but for what was written meanwhile to records that are `unseen`: what
     /// goes along with a delete goes only if its author can have known that. `past` is the view without what was written
     /// meanwhile; it is made only where it matters. `lastShowing` is the last view between the two that has the record: what
-    /// was written meanwhile the author may have had all the same. `time` is that of the set that the save becomes.
+    /// was written meanwhile the author may have had all the same. `time` is that of the set that the save becomes. What the author's node has told
+    /// that it is deleted (`hasDeleted`) he counts as having seen.
     public init(
         model: Model, view: RecordView, past: (() -> RecordView)? = nil,
         lastShowing: @escaping (RecordID) -> RecordView? = { _ in nil }, at time: HybridTime = .zero,
-        unseen: @escaping (RecordID) -> Bool = { _ in false }
+        unseen: @escaping (RecordID) -> Bool = { _ in false },
+        hasDeleted: @escaping (RecordID) -> Bool = { _ in false }
     ) {
         self.model = model
         self.view = view
@@ -44,6 +47,7 @@ public struct Differ {
         self.lastShowing = lastShowing
         toldAt = time.wallMilliseconds
         isUnseen = unseen
+        self.hasDeleted = hasDeleted
     }
 
     /// In an order in which later ones may build on earlier ones: inserts and restores, values, links, deletes.
@@ -102,14 +106,15 @@ public struct Differ {
     }
 
     /// Those of what is dead that may have stood in their files all the same: whoever has changed one there did that before the delete was told of,
-    /// or saw it standing. (A delete by the other node he has not seen.)
+    /// or saw it standing. (A delete by the other node he has not seen; nor need he have seen that the other made what his own has deleted since.)
     private func diedUnshown(in saves: [Save]) -> SortedMap<RecordID, Bool> {
         let dead = saves.filter(\.mayShowDead).flatMap { $0.before?.ids ?? [] }.filter {
             view.deadRecords.contains(key: $0)
         }
         if dead.isEmpty { return [:] }
         let past = past()
-        return SortedMap(dead.filter { past.deadRecords.contains(key: $0) }.map { ($0, true) })
+        let died = dead.filter { past.deadRecords.contains(key: $0) || !past.isMade($0) && hasDeleted($0) }
+        return SortedMap(died.map { ($0, true) })
     }
 
     /// Somebody who writes to what is there although a delete of it stands wants it himself, and so it stays when those

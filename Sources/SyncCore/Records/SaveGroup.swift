@@ -110,8 +110,7 @@ struct SaveGroup {
         let risen = risen(by: peer)
         let past = { book.view(of: peer, through: seen) }
         let lastShowing = { book.view(lastShowing: $0, of: peer, after: seen) }
-        let differ = Differ(model: book.model, view: book.view, past: past, lastShowing: lastShowing, at: time) {
-            record in
+        let isUnseen = { (record: RecordID) -> Bool in
             if book.view.aliases.contains(key: record) {
                 guard let path = book.space.path(ofSecondName: record) else { return false }
                 // It is still to leave its own file, or has just left it, or was told of only since; but what he has there himself his save says.
@@ -126,7 +125,16 @@ struct SaveGroup {
                 unshown[path].map { book.isWritten(record, by: peer, after: $0.after) } ?? false
             }
         }
+        let differ = Differ(
+            model: book.model, view: book.view, past: past, lastShowing: lastShowing, at: time, unseen: isUnseen,
+            hasDeleted: { hasDeleted($0, peer.other) })
         return differ.operations(for: Array(saves.values), over: Array(overUnread.values))
+    }
+
+    private func hasDeleted(_ record: RecordID, _ author: Party) -> Bool {
+        book.space.history.contains { set in
+            set.author == author && set.operations.contains { $0.record == record && $0.action == .delete }
+        }
     }
 
     /// What would go with what its author has deleted, and is live only by what has been written since his folder showed that place, be that
