@@ -505,13 +505,15 @@ extension Node {
         if tally.isWhole { deletes.endRecall(atMilliseconds: now.monotonicMilliseconds) }
         // Nobody saw the files go: an emptied folder looks like this, and so does the wrong disk. (What was believed since it was
         // counted is in neither number: the rest may be as many by chance.)
-        let isEmptied =
+        var isEmptied =
             tally.isWhole && tally.files >= 2 && tally.files >= total.files && total.missing >= tally.count
         if isExplained(tally, files: files) { releaseHold(nil, into: &effects) }
         if isTooMuch || isEmptied, record.held == nil {
             let delay = delay(for: .reads)
             if waits(delay) { return deletes.putOff(tally, delay) }
         }
+        // What a save of records is to tell of has no row yet, and stands there. (Unless it was not looked at since: it may have gone with the rest.)
+        if isEmptied, !isLooking, records.hasSavedFile { isEmptied = false }
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
             deletes.endJudgement()
