@@ -56,6 +56,19 @@ struct LateModelTests {
         }
     }
 
+    @Test("Rules that come back once all is mended are taken away once more") func rulesBack() {
+        let world = Simulation.world(of: SeedPlan(recordsOf: 2_017_639), keepsTrace: false, budget: Budget())
+        world.begin()
+        while world.isClean, world.busyAgents > 0, world.advance() {}
+        world.settle()
+        let rules = Path(root: "d/.syncignore")
+        Hands(world, machine: 1).write(rules, Array("n/\n".utf8))
+        world.notice()
+        world.settle()
+        #expect(world.isClean)
+        for machine in 0..<2 { #expect(!Hands(world, machine: machine).exists(rules)) }
+    }
+
     @Test(
         "What was in quarantine on the only node with change sets may go with its state, and nothing else",
         arguments: [false, true])

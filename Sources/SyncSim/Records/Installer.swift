@@ -1,3 +1,4 @@
+package import SyncCore
 import SyncModel
 
 /// Who puts the models of a world in place, late, and what else is done to the folders and nodes around that: see `LateModels`. What he took
@@ -149,6 +150,17 @@ package final class Installer: Agent {
             }
         }
         join(world)
+    }
+
+    /// Somebody else, asked whether so many deletes are meant, may have had his rules brought back: he takes them away once more.
+    package func attend(_ status: Status, on machine: Int, in world: World) {
+        guard hasLeftOut, status.inSync else { return }
+        let hands = Hands(world, machine: machine)
+        for file in Installer.ruleFiles where !hands.bytes(file).isEmpty {
+            world.trace.tell("\(world.now) \(name): takes away \(file) once more")
+            hands.unlink(file)
+            world.machines[machine].disk.syncDirectory(file.parent ?? .root)
+        }
     }
 
     // MARK: Nodes
