@@ -488,11 +488,14 @@ extension Node {
         _ finding: RecordState.Finding, _ old: Row?, at path: Path, in batch: inout Batch, into effects: inout Effects
     ) {
         plan.want(path)
+        let isToldBySet = old.map { isUntold($0) && isSaved($0) } ?? false
         records.adopted[path] = nil
         // A scan may have passed there while no row told of it: that it has gone meanwhile would be in no difference.
         if old?.disk == nil, watch.isScanning { look(at: path) }
         var row = old ?? Row(path: path)
         row.waiting = nil
+        // (What comes of it is told in the records.)
+        if isToldBySet { row.owesCopy = false }
         // (Of what was saved as a cut had left it the row speaks as of damage.)
         let isDamage = row.condition == .damaged && row.disk != nil
         if row.disk?.entry.content != finding.entry.content || isDamage {

@@ -26,6 +26,13 @@ extension Node {
         return records.adopted[row.path]?.content == disk.entry.content
     }
 
+    /// A set says that what stands there was saved.
+    func isSaved(_ row: Row) -> Bool {
+        guard let number = book(of: row.path), case .file(let content, _)? = row.disk?.entry.content
+        else { return false }
+        return records.books[number].hasSaved(content, at: row.path)
+    }
+
     /// A set is still to tell what stands there, and until then it stays.
     func isToBeTold(_ row: Row) -> Bool {
         book(of: row.path) != nil && (records.found.contains(key: row.path) || isUntold(row))

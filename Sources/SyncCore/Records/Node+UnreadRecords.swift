@@ -22,9 +22,10 @@ extension Node {
         return RecordBook.File(entry: entry, chunks: chunks, bytes: bytes)
     }
 
-    /// What the folder showed at the path, or is to show again once what took its place has made room.
+    /// What the folder showed at the path, or is to show again once what took its place has made room. (What is still to be told of did not.)
     func shownContent(_ row: Row, _ number: Int) -> Content? {
-        row.disk.map { row.owesCopy ? recordEntry(of: row, number).content : $0.entry.content }
+        let hasTakenPlace = row.owesCopy && !isUntold(row)
+        return row.disk.map { hasTakenPlace ? recordEntry(of: row, number).content : $0.entry.content }
     }
 
     func shownBytes(_ row: Row?, _ number: Int) -> [UInt8]? {
