@@ -181,7 +181,7 @@ extension Node {
         noteRow(at: path)
         // What waits to be saved on, or to come back, is weighed anew now that the peer has had his say.
         if formats.missingSince.contains(key: path) || formats.brokenSince.contains(key: path) { look(at: path) }
-        if losesUnseen(row) { row.owesCopy = true }
+        if losesUnseen(row) || leavesStockUnseen(row, before: old) { row.owesCopy = true }
         let wanted = resolution(of: row)
         // What is shown here and not left out is still to be told of, and makes room first.
         if isIgnored(row), watch.rules.isIgnored(path.bytes, isDirectory: wanted.entry.content.isDirectory) {

@@ -45,6 +45,8 @@ extension Node {
                 matchUnsaid(row)
                 continue
             }
+            // (Nor has what owes a copy shown what took its place: who saves over it has not seen that.)
+            if row.owesCopy { records.noteUnshown(row.path, after: record.setMarks.promised) }
             guard isSettled else { continue }
             noteStock(disk, at: row.path)
         }

@@ -73,8 +73,35 @@ extension Node {
             !records.held.hasSave(of: row.path), records.books[number].isForeign(content, at: row.path)
         else { return nil }
         let origin = disk.origins.content
-        if isOvertaken(origin, on: row, number) || isOverruled(origin, on: row) { return nil }
+        if isSavedOver(origin, on: row, number) { return nil }
         return (content, origin)
+    }
+
+    /// Somebody has saved over it who had it before him, or this node has said what is to be there instead. (What owes a copy nobody had.)
+    private func isSavedOver(_ origin: Origin, on row: Row, _ number: Int) -> Bool {
+        !row.owesCopy && isOvertaken(origin, on: row, number) || isOverruled(origin, on: row)
+    }
+
+    /// What rules leave out here had lost to a save of the peer's, or the peer has said what is to be there instead; and now somebody has saved
+    /// there who counts as having seen it, and has not. The row keeps that, so that it is told of once they let go of it, by whatever process.
+    func leavesStockUnseen(_ row: Row, before old: Row?) -> Bool {
+        guard let old, old.condition == .ignored, records.isLoaded, let number = book(of: row.path),
+            let disk = row.disk, case .file(let content, _) = disk.entry.content, !records.held.hasSave(of: row.path),
+            records.books[number].isForeign(content, at: row.path), !reconciler.losesUnseen(row)
+        else { return false }
+        func isSaid(_ head: Revision) -> Bool {
+            head.origin.author == .peer && head.includes(disk.origins.content)
+                && isOnlySaid(head, at: row.path, number)
+        }
+        return reconciler.losesUnseen(old) || old.heads.contains(where: isSaid)
+    }
+
+    /// It comes of sets, and none that was made since says that it was saved there.
+    private func isOnlySaid(_ head: Revision, at path: Path, _ number: Int) -> Bool {
+        guard case .file(let content, _) = head.entry.content else { return false }
+        let book = records.books[number]
+        let time = head.origins.content.time.wallMilliseconds
+        return !book.isForeign(content, at: path) && !book.hasSaved(content, at: path, since: time)
     }
 
     /// While the nodes are apart their times say nothing of each other: the clock of one may be ahead. What was written here before this node told
@@ -162,7 +189,7 @@ extension Node {
         guard finding.isOld, case .file(let content, _) = finding.entry.content else { return false }
         if records.books[number].hasSaved(content, at: path) { return true }
         guard let row, let disk = row.disk, disk.entry.content == finding.entry.content else { return false }
-        return isOvertaken(disk.origins.content, on: row, number) || isOverruled(disk.origins.content, on: row)
+        return isSavedOver(disk.origins.content, on: row, number)
     }
 
     mutating func settleKnown(
