@@ -513,7 +513,7 @@ extension Node {
             if waits(delay) { return deletes.putOff(tally, delay) }
         }
         // What a save of records is to tell of has no row yet, and stands there. (Unless it was not looked at since: it may have gone with the rest.)
-        if isEmptied, !isLooking, records.hasSavedFile { isEmptied = false }
+        if isEmptied, !isLooking, records.hasSavedFile(under: watch.rules) { isEmptied = false }
         if isTooMuch || isEmptied || record.held != nil {
             hold(tally, code: isEmptied ? .rootEmptied : .fuseDeletes, into: &effects)
             deletes.endJudgement()

@@ -106,8 +106,10 @@ struct RecordState: Sendable {
     /// What no model here reads and people are told of: that it stands at the path, or is to.
     var standingUnread = SortedMap<Path, ContentID>()
 
-    /// Some of what was found stands in the folder.
-    var hasSavedFile: Bool { found.contains { !$0.value.entry.isAbsent } }
+    /// Some of what was found stands in the folder. (What rules leave out nobody looks for there.)
+    func hasSavedFile(under rules: IgnoreRules) -> Bool {
+        found.contains { !$0.value.entry.isAbsent && !rules.isIgnored($0.key.bytes, isDirectory: false) }
+    }
 
     /// What was found and does not wait for its author; as much of it as one change set may hold.
     func toTell(where mayBeTold: (Path) -> Bool = { _ in true }) -> [Path] {
