@@ -82,18 +82,19 @@ extension Node {
         !row.owesCopy && isOvertaken(origin, on: row, number) || isOverruled(origin, on: row)
     }
 
-    /// What rules leave out here had lost to a save of the peer's, or the peer has said what is to be there instead; and now somebody has saved
-    /// there who counts as having seen it, and has not. The row keeps that, so that it is told of once they let go of it, by whatever process.
+    /// What rules leave out here had lost to a save of the peer's, and now somebody has saved there who counts as having seen it, and has not; or
+    /// the peer says what is to be there instead, and had saved nothing over it before. The row keeps that, so that it is told of once they let go
+    /// of it, by whatever process.
     func leavesStockUnseen(_ row: Row, before old: Row?) -> Bool {
         guard let old, old.condition == .ignored, records.isLoaded, let number = book(of: row.path),
             let disk = row.disk, case .file(let content, _) = disk.entry.content, !records.held.hasSave(of: row.path),
             records.books[number].isForeign(content, at: row.path), !reconciler.losesUnseen(row)
         else { return false }
-        func isSaid(_ head: Revision) -> Bool {
-            head.origin.author == .peer && head.includes(disk.origins.content)
-                && isOnlySaid(head, at: row.path, number)
-        }
-        return reconciler.losesUnseen(old) || old.heads.contains(where: isSaid)
+        if reconciler.losesUnseen(old) { return true }
+        let origin = disk.origins.content
+        guard let head = row.head(by: .peer), head.includes(origin) else { return false }
+        let wasCovered = old.head(by: .peer)?.includes(origin) == true
+        return !wasCovered && isOnlySaid(head, at: row.path, number)
     }
 
     /// It comes of sets, and none that was made since says that it was saved there.
