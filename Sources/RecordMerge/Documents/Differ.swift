@@ -9,7 +9,7 @@ public struct Differ {
     private let lastShowing: (RecordID) -> RecordView?
     private let toldAt: UInt64
     private let isUnseen: (RecordID) -> Bool
-    private let hasDeleted: (RecordID) -> Bool
+    private let deleted: () -> SortedMap<RecordID, Bool>
 
     /// One file that a save touched; nil where it was not, or is no more.
     public struct Save {
@@ -34,12 +34,12 @@ public struct Differ {
     /// goes along with a delete goes only if its author can have known that. `past` is the view without what was written
     /// meanwhile; it is made only where it matters. `lastShowing` is the last view between the two that has the record: what
     /// was written meanwhile the author may have had all the same. `time` is that of the set that the save becomes. What the author's node has told
-    /// that it is deleted (`hasDeleted`) he counts as having seen.
+    /// that it is `deleted` he counts as having seen; it too is gathered only where it matters.
     public init(
         model: Model, view: RecordView, past: (() -> RecordView)? = nil,
         lastShowing: @escaping (RecordID) -> RecordView? = { _ in nil }, at time: HybridTime = .zero,
         unseen: @escaping (RecordID) -> Bool = { _ in false },
-        hasDeleted: @escaping (RecordID) -> Bool = { _ in false }
+        deleted: @escaping () -> SortedMap<RecordID, Bool> = { [:] }
     ) {
         self.model = model
         self.view = view
@@ -47,7 +47,7 @@ public struct Differ {
         self.lastShowing = lastShowing
         toldAt = time.wallMilliseconds
         isUnseen = unseen
-        self.hasDeleted = hasDeleted
+        self.deleted = deleted
     }
 
     /// In an order in which later ones may build on earlier ones: inserts and restores, values, links, deletes.
@@ -113,7 +113,9 @@ public struct Differ {
         }
         if dead.isEmpty { return [:] }
         let past = past()
-        let died = dead.filter { past.deadRecords.contains(key: $0) || !past.isMade($0) && hasDeleted($0) }
+        let isUnmade = dead.contains { !past.isMade($0) }
+        let deleted = isUnmade ? deleted() : [:]
+        let died = dead.filter { past.deadRecords.contains(key: $0) || !past.isMade($0) && deleted.contains(key: $0) }
         return SortedMap(died.map { ($0, true) })
     }
 

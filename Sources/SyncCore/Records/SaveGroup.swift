@@ -127,14 +127,16 @@ struct SaveGroup {
         }
         let differ = Differ(
             model: book.model, view: book.view, past: past, lastShowing: lastShowing, at: time, unseen: isUnseen,
-            hasDeleted: { hasDeleted($0, peer.other) })
+            deleted: { deleted(by: peer.other) })
         return differ.operations(for: Array(saves.values), over: Array(overUnread.values))
     }
 
-    private func hasDeleted(_ record: RecordID, _ author: Party) -> Bool {
-        book.space.history.contains { set in
-            set.author == author && set.operations.contains { $0.record == record && $0.action == .delete }
+    private func deleted(by author: Party) -> SortedMap<RecordID, Bool> {
+        var deleted = SortedMap<RecordID, Bool>()
+        for set in book.space.history where set.author == author {
+            for operation in set.operations where operation.action == .delete { deleted[operation.record] = true }
         }
+        return deleted
     }
 
     /// What would go with what its author has deleted, and is live only by what has been written since his folder showed that place, be that
