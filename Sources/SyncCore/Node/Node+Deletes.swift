@@ -454,7 +454,8 @@ extension Node {
         into effects: inout Effects
     ) {
         // (What is in a directory that cannot be read may have gone with the rest.)
-        let living = LivingFiles(answers.rows().filter { !isBelowOrIn($0.path, watch.unreadable) })
+        let standing = answers.rows().filter { !isBelowOrIn($0.path, watch.unreadable) && !watch.hasLeft($0) }
+        let living = LivingFiles(standing)
         deletes.forgive(living)
         var tally = tally
         // (What is held back is not told, so nothing is lost by it.)

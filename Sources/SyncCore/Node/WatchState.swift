@@ -345,6 +345,13 @@ struct WatchState: Sendable {
         toHash.contains(key: path) || hashing[path] == true || emptied.contains(key: path)
     }
 
+    /// The file of the row has gone from its name, as far as anybody has looked: until what stands there now has been read, the row speaks
+    /// of the one before.
+    func hasLeft(_ row: Row) -> Bool {
+        guard let identity = row.disk?.stat.identity else { return false }
+        return former[row.path]?.contains(identity) == true
+    }
+
     mutating func noteHome(of path: Path) {
         guard let parent = path.parent, !parent.isRoot else { return }
         if homes.count >= WatchState.youngMax { homes.removeAll() }
