@@ -450,6 +450,27 @@ struct LedgerTests {
         #expect(ledger.demand(of: .text("3"), at: at("d/a")) == .atPath)
     }
 
+    @Test("A rename that was taken back and is done again lets go once more of what is known under the new name")
+    func carriedAgain() {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "d/a", on: 0)
+        ledger.wrote("1", at: "e/a", on: 1)
+        ledger.wrote("2", over: "1", at: "d/a", on: 0)
+        ledger.carried(.text("2"), from: at("d/a"), to: at("e/a"), on: 0, at: 8)
+        #expect(!ledger.wasCarriedBack(.text("2"), from: at("e/a"), to: at("d/a"), on: 0))
+        ledger.carriedBack(.text("2"), from: at("e/a"), to: at("d/a"), on: 0)
+        #expect(ledger.demand(of: .text("1"), at: at("e/a")) == .atPath)
+        #expect(ledger.wasCarriedBack(.text("2"), from: at("e/a"), to: at("d/a"), on: 0))
+        #expect(!ledger.wasCarriedBack(.text("1"), from: at("e/a"), to: at("d/a"), on: 0))
+        #expect(!ledger.wasCarriedBack(.text("2"), from: at("e/a"), to: at("c/a"), on: 0))
+        #expect(!ledger.wasCarriedBack(.text("2"), from: at("e/a"), to: at("d/a"), on: 1))
+        ledger.carried(.text("2"), from: at("d/a"), to: at("e/a"), on: 0, at: 9)
+        #expect(!ledger.wasCarriedBack(.text("2"), from: at("e/a"), to: at("d/a"), on: 0))
+        #expect(ledger.demand(of: .text("1"), at: at("e/a")) == .excused)
+        #expect(ledger.demand(of: .text("2"), at: at("e/a")) == .atPath)
+        #expect(ledger.demand(of: .text("2"), at: at("d/a")) == .inTree)
+    }
+
     @Test("Who put something in the place of what he removed let go of it under the new name, not of what is made anew")
     func carriedInPlaceOfAnother() {
         for isMadeAnew in [false, true] {

@@ -260,7 +260,8 @@ package final class Watch: Checker {
             // (What stood there once and was taken away did not come back by itself.)
             let isUnseen = world.machines[machine].store.rows[path]?.disk == nil
             let isBack = isUnseen && world.ledger.isRemoved(moved)
-            if world.ledger.everStood(value, at: moved), !isBack { continue }
+            let isTakenAgain = world.ledger.wasCarriedBack(value, from: moved, to: path, on: machine)
+            if world.ledger.everStood(value, at: moved), !isBack, !isTakenAgain { continue }
             world.rare.hit("ledger: a daemon's directory move took an unseen file along")
             world.ledger.carried(value, from: path, to: moved, on: machine, at: world.now)
         }

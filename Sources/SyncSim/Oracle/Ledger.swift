@@ -336,6 +336,16 @@ package struct Ledger: Sendable {
         }
     }
 
+    /// A rename had taken it along from `old`, and was taken back before anybody had seen it here: one that brings it here again does
+    /// what the first did.
+    package func wasCarriedBack(_ value: Value, from path: Path, to old: Path, on machine: Int) -> Bool {
+        guard let page = pages[path], page.carriedFrom.contains(where: { $0.value == value && $0.path == old }) else {
+            return false
+        }
+        let carried = page.acts.last { $0.after == value && $0.machine == machine }
+        return carried.map { $0.isRacing && $0.isUndone } ?? false
+    }
+
     /// What a person wrote over, perhaps in several steps, of what the other node knows under the new name. He may have
     /// removed it and put something else there. Or he wrote over it where its directory was before, and his node tells
     /// of it as of what has come here.
