@@ -437,10 +437,7 @@ struct LedgerTests {
 
     @Test("What a rename took along in several steps of writing lets go of what is known under the new name")
     func carriedInSteps() {
-        var ledger = Ledger()
-        ledger.wrote("1", at: "d/a", on: 0)
-        ledger.wrote("1", at: "e/a", on: 1)
-        ledger.wrote("2", over: "1", at: "d/a", on: 0)
+        var ledger = editedBeside()
         ledger.wrote("3", over: "2", at: "d/a", on: 0)
         ledger.carried(.text("3"), from: at("d/a"), to: at("e/a"), on: 0, at: 9)
         #expect(ledger.pages[at("e/a")]?.acts.last?.before == .text("1"))
@@ -452,10 +449,7 @@ struct LedgerTests {
 
     @Test("A rename that was taken back and is done again lets go once more of what is known under the new name")
     func carriedAgain() {
-        var ledger = Ledger()
-        ledger.wrote("1", at: "d/a", on: 0)
-        ledger.wrote("1", at: "e/a", on: 1)
-        ledger.wrote("2", over: "1", at: "d/a", on: 0)
+        var ledger = editedBeside()
         ledger.carried(.text("2"), from: at("d/a"), to: at("e/a"), on: 0, at: 8)
         #expect(!ledger.wasCarriedBack(.text("2"), from: at("e/a"), to: at("d/a"), on: 0))
         ledger.carriedBack(.text("2"), from: at("e/a"), to: at("d/a"), on: 0)
@@ -812,6 +806,15 @@ struct LedgerTests {
     }
 
     // MARK: Folders and readings
+
+    /// One file under two names, and an edit of it under the first.
+    private func editedBeside() -> Ledger {
+        var ledger = Ledger()
+        ledger.wrote("1", at: "d/a", on: 0)
+        ledger.wrote("1", at: "e/a", on: 1)
+        ledger.wrote("2", over: "1", at: "d/a", on: 0)
+        return ledger
+    }
 
     private func holding(_ sketch: String) -> Ledger.Holdings {
         let tree = MachineSight(sketch, machine: 0).tree

@@ -69,12 +69,14 @@ extension Node {
 
     /// What stands there, if it is in no set, has come of none as far as is known, and nobody has saved over it since.
     private func foreign(_ row: Row, _ number: Int) -> (content: ContentID, origin: Origin)? {
+        foreignContent(of: row, number).flatMap { isSavedOver($0.origin, on: row, number) ? nil : $0 }
+    }
+
+    private func foreignContent(of row: Row, _ number: Int) -> (content: ContentID, origin: Origin)? {
         guard row.condition != .damaged, let disk = row.disk, case .file(let content, _) = disk.entry.content,
             !records.held.hasSave(of: row.path), records.books[number].isForeign(content, at: row.path)
         else { return nil }
-        let origin = disk.origins.content
-        if isSavedOver(origin, on: row, number) { return nil }
-        return (content, origin)
+        return (content, disk.origins.content)
     }
 
     /// Somebody has saved over it who had it before him, or this node has said what is to be there instead. (What owes a copy nobody had.)
@@ -87,11 +89,9 @@ extension Node {
     /// of it, by whatever process.
     func leavesStockUnseen(_ row: Row, before old: Row?) -> Bool {
         guard let old, old.condition == .ignored, records.isLoaded, let number = book(of: row.path),
-            let disk = row.disk, case .file(let content, _) = disk.entry.content, !records.held.hasSave(of: row.path),
-            records.books[number].isForeign(content, at: row.path), !reconciler.losesUnseen(row)
+            let (_, origin) = foreignContent(of: row, number), !reconciler.losesUnseen(row)
         else { return false }
         if reconciler.losesUnseen(old) { return true }
-        let origin = disk.origins.content
         guard let head = row.head(by: .peer), head.includes(origin) else { return false }
         let wasCovered = old.head(by: .peer)?.includes(origin) == true
         return !wasCovered && isOnlySaid(head, at: row.path, number)
