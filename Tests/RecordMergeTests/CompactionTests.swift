@@ -101,6 +101,31 @@ struct CompactionTests {
         #expect(after == pair.view && after.live[b]?.values[PropertyName("t")] == .string("precious"))
     }
 
+    @Test("an edit of what outlived a delete counts against later ones, however late, whoever has forgotten what")
+    func outliving() throws {
+        var pair = Pair(try Model.sketch("N; t string"))
+        let note = RecordID("N", "1")
+        var left: [ChangeSet] = []
+        pair.act(.first, .insert(note))
+        pair.heal()
+        for round in 0..<4 {
+            pair.act(.first, .delete(note))
+            pair.act(.second, .set(note, "t", "\(round)"))
+            pair.heal()
+            left = CompactionTests.compacted(pair.all, pair)
+            #expect(pair.view.live[note] != nil && RecordView(of: left, model: pair.model) == pair.view)
+            pair.pass(days: 31)
+        }
+        pair.act(.first, .delete(note))
+        pair.act(.second, .set(note, "t", "unseen"))
+        let news = [pair.made[0], pair.made[1]].flatMap { $0.suffix(1) }
+        #expect(pair.all.count == 11 && RecordView(of: left + news, model: pair.model).live[note] != nil)
+        pair.heal()
+        pair.act(.first, .delete(note))
+        pair.heal()
+        #expect(pair.view.dead == [note])
+    }
+
     @Test("of each file the latest save is left") func files() throws {
         var pair = Pair(try Models.ab())
         let path = try #require(Path("a/1"))

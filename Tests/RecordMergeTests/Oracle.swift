@@ -95,14 +95,29 @@ extension Oracle {
     mutating func judgeLives() {
         for id in ids where isKnown(id) {
             let deletes = standing(id)
-            let edits = of(id).filter { edit in !edit.isDelete && !deletes.contains { saw($0, edit) } }
-            let edited = deletes.allSatisfy { delete in edits.contains { concurrent($0, delete) } }
+            let edits = of(id).filter { !$0.isDelete }
+            let edited = deletes.allSatisfy { isOutlived($0, edits, deletes) }
             if deletes.isEmpty || edited && entity(id)?.onConcurrentDelete != .quarantine {
                 alive.insert(id)
             } else if edited {
                 contested.insert(id)
             }
         }
+    }
+
+    /// Somebody wrote to it who did not know of this delete, or had it before him all the same, and whom nobody who knew deleted.
+    private func isOutlived(_ delete: Act, _ edits: [Act], _ deletes: [Act]) -> Bool {
+        edits.contains { edit in
+            if deletes.contains(where: { saw($0, edit) }) { return false }
+            return concurrent(edit, delete) || saw(edit, delete) && wasThere(for: edit)
+        }
+    }
+
+    private func wasThere(for edit: Act) -> Bool {
+        let id = edit.record.description
+        let edits = of(id).filter { !$0.isDelete && saw(edit, $0) }
+        let deletes = standing(id).filter { saw(edit, $0) }
+        return deletes.allSatisfy { isOutlived($0, edits, deletes) }
     }
 
     /// The ids that a record goes by.

@@ -158,12 +158,8 @@ extension Compaction {
         if standing.isEmpty { return keep(Array(state.lives.prefix(1))) }
         // What tips the scales may have been made void by any of these, or taken out by what `keep` keeps for it.
         keep(state.lives + state.deletes)
-        for delete in standing {
-            let witness = (state.edits + state.lives).first { edit in
-                fold.history.areConcurrent(edit, delete) && !standing.contains { fold.history.saw($0, edit) }
-            }
-            keep(witness.map { [$0] } ?? [])
-        }
+        var outliving = state.outliving(standing, in: fold.history)
+        for delete in standing { keep(outliving.witnesses(against: delete)) }
         // An edit stands for its whole set: another one of the same set must not take its place.
         let heads = state.heads
         let changes = SortedMap(heads.filter { kept[$0] == true }.map { ($0.change, true) })

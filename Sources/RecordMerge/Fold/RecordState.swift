@@ -210,11 +210,8 @@ extension RecordState {
         deletes.filter { delete in !lives.contains { history.saw($0, delete) } }
     }
 
-    /// Somebody wrote to it who did not know of this delete, and whom nobody who knew deleted it after all.
-    private func isEdited(during delete: Write, _ standing: [Write], in history: History) -> Bool {
-        (edits + lives).contains { edit in
-            history.areConcurrent(edit, delete) && !standing.contains { history.saw($0, edit) }
-        }
+    func outliving(_ standing: [Write], in history: History) -> Outliving {
+        Outliving(edits + lives, standing: standing, in: history)
     }
 
     /// Every delete of it stands, whoever may need it.
@@ -225,7 +222,8 @@ extension RecordState {
         if deletes.isEmpty { return .alive }
         let standing = standingDeletes(in: history)
         if standing.isEmpty { return .alive }
-        guard standing.allSatisfy({ isEdited(during: $0, standing, in: history) }) else { return .dead }
+        var outliving = outliving(standing, in: history)
+        if outliving.isDead { return .dead }
         return policy == .revive ? .alive : .contested
     }
 }

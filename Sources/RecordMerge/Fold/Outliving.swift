@@ -1,0 +1,58 @@
+/// Which deletes of one record do not count, and by whose writes: by somebody who did not know of the delete, or who wrote to what had outlived it,
+/// and whom nobody who knew that deleted after all. (Else an edit that comes too late to take such a delete back would count against no other
+/// either.)
+import SyncModel
+
+struct Outliving {
+    private let history: History
+    /// Whatever was written to it, but for deletes.
+    private let edits: [Write]
+    /// Deletes that nobody who saw them took back.
+    private let standing: [Write]
+    /// By edit: true if it was there for whoever made that, but for deletes that have been taken back since.
+    private var wasThere: SortedMap<Write, Bool> = [:]
+
+    init(_ edits: [Write], standing: [Write], in history: History) {
+        self.history = history
+        self.edits = edits.sorted()
+        self.standing = standing
+    }
+
+    var isDead: Bool {
+        mutating get { !standing.allSatisfy { isOutlived($0) } }
+    }
+
+    private mutating func isOutlived(_ delete: Write) -> Bool { edit(against: delete, among: edits, standing) != nil }
+
+    /// All by which anybody can tell that this delete does not count.
+    mutating func witnesses(against delete: Write) -> [Write] {
+        var witnesses: SortedMap<Write, Bool> = [:]
+        var waiting = [edit(against: delete, among: edits, standing)]
+        while let next = waiting.popLast() {
+            guard let edit = next, witnesses.updateValue(true, forKey: edit) == nil else { continue }
+            let (earlier, seen) = (known(to: edit, edits), known(to: edit, standing))
+            for delete in seen { waiting.append(self.edit(against: delete, among: earlier, seen)) }
+        }
+        return Array(witnesses.keys)
+    }
+
+    private func known(to edit: Write, _ writes: [Write]) -> [Write] { writes.filter { history.saw(edit, $0) } }
+
+    /// The first one, as whoever knows of these edits and deletes has it.
+    private mutating func edit(against delete: Write, among edits: [Write], _ standing: [Write]) -> Write? {
+        // Nobody ever had it outlive this one.
+        guard edits.contains(where: { history.areConcurrent($0, delete) }) else { return nil }
+        let left = edits.filter { edit in !standing.contains { history.saw($0, edit) } }
+        if let unaware = left.first(where: { history.areConcurrent($0, delete) }) { return unaware }
+        for edit in left where history.saw(edit, delete) && wasThere(for: edit) { return edit }
+        return nil
+    }
+
+    private mutating func wasThere(for edit: Write) -> Bool {
+        if let known = wasThere[edit] { return known }
+        let (earlier, seen) = (known(to: edit, edits), known(to: edit, standing))
+        let answer = seen.allSatisfy { self.edit(against: $0, among: earlier, seen) != nil }
+        wasThere[edit] = answer
+        return answer
+    }
+}
