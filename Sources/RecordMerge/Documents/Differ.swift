@@ -123,8 +123,8 @@ public struct Differ {
     /// go who need it, or when it is deleted once more by somebody who knew what that delete did not. That it has gone
     /// meanwhile he could not know. Whom it needs, and of whom a delete stands as well, he wants too: what had brought them
     /// back, or would if they were deleted together once more, counts no more. (It stood as he had them, whoever has taken
-    /// it back meanwhile.) Of each the time of the first such delete. (What was edited so long ago is left as it is: who makes
-    /// it anew says all of it, and so takes back what the other node writes there meanwhile.)
+    /// it back meanwhile.) Of each the time of the first such delete. (What was edited so long ago is left as it is, if
+    /// he counts as one who knows of those edits: who makes it anew says all of it, and so takes back what the other node writes there meanwhile.)
     private func outlivedDeletes(
         from before: SortedMap<RecordID, RecordDocument.Content>, to after: SortedMap<RecordID, RecordDocument.Content>,
         without gone: SortedMap<RecordID, Bool>
@@ -140,7 +140,7 @@ public struct Differ {
         while let (id, shown) = waiting.popLast() {
             let stood = shown ?? asShown(id, known, &last)
             guard !outlived.contains(key: id), !stood.clones.contains(key: id), let delete = stood.outlivedDeletes[id],
-                !isTooLate(for: delete) || !livesByEdits(id)
+                !isTooLate(for: delete) || !livesByEdits(id, in: view) || !livesByEdits(id, in: past())
             else { continue }
             outlived[id] = delete
             for partner in needed(by: id, as: after[id], in: stood) where !gone.contains(key: partner) {
@@ -171,7 +171,7 @@ public struct Differ {
     }
 
     /// It is there whether anybody needs it or not.
-    private func livesByEdits(_ id: RecordID) -> Bool {
+    private func livesByEdits(_ id: RecordID, in view: RecordView) -> Bool {
         view.live.contains(key: id) && !view.revivedRecords.contains(key: id)
     }
 
