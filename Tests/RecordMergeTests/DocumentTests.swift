@@ -342,6 +342,35 @@ struct DocumentTests {
         #expect(office.folders[0].isEmpty && office.pair.view.dead.count == 3)
     }
 
+    @Test("who writes long after a delete to what does not stand by all that he knew makes it anew")
+    func lateEdit() throws {
+        let model = try Model.sketch("N; t string; u string")
+        var pair = Pair(model)
+        let note = RecordID("N", "1")
+        pair.act(.first, .insert(note), .set(note, "t", "one"), .set(note, "u", "kept"))
+        pair.heal()
+        pair.act(.first, .delete(note))
+        let past = pair.view(of: .first)
+        pair.act(.second, .set(note, "t", "two"))
+        pair.heal()
+        func document(_ text: String) throws -> RecordDocument {
+            let path = try #require(Path("n/1"))
+            return try RecordDocument(parsing: Array(#"{"t": "\#(text)", "u": "kept"}"#.utf8), at: path, model: model)
+        }
+        let save = Differ.Save(before: try document("two"), after: try document("three"))
+        func operations(knowing past: RecordView) -> [RecordMerge.Operation] {
+            let time = pair.made[1].last?.time.wallMilliseconds ?? 0
+            return Differ(
+                model: model, view: pair.view, past: { past },
+                at: HybridTime(wallMilliseconds: Int64(time) + 31 * 86_400_000)
+            )
+            .operations(for: [save])
+        }
+        #expect(operations(knowing: pair.view) == [.set(note, "t", "three")])
+        #expect(
+            operations(knowing: past) == [.insert(note), .set(note, "t", "three"), .set(note, "u", "kept")])
+    }
+
     @Test(
         "a file that is not what its model says is told with its place",
         arguments: [
