@@ -42,7 +42,8 @@ extension Node {
         note(
             row.path,
             RecordState.Finding(
-                entry: entry, stat: stat, isRacy: isRacy, isOld: isOld, isNew: row.disk == nil))
+                entry: entry, stat: stat, isRacy: isRacy, isOld: isOld, isNew: row.disk == nil,
+                isUnrecorded: row.disk == nil && row.reflected == .none))
         return true
     }
 
@@ -70,6 +71,7 @@ extension Node {
         // (By a clock that has been put back since: that may have been before this process, too.)
         let isAhead = finding.stat.map { $0.changed.milliseconds > now.wallMilliseconds } ?? false
         let isUnwatched = (isFromBefore || isAhead) && !records.touched.contains(key: path)
+        if !isUnwatched { finding.isUnrecorded = false }
         finding.wasLeftOut = isGone && records.isLetGoUntouched(path)
         let touch = records.takeTouch(path, at: now.monotonicMilliseconds)
         // (Of what was there before anybody watched, nobody knows what it was made on.)
@@ -126,13 +128,15 @@ extension Node {
         readFindings(into: &effects)
         endStocktaking(into: &effects)
         noteMeeting()
+        noteHearing()
         guard let due = records.dueAt, due <= now.monotonicMilliseconds, !records.isTelling else { return }
         if waitsForSavesUnderLock() { return }
         let paths = toTell
         guard !paths.isEmpty else {
             // (The end of the lock makes it due, and nothing the end of the stock.)
             let isLocked = !lockedSaves.isEmpty
-            let pause = putsOffStock ? limits.saveQuietMilliseconds : isLocked ? limits.savePatienceMilliseconds : nil
+            let isPutOff = putsOffStock || waitsForPast
+            let pause = isPutOff ? limits.saveQuietMilliseconds : isLocked ? limits.savePatienceMilliseconds : nil
             records.dueAt = pause.map { now.monotonicMilliseconds + $0 }
             return
         }
@@ -153,11 +157,14 @@ extension Node {
     /// What is saved under one lock is one save, and what else its model has found meanwhile may be a part of it. Other models do not wait.
     private var toTell: [Path] {
         let locked = lockedSaves
-        let waits = putsOffStock
-        if locked.isEmpty && !waits { return records.toTell() }
-        let behind = waits ? booksBehindStock : [:]
+        let (stockWaits, pastWaits) = (putsOffStock, waitsForPast)
+        if locked.isEmpty && !stockWaits && !pastWaits { return records.toTell() }
+        func waits(_ finding: RecordState.Finding) -> Bool {
+            stockWaits && finding.isOld || pastWaits && finding.isUnrecorded
+        }
+        let behind = booksBehindStock(where: waits)
         return records.toTell { path in
-            if locked.contains(key: path) || waits && records.found[path]?.isOld == true { return false }
+            if locked.contains(key: path) || records.found[path].map(waits) == true { return false }
             return behind.isEmpty || book(of: path).map { behind.contains(key: $0) } != true
         }
     }
@@ -300,6 +307,7 @@ extension Node {
         _ paths: [Path], of number: Int, _ rows: RowMap, asOld: Bool = false, in batch: inout Batch,
         into effects: inout Effects
     ) {
+        recallLost(paths, of: number)
         let before = shownBytes(at: paths, of: number, rows)
         var group = SaveGroup(
             records.books[number], awaitsFirstImport: records.awaitsFirstImport, come: records.come)

@@ -187,6 +187,7 @@ extension Node {
     /// It stood there before anybody watched, and a set says that it was saved: no news, but what was so before the state of this
     /// node was lost. Or one says what somebody has saved over it. Who told of it would take back what has come of it since.
     func isKnownState(_ finding: RecordState.Finding, _ row: Row?, at path: Path, _ number: Int) -> Bool {
+        if finding.isUnrecorded, records.books[number].hasHad(finding.entry, at: path) { return true }
         guard finding.isOld, case .file(let content, _) = finding.entry.content else { return false }
         if records.books[number].hasSaved(content, at: path) { return true }
         guard let row, let disk = row.disk, disk.entry.content == finding.entry.content else { return false }
@@ -204,9 +205,9 @@ extension Node {
 
     /// What stands there from before may be the same thing as what was saved since, by a natural key: told of after that, it would have been
     /// written by somebody who had seen it, and take its place.
-    var booksBehindStock: SortedMap<Int, Bool> {
+    func booksBehindStock(where waits: (RecordState.Finding) -> Bool) -> SortedMap<Int, Bool> {
         var books = SortedMap<Int, Bool>()
-        for (path, finding) in records.found where finding.isOld && !records.waiting.contains(key: path) {
+        for (path, finding) in records.found where waits(finding) && !records.waiting.contains(key: path) {
             guard let number = book(of: path), books[number] == nil else { continue }
             if records.books[number].model.entities.contains(where: { !$0.identity.isEmpty }) { books[number] = true }
         }

@@ -126,6 +126,15 @@ struct RecordBook: Sendable {
         contents[path]?[content].map { $0.wallMilliseconds >= wallMilliseconds } ?? false
     }
 
+    /// It was saved there, or came of what was, and has not been written anew since.
+    func hasHad(_ entry: Entry, at path: Path) -> Bool {
+        guard case .file(let content, _) = entry.content else { return false }
+        if hasSaved(content, at: path, since: UInt64(clamping: entry.modified.milliseconds)) { return true }
+        return ([files[path]] + (older[path] ?? [])).contains { file in
+            file.map { $0.content == content && $0.entry.modified >= entry.modified } ?? false
+        }
+    }
+
     /// The files of which his sets up to there tell.
     func forEachSave(by author: Party, through position: LogPosition, _ note: (Path) -> Void) {
         for set in space.history where set.author == author && set.position <= position {

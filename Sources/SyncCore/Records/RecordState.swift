@@ -36,6 +36,8 @@ struct RecordState: Sendable {
     private var letGo = SortedMap<Path, UInt64>()
     /// All that the peer had to say when it greeted us has been heard since this process began.
     var hasMetPeer = false
+    /// All the sets are here that it spoke of then, those of this node that it had lost among them.
+    var hasHeardPeer = false
     /// Files of which the peer is to tell what stands there in its folder: that is all they wait for.
     var owed = SortedMap<Path, Bool>()
     /// When what was found is to be told of, and since when it has been put off for more (monotonic milliseconds).
@@ -333,6 +335,8 @@ struct RecordState: Sendable {
         let isOld: Bool
         /// No row knew of anything there.
         var isNew = false
+        /// No row has ever shown anything there, nor did anybody write it while this process watched.
+        var isUnrecorded = false
         /// The last set of the peer that was known when it was saved, and the last of this node's own.
         var seen = LogPosition.none
         var told = LogPosition.none
