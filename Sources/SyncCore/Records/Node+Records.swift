@@ -133,10 +133,9 @@ extension Node {
         if waitsForSavesUnderLock() { return }
         let paths = toTell
         guard !paths.isEmpty else {
-            // (The end of the lock makes it due, and nothing the end of the stock.)
+            // (The end of the lock makes it due, or that the peer has been heard, and nothing the end of the stock.)
             let isLocked = !lockedSaves.isEmpty
-            let isPutOff = putsOffStock || waitsForPast
-            let pause = isPutOff ? limits.saveQuietMilliseconds : isLocked ? limits.savePatienceMilliseconds : nil
+            let pause = putsOffStock ? limits.saveQuietMilliseconds : isLocked ? limits.savePatienceMilliseconds : nil
             records.dueAt = pause.map { now.monotonicMilliseconds + $0 }
             return
         }
