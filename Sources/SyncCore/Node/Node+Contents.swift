@@ -132,6 +132,7 @@ extension Node {
             row.disk = Row.DiskState(
                 entry: wanted.entry, stat: stat, origins: wanted.origins, isRacy: isRacy, isUnwritten: isUnwritten)
             row.reflected = row.version
+            noteFound(&row)
             row.condition = .normal
             row.waiting = nil
             row.owesCopy = false

@@ -137,4 +137,28 @@ extension Node {
         // Rows, because the peer forgets what it cannot adopt, older entries of the same path with it.
         sendRowsInstead()
     }
+
+    // MARK: What stands here after a lost state
+
+    /// It is the same as what the peer tells again only by chance: it was found after all that our lost log had said of it.
+    func noteFound(_ row: inout Row) {
+        guard record.lost != nil, !record.initialImportDone, row.disk?.entry.content.isDirectory == false
+        else { return }
+        row.reflected.own = max(row.reflected.own, record.ownHead.position)
+    }
+
+    /// What is to take it away is our own delete of before the loss, which the peer has told anew. Who put the file here did so after that, or
+    /// we would not have found it. (After an image was put back, the file is the one that was deleted.)
+    func isPutBack(_ row: Row) -> Bool {
+        guard book(of: row.path) == nil, row.heads.count == 1, let gone = row.head(by: .peer), gone.isAdoptedDelete
+        else { return false }
+        return gone.seen.own < row.reflected.own
+    }
+}
+
+extension Revision {
+    /// The claim of who took it over, at the time of who had deleted it (`adopt`).
+    fileprivate var isAdoptedDelete: Bool {
+        entry.isAbsent && origins.content.isSameEntry(as: origin) && origins.content.time < origin.time
+    }
 }
