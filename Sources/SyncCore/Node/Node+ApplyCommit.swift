@@ -99,6 +99,7 @@ extension Node {
     ) -> LateLook? {
         plan.madeProgress = true
         let path = item.task.path
+        records.noteMet(path)
         var row = rows[path] ?? Row(path: path)
         let old = row.disk
         if let format = item.task.format { row.format = format }

@@ -146,12 +146,26 @@ extension Node {
             records.known[stored.author] = max(records.known[stored.author], stored.position)
             if stored.author == .own { records.noteOwn(stored.position) }
             isInOrder = isInOrder && stored.author == .peer
-            if isInOrder, let (number, set) = noteStored(stored) { noteSplitLocks(of: set, number, into: &effects) }
+            if isInOrder, let (number, set) = noteStored(stored) {
+                noteWritten(by: set, number, after: seen)
+                noteSplitLocks(of: set, number, into: &effects)
+            }
         }
         guard !batch.isEmpty else { return }
         records.noteHeard(at: now)
         store(&batch, into: &effects)
         if isInOrder { records.imported = seen } else { enqueue(.reloadRecords) }
+    }
+
+    /// Whatever comes of it: where that changes nothing in the file, no file that cannot be put there says that somebody took it away before.
+    private mutating func noteWritten(by set: ChangeSet, _ number: Int, after seen: LogPosition) {
+        let book = records.books[number]
+        var last: RecordID?
+        for operation in set.operations where operation.record != last {
+            last = operation.record
+            let record = book.view.aliases[operation.record] ?? operation.record
+            if let path = book.path(of: record) { records.noteWritten(path, after: seen) }
+        }
     }
 
     /// While the nodes were apart each let one of its programs save the same file. Both saves are merged like any others.

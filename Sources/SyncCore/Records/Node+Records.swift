@@ -75,7 +75,8 @@ extension Node {
         finding.wasLeftOut = isGone && records.isLetGoUntouched(path)
         let touch = records.takeTouch(path, at: now.monotonicMilliseconds)
         // (Of what was there before anybody watched, nobody knows what it was made on.)
-        finding.seen = finding.isOld || isUnwatched ? .none : min(touch.seen, records.known(at: finding.stat))
+        let known = isGone ? touch.seenIfGone : records.known(at: finding.stat)
+        finding.seen = finding.isOld || isUnwatched ? .none : min(touch.seen, known)
         finding.touchedAt = touch.milliseconds
         finding.told = finding.isOld || isUnwatched ? min(records.before, touch.told) : touch.told
         finding.unshown = touch.unshown
@@ -459,6 +460,7 @@ extension Node {
     ) {
         for (path, finding) in group.findings {
             records.found[path] = nil
+            if finding.entry.isAbsent || finding.seen >= records.known.peer { records.noteMet(path) }
             let isShort = seen < records.readable
             records.unshown[path] = isShort ? RecordState.Unshown(after: seen, names: [:]) : nil
             if isShort || rows[path]?.needsApply == true { records.toMatch[path] = true }

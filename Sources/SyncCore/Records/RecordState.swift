@@ -77,6 +77,9 @@ struct RecordState: Sendable {
     /// Files that were to come whole, of late, and when that was so first (monotonic milliseconds): whoever has deleted something before that did
     /// not see them.
     private(set) var come = SortedMap<Path, UInt64>()
+    /// Files to whose records the peer has written, and what of its sets was known before. It need have changed nothing in them; until something is
+    /// put there, or saved by somebody who knew of it, they may have gone before it came.
+    private var unmet = SortedMap<Path, LogPosition>()
     /// Files that are gone without a notice: nobody knows what whoever took them away can have seen.
     private var missed = SortedMap<Path, Bool>()
     /// Of files that somebody has just touched, by the notices, what was so when he did: he can have known no more.
@@ -137,10 +140,9 @@ struct RecordState: Sendable {
         // (Nor need he have seen what has come to be shown a moment ago.)
         for (_, recent) in shownAt where recent.isRecent(at: milliseconds) { shown = min(shown, recent.unshown.after) }
         // (Of what somebody has just done no notice may have come yet.)
-        let late = milliseconds - min(milliseconds, RecordState.lateNoticeMilliseconds)
-        shown = min(shown, heard.last { $0.milliseconds <= late }?.position ?? heardBefore)
+        shown = min(shown, heardLongAgo(at: milliseconds))
         for (_, touch) in touched where isOpen(touch, at: milliseconds) {
-            shown = min(shown, touch.seen)
+            shown = min(shown, touch.seen, touch.seenIfGone)
             // (What would go with what he took away may be among them.)
             if touch.isHeld { for (_, unshown) in touch.unshown { shown = min(shown, unshown.after) } }
         }
@@ -159,6 +161,22 @@ struct RecordState: Sendable {
             _ = heard.popFirst()
         }
     }
+
+    /// Before any notice that may still come.
+    private func heardLongAgo(at milliseconds: UInt64) -> LogPosition {
+        let late = milliseconds - min(milliseconds, RecordState.lateNoticeMilliseconds)
+        return heard.last { $0.milliseconds <= late }?.position ?? heardBefore
+    }
+
+    /// A set of the peer's after that one has written to what stands there.
+    mutating func noteWritten(_ path: Path, after position: LogPosition) {
+        // (Who is that busy does without.)
+        if unmet.count >= RecordState.touchedMax { unmet.removeAll() }
+        if unmet[path] == nil { unmet[path] = position }
+    }
+
+    /// What came of all sets has been put there, or nothing stands there any more.
+    mutating func noteMet(_ path: Path) { unmet[path] = nil }
 
     /// All that this node knows of the peer's was there from the beginning.
     mutating func beginHearing() { heardBefore = known.peer }
@@ -179,7 +197,7 @@ struct RecordState: Sendable {
     mutating func noteTouch(_ path: Path, at milliseconds: UInt64) {
         if let touch = touched[path], touch.isRecent(at: milliseconds) { return }
         if touched.count >= RecordState.touchedMax { touched.removeAll() }
-        touched[path] = newTouch(at: milliseconds)
+        touched[path] = newTouch(path, at: milliseconds)
     }
 
     /// What the file is to be has changed; what it was before it may not have shown either.
@@ -265,12 +283,14 @@ struct RecordState: Sendable {
         let touch = touched[path]
         forgetTouch(path)
         if let touch, isOpen(touch, at: milliseconds) { return touch }
-        return newTouch(at: milliseconds)
+        return newTouch(path, at: milliseconds)
     }
 
-    private mutating func newTouch(at milliseconds: UInt64) -> Touch {
-        Touch(
-            milliseconds: milliseconds, seen: known.peer, told: known.own, unshown: hardlyShown(at: milliseconds))
+    private mutating func newTouch(_ path: Path, at milliseconds: UInt64) -> Touch {
+        let met = unmet[path].map { max($0, heardLongAgo(at: milliseconds)) } ?? known.peer
+        return Touch(
+            milliseconds: milliseconds, seen: known.peer, seenIfGone: min(met, known.peer), told: known.own,
+            unshown: hardlyShown(at: milliseconds))
     }
 
     /// Saved before this process watched.
@@ -388,6 +408,8 @@ struct RecordState: Sendable {
     struct Touch: Sendable {
         let milliseconds: UInt64
         let seen: LogPosition
+        /// If he took it away: the notice may be late, and what is gone bears no time.
+        let seenIfGone: LogPosition
         /// This node's own.
         let told: LogPosition
         let unshown: SortedMap<Path, Unshown>
@@ -412,7 +434,7 @@ struct RecordState: Sendable {
         func isRecent(at now: UInt64) -> Bool { milliseconds + RecordState.lateNoticeMilliseconds > now }
     }
 
-    /// So late notices may come. Only what goes with what somebody deletes is judged by it, and the longer the more stays.
+    /// So late notices may come. Only deletes are judged by it, and the longer the more stays.
     private static let lateNoticeMilliseconds: UInt64 = 5_000
     static let touchMilliseconds: UInt64 = 30_000
     static let touchedMax = 4_096
