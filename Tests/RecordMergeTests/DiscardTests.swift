@@ -61,6 +61,40 @@ struct DiscardTests {
         #expect(space.discarded.isEmpty)
     }
 
+    @Test("when one node discarded it is told of all that went, and of nothing that people delete otherwise")
+    func lastDiscard() throws {
+        var pair = try chain()
+        pair.act(.first, RecordSpace.discard(b2, with: [b2, c]))
+        let time = pair.all.filter { $0.author == .first }.map(\.time).max()
+        pair.act(.first, .delete(a))
+        var space = RecordSpace(of: pair.all, model: pair.model)
+        #expect(space.lastDiscard(of: b2, by: .first) == time && space.lastDiscard(of: c, by: .first) == time)
+        #expect(space.lastDiscard(of: b2, by: .second) == nil && space.lastDiscard(of: a, by: .first) == nil)
+        pair.act(.first, .insert(c))
+        pair.act(.first, .delete(c))
+        space.add(pair.all)
+        #expect(space.lastDiscard(of: c, by: .first) == nil, "that it was discarded is over")
+    }
+
+    @Test("whoever saves later what was discarded saw it standing, and makes it anew; who saved before does not")
+    func savedAfter() throws {
+        var pair = try chain()
+        pair.act(.first, RecordSpace.discard(b2, with: [b2, c]))
+        pair.heal()
+        let view = pair.view(of: .first)
+        let path = try #require(Path("c/c"))
+        let documents = try [#"{"b": "2", "t": "text"}"#, #"{"b": "2", "t": "later"}"#].map {
+            try RecordDocument(parsing: Array($0.utf8), at: path, model: pair.model)
+        }
+        for (savedAt, isAnew) in [(9, false), (10, false), (11, true)] {
+            let save = Differ.Save(
+                before: documents[0], after: documents[1], savedAt: Timestamp(milliseconds: Int64(savedAt)))
+            let differ = Differ(
+                model: pair.model, view: view, lastDiscard: { _ in HybridTime(wallMilliseconds: 10) })
+            #expect(differ.operations(for: [save]).contains(Operation(c, .insert)) == isAnew)
+        }
+    }
+
     @Test("what was deleted again by itself stays deleted when the group comes back") func deletedApart() throws {
         var pair = try chain()
         pair.act(.first, RecordSpace.discard(b2, with: [b2, c]))

@@ -10,6 +10,7 @@ public struct Differ {
     private let toldAt: UInt64
     private let isUnseen: (RecordID) -> Bool
     private let deleted: () -> SortedMap<RecordID, Bool>
+    private let lastDiscard: (RecordID) -> HybridTime?
 
     /// One file that a save touched; nil where it was not, or is no more.
     public struct Save {
@@ -34,12 +35,14 @@ public struct Differ {
     /// goes along with a delete goes only if its author can have known that. `past` is the view without what was written
     /// meanwhile; it is made only where it matters. `lastShowing` is the last view between the two that has the record: what
     /// was written meanwhile the author may have had all the same. `time` is that of the set that the save becomes. What the author's node has told
-    /// that it is `deleted` he counts as having seen; it too is gathered only where it matters.
+    /// that it is `deleted` he counts as having seen; it too is gathered only where it matters. `lastDiscard` is when somebody there has decided that a
+    /// record goes, if nobody there has deleted it since: that has no notice which could be late.
     public init(
         model: Model, view: RecordView, past: (() -> RecordView)? = nil,
         lastShowing: @escaping (RecordID) -> RecordView? = { _ in nil }, at time: HybridTime = .zero,
         unseen: @escaping (RecordID) -> Bool = { _ in false },
-        deleted: @escaping () -> SortedMap<RecordID, Bool> = { [:] }
+        deleted: @escaping () -> SortedMap<RecordID, Bool> = { [:] },
+        lastDiscard: @escaping (RecordID) -> HybridTime? = { _ in nil }
     ) {
         self.model = model
         self.view = view
@@ -48,6 +51,7 @@ public struct Differ {
         toldAt = time.wallMilliseconds
         isUnseen = unseen
         self.deleted = deleted
+        self.lastDiscard = lastDiscard
     }
 
     /// In an order in which later ones may build on earlier ones: inserts and restores, values, links, deletes.
@@ -108,15 +112,24 @@ public struct Differ {
     /// Those of what is dead that may have stood in their files all the same: whoever has changed one there did that before the delete was told of,
     /// or saw it standing. (A delete by the other node he has not seen; nor need he have seen that the other made what his own has deleted since.)
     private func diedUnshown(in saves: [Save]) -> SortedMap<RecordID, Bool> {
-        let dead = saves.filter(\.mayShowDead).flatMap { $0.before?.ids ?? [] }.filter {
-            view.deadRecords.contains(key: $0)
-        }
+        let dead = saves.flatMap(deadShown)
         if dead.isEmpty { return [:] }
         let past = past()
         let isUnmade = dead.contains { !past.isMade($0) }
         let deleted = isUnmade ? deleted() : [:]
         let died = dead.filter { past.deadRecords.contains(key: $0) || !past.isMade($0) && deleted.contains(key: $0) }
         return SortedMap(died.map { ($0, true) })
+    }
+
+    private func deadShown(by save: Save) -> [RecordID] {
+        let dead = (save.before?.ids ?? []).filter { view.deadRecords.contains(key: $0) }
+        return save.mayShowDead ? dead : dead.filter { isAfterDiscard(save, of: $0) }
+    }
+
+    /// Whoever saves it then saw it standing.
+    private func isAfterDiscard(_ save: Save, of id: RecordID) -> Bool {
+        guard let savedAt = save.savedAt, let discard = lastDiscard(id) else { return false }
+        return UInt64(clamping: savedAt.milliseconds) > discard.wallMilliseconds
     }
 
     /// Somebody who writes to what is there although a delete of it stands wants it himself, and so it stays when those

@@ -2,7 +2,7 @@
 ///
 /// Such a decision deletes all of a group in one change set, and the one whose trouble it is twice. No save deletes a record
 /// twice, so it is told from what people delete as long as the deletes are kept, also once what was saved is forgotten.
-import SyncModel
+public import SyncModel
 
 extension RecordSpace {
     public struct Discarded: Hashable, Sendable {
@@ -26,6 +26,25 @@ extension RecordSpace {
             guard !twice.isEmpty, let set = standingDeletes(of: id).last(where: twice.contains) else { return nil }
             return Discarded(
                 leader: id, records: deadTogether(with: id), wallMilliseconds: sets[set]?.time.wallMilliseconds ?? 0)
+        }
+    }
+
+    /// When this author last deleted it, if that was such a decision.
+    public func lastDiscard(of id: RecordID, by author: Party) -> HybridTime? {
+        var last: ChangeSet?
+        for place in traces[id]?.writes ?? [] {
+            guard let set = sets[place.set], set.author == author,
+                set.operations[place.place].action == .delete, set.time >= last?.time ?? .zero
+            else { continue }
+            last = set
+        }
+        return last.flatMap { RecordSpace.isDiscard($0) ? $0.time : nil }
+    }
+
+    private static func isDiscard(_ set: ChangeSet) -> Bool {
+        var deleted: SortedMap<RecordID, Bool> = [:]
+        return set.operations.contains { operation in
+            operation.action == .delete && deleted.updateValue(true, forKey: operation.record) != nil
         }
     }
 
