@@ -53,7 +53,7 @@ struct InterfaceTests {
             (
                 "AdmittedSet", "Sources/SyncCore/Records/HeldSets.swift", "fileprivate init(_ set:",
                 [
-                    "Sources/SyncCore/Records/Node+Records.swift"
+                    "Sources/SyncCore/Records/Node+OwnSets.swift"
                 ]
             ),
         ])
