@@ -12,11 +12,9 @@ extension Node {
     }
 
     mutating func noteHearing() {
-        guard !records.hasHeardPeer, session.isLive, knowsItsPast else { return }
-        let hasTold = session.peerSets.map { $0 <= records.known.peer } ?? !session.peerKeepsRecords
-        guard hasTold else { return }
+        guard !records.hasHeardPeer, session.isLive, knowsItsPast, hasSetsOfGreeting else { return }
         records.hasHeardPeer = true
-        if !records.found.isEmpty { records.dueAt = records.dueAt ?? now.monotonicMilliseconds }
+        tellWhatWaited()
     }
 
     /// What was merged is in no set: some of it may have stood here when the state was lost.

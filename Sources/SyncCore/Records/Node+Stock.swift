@@ -226,11 +226,20 @@ extension Node {
     }
 
     mutating func noteMeeting() {
-        guard !records.hasMetPeer, session.isLive, !isCatchingUp, session.setsComing.isEmpty, records.imported == nil
+        guard !records.hasMetPeer, session.isLive, !isCatchingUp, session.setsComing.isEmpty, records.imported == nil,
+            hasSetsOfGreeting
         else { return }
-        let hasTold = session.peerSets.map { $0 <= records.known.peer } ?? !session.peerKeepsRecords
-        guard hasTold else { return }
         records.hasMetPeer = true
+        tellWhatWaited()
+    }
+
+    /// Every set is here of which the peer spoke when it greeted us.
+    var hasSetsOfGreeting: Bool {
+        session.peerSets.map { $0 <= records.known.peer } ?? !session.peerKeepsRecords
+    }
+
+    /// What waited for the peer is due.
+    mutating func tellWhatWaited() {
         if !records.found.isEmpty { records.dueAt = records.dueAt ?? now.monotonicMilliseconds }
     }
 
