@@ -201,7 +201,7 @@ extension Node {
             if !watch.changing.contains(key: row.path) { watch.toHash[row.path] = true }
             return
         }
-        if step == .remove(.keep), let disk = row.disk, isPutBack(row) {
+        if step == .remove(.keep), let disk = row.disk, wasFoundSinceDelete(row) {
             return revise(&row, to: disk.entry, stat: disk.stat, isReasserted: true, in: &batch)
         }
         let isFetching = wanted.entry.content.kind == .file && step != .agree && step != .adjust

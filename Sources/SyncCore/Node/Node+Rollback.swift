@@ -140,7 +140,8 @@ extension Node {
 
     // MARK: What stands here after a lost state
 
-    /// It is the same as what the peer tells again only by chance: it was found after all that our lost log had said of it.
+    /// What was just read is the same as what the peer tells again of our lost log, but only by chance: it was found after all that this log had
+    /// said of it.
     func noteFound(_ row: inout Row) {
         guard record.lost != nil, !record.initialImportDone, row.disk?.entry.content.isDirectory == false
         else { return }
@@ -149,7 +150,7 @@ extension Node {
 
     /// What is to take it away is our own delete of before the loss, which the peer has told anew. Who put the file here did so after that, or
     /// we would not have found it. (After an image was put back, the file is the one that was deleted.)
-    func isPutBack(_ row: Row) -> Bool {
+    func wasFoundSinceDelete(_ row: Row) -> Bool {
         guard book(of: row.path) == nil, row.heads.count == 1, let gone = row.head(by: .peer), gone.isAdoptedDelete
         else { return false }
         return gone.seen.own < row.reflected.own
