@@ -108,7 +108,8 @@ struct SaveGroup {
         let unshown = findings.map(\.finding.unshown)
         let told = findings.map(\.finding.told).min() ?? .none
         let risen = risen(by: peer)
-        let past = { book.view(of: peer, through: seen) }
+        // (Made of all sets: only where it matters, and once.)
+        lazy var past = book.view(of: peer, through: seen)
         let lastShowing = { book.view(lastShowing: $0, of: peer, after: seen) }
         let isUnseen = { (record: RecordID) -> Bool in
             if book.view.aliases.contains(key: record) {
@@ -126,7 +127,7 @@ struct SaveGroup {
             }
         }
         let differ = Differ(
-            model: book.model, view: book.view, past: past, lastShowing: lastShowing, at: time, unseen: isUnseen,
+            model: book.model, view: book.view, past: { past }, lastShowing: lastShowing, at: time, unseen: isUnseen,
             deleted: { deleted(by: peer.other) }, lastDiscard: { book.space.lastDiscard(of: $0, by: peer.other) })
         return differ.operations(for: Array(saves.values), over: Array(overUnread.values))
     }
