@@ -126,7 +126,7 @@ public struct Differ {
         return save.mayShowDead ? dead : dead.filter { isAfterDiscard(save, of: $0) }
     }
 
-    /// Whoever saves it then saw it standing.
+    /// Whoever saves it after that saw it standing.
     private func isAfterDiscard(_ save: Save, of id: RecordID) -> Bool {
         guard let savedAt = save.savedAt, let discard = lastDiscard(id) else { return false }
         return UInt64(clamping: savedAt.milliseconds) > discard.wallMilliseconds

@@ -1,6 +1,6 @@
-/// Which deletes of one record do not count, and by whose writes: by somebody who did not know of the delete, or who wrote to what had outlived it,
-/// and whom nobody who knew that deleted after all. (Else an edit that comes too late to take such a delete back would count against no other
-/// either.)
+/// Which deletes of one record do not count, and by which writes: those of somebody who did not know of the delete, or had the record as it had
+/// outlived it, if nobody who knew of the write has deleted the record after all. (An edit of what outlived a delete long ago comes too late to take
+/// that back. If it did not count against it all the same, it would count against no later one either.)
 import SyncModel
 
 struct Outliving {
@@ -40,11 +40,11 @@ struct Outliving {
 
     /// The first one, as whoever knows of these edits and deletes has it.
     private mutating func edit(against delete: Write, among edits: [Write], _ standing: [Write]) -> Write? {
-        // Nobody ever had it outlive this one.
+        // (If there is none, nobody ever had it outlive this one: that is so of nearly all that is dead, and quickly told.)
         guard edits.contains(where: { history.areConcurrent($0, delete) }) else { return nil }
-        let left = edits.filter { edit in !standing.contains { history.saw($0, edit) } }
-        if let unaware = left.first(where: { history.areConcurrent($0, delete) }) { return unaware }
-        for edit in left where history.saw(edit, delete) && wasThere(for: edit) { return edit }
+        let undeleted = edits.filter { edit in !standing.contains { history.saw($0, edit) } }
+        if let unaware = undeleted.first(where: { history.areConcurrent($0, delete) }) { return unaware }
+        for edit in undeleted where history.saw(edit, delete) && wasThere(for: edit) { return edit }
         return nil
     }
 

@@ -41,6 +41,7 @@ extension RecordSpace {
         return last.flatMap { RecordSpace.isDiscard($0) ? $0.time : nil }
     }
 
+    /// No save deletes a record twice.
     private static func isDiscard(_ set: ChangeSet) -> Bool {
         var deleted: SortedMap<RecordID, Bool> = [:]
         return set.operations.contains { operation in

@@ -157,7 +157,8 @@ extension Node {
         if isInOrder { records.imported = seen } else { enqueue(.reloadRecords) }
     }
 
-    /// Whatever comes of it: where that changes nothing in the file, no file that cannot be put there says that somebody took it away before.
+    /// Of each file that it writes to, whatever comes of it. Where that changes the file, putting it there would show that somebody had taken it away
+    /// before; where it changes nothing, only this tells that he may not have known of the set.
     private mutating func noteWritten(by set: ChangeSet, _ number: Int, after seen: LogPosition) {
         let book = records.books[number]
         var last: RecordID?

@@ -130,10 +130,11 @@ struct RecordBook: Sendable {
     func hasHad(_ entry: Entry, at path: Path) -> Bool {
         guard case .file(let content, _) = entry.content else { return false }
         if hasSaved(content, at: path, since: UInt64(clamping: entry.modified.milliseconds)) { return true }
-        return ([files[path]] + (older[path] ?? [])).contains { file in
-            file.map { $0.content == content && $0.entry.modified >= entry.modified } ?? false
-        }
+        return outcomes(at: path).contains { $0.content == content && $0.entry.modified >= entry.modified }
     }
+
+    /// What is to stand there, and what was of late.
+    private func outcomes(at path: Path) -> [File] { [files[path]].compactMap(\.self) + (older[path] ?? []) }
 
     /// The files of which his sets up to there tell.
     func forEachSave(by author: Party, through position: LogPosition, _ note: (Path) -> Void) {
@@ -170,11 +171,7 @@ struct RecordBook: Sendable {
 
     /// The bytes of a content that stands at the path, or stood there.
     func bytes(of content: ContentID, at path: Path) -> [UInt8]? {
-        if let file = ([files[path]] + (older[path] ?? [])).lazy.compactMap(\.self).first(where: {
-            $0.content == content
-        }) {
-            return file.bytes
-        }
+        if let file = outcomes(at: path).first(where: { $0.content == content }) { return file.bytes }
         if let last = saves[path]?.latestFirst.first(where: { $0.file.content == content }) { return last.file.bytes }
         // (What stood there when the last process ended may have been saved anew since by whoever had saved it.)
         guard hasSaved(content, at: path) else { return nil }

@@ -36,7 +36,7 @@ struct RecordState: Sendable {
     private var letGo = SortedMap<Path, UInt64>()
     /// All that the peer had to say when it greeted us has been heard since this process began.
     var hasMetPeer = false
-    /// All the sets are here that it spoke of then, those of this node that it had lost among them.
+    /// All the sets are here that it spoke of then, and those of its own that this node had lost. Of the rest that it had to say there may be more.
     var hasHeardPeer = false
     /// Files of which the peer is to tell what stands there in its folder: that is all they wait for.
     var owed = SortedMap<Path, Bool>()
@@ -175,7 +175,7 @@ struct RecordState: Sendable {
         if unmet[path] == nil { unmet[path] = position }
     }
 
-    /// What came of all sets has been put there, or nothing stands there any more.
+    /// What came of all sets has been put there, or saved by somebody who knew of them, or what was taken away there has been told of.
     mutating func noteMet(_ path: Path) { unmet[path] = nil }
 
     /// All that this node knows of the peer's was there from the beginning.
@@ -287,6 +287,7 @@ struct RecordState: Sendable {
     }
 
     private mutating func newTouch(_ path: Path, at milliseconds: UInt64) -> Touch {
+        // (What came before any notice that may still come he can have known, whatever it wrote.)
         let met = unmet[path].map { max($0, heardLongAgo(at: milliseconds)) } ?? known.peer
         return Touch(
             milliseconds: milliseconds, seen: known.peer, seenIfGone: min(met, known.peer), told: known.own,
