@@ -126,6 +126,26 @@ struct CompactionTests {
         #expect(pair.view.dead == [note])
     }
 
+    @Test("sets that claim to have seen each other do not ask each other without end") func circle() throws {
+        let model = try Model.sketch("N; t string")
+        let note = RecordID("N", "1")
+        func set(_ author: Party, _ seq: UInt64, seeing other: UInt64, _ operation: Operation) -> ChangeSet {
+            let (own, others) = (position(seq), other == 0 ? .none : position(other))
+            let seen = author == .first ? Applied(first: own, second: others) : Applied(first: others, second: own)
+            return ChangeSet(
+                author: author, position: own, time: HybridTime(wallMilliseconds: Int64(seq)), seen: seen,
+                operations: [operation], files: [])
+        }
+        func position(_ seq: UInt64) -> LogPosition { LogPosition(epoch: Epoch(raw: 1), seq: seq) }
+        let sets = [
+            set(.first, 1, seeing: 0, .insert(note)), set(.second, 1, seeing: 1, .set(note, "t", "unaware")),
+            set(.first, 2, seeing: 0, .delete(note)), set(.second, 2, seeing: 1, .delete(note)),
+            set(.first, 3, seeing: 3, .set(note, "t", "one")), set(.second, 3, seeing: 3, .set(note, "t", "other")),
+        ]
+        #expect(RecordView(of: sets, model: model).dead == [note])
+        #expect(RecordView(of: Array(sets.prefix(5)), model: model).dead == [note])
+    }
+
     @Test("of each file the latest save is left") func files() throws {
         var pair = Pair(try Models.ab())
         let path = try #require(Path("a/1"))

@@ -10,7 +10,7 @@ public struct Differ {
     private let toldAt: UInt64
     private let isUnseen: (RecordID) -> Bool
     private let deleted: () -> SortedMap<RecordID, Bool>
-    private let lastDiscard: (RecordID) -> HybridTime?
+    private let lastDiscards: ([RecordID]) -> SortedMap<RecordID, HybridTime>
 
     /// One file that a save touched; nil where it was not, or is no more.
     public struct Save {
@@ -29,20 +29,24 @@ public struct Differ {
             self.savedAt = savedAt
             self.mayShowDead = mayShowDead
         }
+
+        fileprivate func isLater(than time: HybridTime) -> Bool {
+            savedAt.map { UInt64(clamping: $0.milliseconds) > time.wallMilliseconds } ?? false
+        }
     }
 
     /// `view` is what the author had before the save, but for what was written meanwhile to records that are `unseen`: what
     /// goes along with a delete goes only if its author can have known that. `past` is the view without what was written
     /// meanwhile; it is made only where it matters. `lastShowing` is the last view between the two that has the record: what
     /// was written meanwhile the author may have had all the same. `time` is that of the set that the save becomes. What the author's node has told
-    /// that it is `deleted` he counts as having seen; it too is gathered only where it matters. `lastDiscard` is when somebody there has decided that a
-    /// record goes, if nobody there has deleted it since: that has no notice which could be late.
+    /// that it is `deleted` he counts as having seen; it too is gathered only where it matters. `lastDiscards` is when somebody there has decided that
+    /// these records go, of those that nobody there has deleted since: that has no notice which could be late.
     public init(
         model: Model, view: RecordView, past: (() -> RecordView)? = nil,
         lastShowing: @escaping (RecordID) -> RecordView? = { _ in nil }, at time: HybridTime = .zero,
         unseen: @escaping (RecordID) -> Bool = { _ in false },
         deleted: @escaping () -> SortedMap<RecordID, Bool> = { [:] },
-        lastDiscard: @escaping (RecordID) -> HybridTime? = { _ in nil }
+        lastDiscards: @escaping ([RecordID]) -> SortedMap<RecordID, HybridTime> = { _ in [:] }
     ) {
         self.model = model
         self.view = view
@@ -51,7 +55,7 @@ public struct Differ {
         toldAt = time.wallMilliseconds
         isUnseen = unseen
         self.deleted = deleted
-        self.lastDiscard = lastDiscard
+        self.lastDiscards = lastDiscards
     }
 
     /// In an order in which later ones may build on earlier ones: inserts and restores, values, links, deletes.
@@ -112,7 +116,7 @@ public struct Differ {
     /// Those of what is dead that may have stood in their files all the same: whoever has changed one there did that before the delete was told of,
     /// or saw it standing. (A delete by the other node he has not seen; nor need he have seen that the other made what his own has deleted since.)
     private func diedUnshown(in saves: [Save]) -> SortedMap<RecordID, Bool> {
-        let dead = saves.flatMap(deadShown)
+        let dead = deadShown(by: saves)
         if dead.isEmpty { return [:] }
         let past = past()
         let isUnmade = dead.contains { !past.isMade($0) }
@@ -121,15 +125,16 @@ public struct Differ {
         return SortedMap(died.map { ($0, true) })
     }
 
-    private func deadShown(by save: Save) -> [RecordID] {
-        let dead = (save.before?.ids ?? []).filter { view.deadRecords.contains(key: $0) }
-        return save.mayShowDead ? dead : dead.filter { isAfterDiscard(save, of: $0) }
-    }
-
-    /// Whoever saves it after that saw it standing.
-    private func isAfterDiscard(_ save: Save, of id: RecordID) -> Bool {
-        guard let savedAt = save.savedAt, let discard = lastDiscard(id) else { return false }
-        return UInt64(clamping: savedAt.milliseconds) > discard.wallMilliseconds
+    private func deadShown(by saves: [Save]) -> [RecordID] {
+        let shown = saves.map { save in
+            (save: save, dead: (save.before?.ids ?? []).filter { view.deadRecords.contains(key: $0) })
+        }
+        let doubtful = shown.flatMap { $0.save.mayShowDead ? [] : $0.dead }
+        let discards = doubtful.isEmpty ? [:] : lastDiscards(doubtful)
+        return shown.flatMap { save, dead in
+            // Whoever saves it after such a decision saw it standing.
+            save.mayShowDead ? dead : dead.filter { discards[$0].map(save.isLater) ?? false }
+        }
     }
 
     /// Somebody who writes to what is there although a delete of it stands wants it himself, and so it stays when those

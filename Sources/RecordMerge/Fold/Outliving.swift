@@ -50,6 +50,8 @@ struct Outliving {
 
     private mutating func wasThere(for edit: Write) -> Bool {
         if let known = wasThere[edit] { return known }
+        // (Sets may claim to have seen each other, and be asked in a circle.)
+        wasThere[edit] = false
         let (earlier, seen) = (known(to: edit, edits), known(to: edit, standing))
         let answer = seen.allSatisfy { self.edit(against: $0, among: earlier, seen) != nil }
         wasThere[edit] = answer

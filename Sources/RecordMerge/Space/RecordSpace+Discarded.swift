@@ -29,16 +29,29 @@ extension RecordSpace {
         }
     }
 
-    /// When this author last deleted it, if that was such a decision.
-    public func lastDiscard(of id: RecordID, by author: Party) -> HybridTime? {
-        var last: ChangeSet?
+    /// When this author last deleted them, of those where that was such a decision.
+    public func lastDiscards(of ids: [RecordID], by author: Party) -> SortedMap<RecordID, HybridTime> {
+        var discards: SortedMap<RecordID, HybridTime> = [:]
+        var known: SortedMap<Int, Bool> = [:]
+        for id in ids {
+            guard let arrival = lastDelete(of: id, by: author), let set = sets[arrival] else { continue }
+            let isDiscard = known[arrival] ?? RecordSpace.isDiscard(set)
+            known[arrival] = isDiscard
+            if isDiscard { discards[id] = set.time }
+        }
+        return discards
+    }
+
+    /// By the arrival of its set.
+    private func lastDelete(of id: RecordID, by author: Party) -> Int? {
+        var last: (arrival: Int, time: HybridTime)?
         for place in traces[id]?.writes ?? [] {
             guard let set = sets[place.set], set.author == author,
                 set.operations[place.place].action == .delete, set.time >= last?.time ?? .zero
             else { continue }
-            last = set
+            last = (place.set, set.time)
         }
-        return last.flatMap { RecordSpace.isDiscard($0) ? $0.time : nil }
+        return last?.arrival
     }
 
     /// No save deletes a record twice.

@@ -128,7 +128,7 @@ struct SaveGroup {
         }
         let differ = Differ(
             model: book.model, view: book.view, past: { past }, lastShowing: lastShowing, at: time, unseen: isUnseen,
-            deleted: { deleted(by: peer.other) }, lastDiscard: { book.space.lastDiscard(of: $0, by: peer.other) })
+            deleted: { deleted(by: peer.other) }, lastDiscards: { book.space.lastDiscards(of: $0, by: peer.other) })
         return differ.operations(for: Array(saves.values), over: Array(overUnread.values))
     }
 
