@@ -189,9 +189,18 @@ extension Node {
     func isKnownState(_ finding: RecordState.Finding, _ row: Row?, at path: Path, _ number: Int) -> Bool {
         if finding.isUnrecorded, records.books[number].hasHad(finding.entry, at: path) { return true }
         guard finding.isOld, case .file(let content, _) = finding.entry.content else { return false }
-        if records.books[number].hasSaved(content, at: path) { return true }
+        if records.books[number].hasSaved(content, at: path) { return !wasPutBack(finding, row, number) }
         guard let row, let disk = row.disk, disk.entry.content == finding.entry.content else { return false }
         return isSavedOver(disk.origins.content, on: row, number)
+    }
+
+    /// This node had told that nothing is there, once it had met the other, and nobody has told of anything there since: what stands there all the
+    /// same was put back. (Who has lost his state has no such row. What a power cut brings back nobody has put there.)
+    private func wasPutBack(_ finding: RecordState.Finding, _ row: Row?, _ number: Int) -> Bool {
+        guard record.initialImportDone, let row, row.disk == nil, row.heads.count == 1, let gone = row.head(by: .own),
+            gone.entry.isAbsent, row.reflected.covers(gone.origin), !isGivenBack(finding.stat, at: row)
+        else { return false }
+        return !records.books[number].hasSaved(row.path, since: gone.origin.time.wallMilliseconds)
     }
 
     mutating func settleKnown(

@@ -126,6 +126,11 @@ struct RecordBook: Sendable {
         contents[path]?[content].map { $0.wallMilliseconds >= wallMilliseconds } ?? false
     }
 
+    /// A set that was made then, or later, says that something was saved there.
+    func hasSaved(_ path: Path, since wallMilliseconds: UInt64) -> Bool {
+        contents[path]?.contains { $0.value.wallMilliseconds >= wallMilliseconds } ?? false
+    }
+
     /// It was saved there, or came of what was, and has not been written anew since.
     func hasHad(_ entry: Entry, at path: Path) -> Bool {
         guard case .file(let content, _) = entry.content else { return false }
