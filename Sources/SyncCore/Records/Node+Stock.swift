@@ -194,10 +194,10 @@ extension Node {
         return isSavedOver(disk.origins.content, on: row, number)
     }
 
-    /// This node had told that nothing is there, once it had met the other, and nobody has told of anything there since: what stands there all the
-    /// same was put back. (Who has lost his state has no such row. What a power cut brings back nobody has put there.)
+    /// Nothing was there, as one of the nodes had told and this one's folder showed, and nobody has told of anything there since: what stands there
+    /// all the same was put back. (Who has lost his state has met nobody yet. What a power cut brings back nobody has put there.)
     private func wasPutBack(_ finding: RecordState.Finding, _ row: Row?, _ number: Int) -> Bool {
-        guard record.initialImportDone, let row, row.disk == nil, row.heads.count == 1, let gone = row.head(by: .own),
+        guard record.initialImportDone, let row, row.disk == nil, row.heads.count == 1, let gone = row.heads.first,
             gone.entry.isAbsent, row.reflected.covers(gone.origin), !isGivenBack(finding.stat, at: row)
         else { return false }
         return !records.books[number].hasSaved(row.path, since: gone.origin.time.wallMilliseconds)
