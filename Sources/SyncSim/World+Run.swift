@@ -196,7 +196,7 @@ extension World {
         endAllStrains()
         // First of all: what people still have to put right must not fail for want of space.
         for machine in machines.indices where network.ghost != machine { mendDisk(machine) }
-        if phase == .safety { for agent in agents { agent.rest(self) } }
+        if phase == .safety { restAgents() }
         phase = .healing
         trace.tell("\(now) all is mended")
         for machine in machines.indices where network.ghost != machine {
@@ -211,6 +211,15 @@ extension World {
         linkChanged()
         healing = Healing(began: now, framesAtBegin: framesSent)
         schedule(.inspection, after: 100)
+    }
+
+    /// What agents do last is no happening of the queue, but checkers see what comes of it as they do after one.
+    private func restAgents() {
+        for (index, agent) in agents.enumerated() {
+            step = StepRecord(happening: .agent(index), tells: [])
+            agent.rest(self)
+            for checker in checkers { checker.afterStep(step, in: self) }
+        }
     }
 
     /// A person who reads that a FIFO stands where a file is to go takes it away.
@@ -371,7 +380,7 @@ extension World {
     /// With an enemy there is nobody to agree with: the honest node must only be alive and within its bounds.
     private func endEvilRun() {
         guard isClean else { return }
-        for agent in agents { agent.rest(self) }
+        restAgents()
         phase = .healing
         endAllStrains()
         mendDisk(0)

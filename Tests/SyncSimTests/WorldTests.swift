@@ -191,6 +191,22 @@ struct WorldTests {
         #expect(clerk.answered > 20)
     }
 
+    @Test("What an agent tells a node when the faults are over is seen once, and before anything else happens")
+    func seesRest() {
+        let world = calmWorld()
+        let gossip = Gossip()
+        world.add(Guest())
+        world.add(gossip)
+        world.begin()
+        world.run(milliseconds: 1_000)
+        let before = world.steps
+        world.heal()
+        #expect(world.steps == before)
+        #expect(gossip.heard == 1)
+        world.run(milliseconds: 50)
+        #expect(gossip.heard == 1)
+    }
+
     // MARK: Determinism
 
     @Test("The same seed gives the same trace; another gives another", arguments: 0..<6) func deterministic(seed: Int) {
@@ -274,6 +290,27 @@ private final class Diary: QuietChecker {
         for tell in step.tells where tell.machine == 0 {
             if case .started(let start) = tell.event { starts.append(start.powerWasLost) }
         }
+    }
+}
+
+/// Has nothing to do but to ask for a scan before he goes.
+private final class Guest: Agent {
+    let name = "guest"
+    let holdsSafetyPhase = false
+    let rareStates: [String] = []
+
+    func prepare(_ world: World) {}
+    func act(in world: World) -> Int? { nil }
+    func rest(_ world: World) { world.command(0, .rescan(.root)) }
+    func attend(_ status: Status, on machine: Int, in world: World) {}
+}
+
+/// Counts the scans that are asked for.
+private final class Gossip: QuietChecker {
+    var heard = 0
+
+    override func afterStep(_ step: StepRecord, in world: World) {
+        for tell in step.tells { if case .command(_, .rescan) = tell.event { heard += 1 } }
     }
 }
 
