@@ -118,6 +118,7 @@ struct SaveGroup {
                 let isApart =
                     book.isWritten(record, by: peer.other, after: told)
                     || unshown.contains { unshown in unshown[path].map { $0.mayHave(record) } ?? false }
+                    || wasGoneBefore(record, toldBy: peer.other)
                 return isApart && (!has(path) || book.isWritten(record, by: peer, after: seen))
             }
             if risen.contains(key: record) || book.isWritten(record, by: peer, after: seen) { return true }
@@ -130,6 +131,15 @@ struct SaveGroup {
             model: book.model, view: book.view, past: { past }, lastShowing: lastShowing, at: time, unseen: isUnseen,
             deleted: { deleted(by: peer.other) }, lastDiscards: { book.space.lastDiscards(of: $0, by: peer.other) })
         return differ.operations(for: Array(saves.values), over: Array(overUnread.values))
+    }
+
+    /// The file of the thing has gone, nobody knows when, and shows nothing of what this node told of the second name: a process that has ended since
+    /// may have found it missing before it told of that.
+    private func wasGoneBefore(_ name: RecordID, toldBy author: Party) -> Bool {
+        guard let path = book.view.aliases[name].flatMap(book.path(of:)) else { return false }
+        return gone.contains { save in
+            save.path == path && save.finding.unshown[path].map { $0.names == nil } ?? false
+        } && book.isWritten(name, by: author, after: .none)
     }
 
     private func deleted(by author: Party) -> SortedMap<RecordID, Bool> {
