@@ -5,55 +5,69 @@ import SyncModel
 
 struct Outliving {
     private let history: History
-    /// Whatever was written to it, but for deletes.
-    private let edits: [Write]
-    /// Deletes that nobody who saw them took back.
-    private let standing: [Write]
+    private let all: Knowledge
     /// By edit: true if it was there for whoever made that, but for deletes that have been taken back since.
     private var wasThere: SortedMap<Write, Bool> = [:]
 
+    /// What somebody knew of the record.
+    private struct Knowledge {
+        /// Whatever was written to it, but for deletes, in the order K.
+        let edits: [Write]
+        /// Deletes that nobody who saw them took back.
+        let standing: [Write]
+        /// Edits of which none of the deletes knew.
+        let undeleted: [Write]
+
+        init(_ edits: [Write], _ standing: [Write], _ history: History) {
+            self.edits = edits
+            self.standing = standing
+            undeleted = edits.filter { edit in !standing.contains { history.saw($0, edit) } }
+        }
+    }
+
     init(_ edits: [Write], standing: [Write], in history: History) {
         self.history = history
-        self.edits = edits.sorted()
-        self.standing = standing
+        all = Knowledge(edits.sorted(), standing, history)
     }
 
     var isDead: Bool {
-        mutating get { !standing.allSatisfy { isOutlived($0) } }
+        mutating get { !outlivesAll(all) }
     }
-
-    private mutating func isOutlived(_ delete: Write) -> Bool { edit(against: delete, among: edits, standing) != nil }
 
     /// All by which anybody can tell that this delete does not count.
     mutating func witnesses(against delete: Write) -> [Write] {
         var witnesses: SortedMap<Write, Bool> = [:]
-        var waiting = [edit(against: delete, among: edits, standing)]
+        var waiting = [edit(against: delete, among: all)]
         while let next = waiting.popLast() {
             guard let edit = next, witnesses.updateValue(true, forKey: edit) == nil else { continue }
-            let (earlier, seen) = (known(to: edit, edits), known(to: edit, standing))
-            for delete in seen { waiting.append(self.edit(against: delete, among: earlier, seen)) }
+            let known = knowledge(of: edit)
+            for delete in known.standing { waiting.append(self.edit(against: delete, among: known)) }
         }
         return Array(witnesses.keys)
     }
 
-    private func known(to edit: Write, _ writes: [Write]) -> [Write] { writes.filter { history.saw(edit, $0) } }
+    private func knowledge(of edit: Write) -> Knowledge {
+        Knowledge(
+            all.edits.filter { history.saw(edit, $0) }, all.standing.filter { history.saw(edit, $0) }, history)
+    }
 
-    /// The first one, as whoever knows of these edits and deletes has it.
-    private mutating func edit(against delete: Write, among edits: [Write], _ standing: [Write]) -> Write? {
+    private mutating func outlivesAll(_ known: Knowledge) -> Bool {
+        known.standing.allSatisfy { edit(against: $0, among: known) != nil }
+    }
+
+    /// The first one, as whoever knows this much has it.
+    private mutating func edit(against delete: Write, among known: Knowledge) -> Write? {
         // (If there is none, nobody ever had it outlive this one: that is so of nearly all that is dead, and quickly told.)
-        guard edits.contains(where: { history.areConcurrent($0, delete) }) else { return nil }
-        let undeleted = edits.filter { edit in !standing.contains { history.saw($0, edit) } }
-        if let unaware = undeleted.first(where: { history.areConcurrent($0, delete) }) { return unaware }
-        for edit in undeleted where history.saw(edit, delete) && wasThere(for: edit) { return edit }
-        return nil
+        guard known.edits.contains(where: { history.areConcurrent($0, delete) }) else { return nil }
+        if let unaware = known.undeleted.first(where: { history.areConcurrent($0, delete) }) { return unaware }
+        return known.undeleted.first { history.saw($0, delete) && wasThere(for: $0) }
     }
 
     private mutating func wasThere(for edit: Write) -> Bool {
         if let known = wasThere[edit] { return known }
         // (Sets may claim to have seen each other, and be asked in a circle.)
         wasThere[edit] = false
-        let (earlier, seen) = (known(to: edit, edits), known(to: edit, standing))
-        let answer = seen.allSatisfy { self.edit(against: $0, among: earlier, seen) != nil }
+        let answer = outlivesAll(knowledge(of: edit))
         wasThere[edit] = answer
         return answer
     }
