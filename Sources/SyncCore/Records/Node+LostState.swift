@@ -17,17 +17,12 @@ extension Node {
         tellWhatWaited()
     }
 
-    /// What was merged is in no set: some of it may have stood here when the state was lost.
-    mutating func recallLost(_ paths: [Path], of number: Int) {
-        var lost = SortedMap<Path, ContentID>()
-        for path in paths {
-            guard let finding = records.found[path], finding.isUnrecorded,
-                case .file(let content, _) = finding.entry.content, records.books[number].hasSaved(path),
-                records.books[number].isForeign(content, at: path)
-            else { continue }
-            lost[path] = content
-        }
-        if lost.isEmpty { return }
-        records.books[number].recall(lost, from: ownParty.other, after: record.setMarks.promised)
+    /// What was merged is in no set: it may have stood here when the state was lost.
+    func mergedBeforeLoss(at path: Path, _ number: Int) -> ContentID? {
+        guard let finding = records.found[path], finding.isUnrecorded,
+            case .file(let content, _) = finding.entry.content, records.books[number].hasSaved(path),
+            records.books[number].isForeign(content, at: path)
+        else { return nil }
+        return content
     }
 }

@@ -162,7 +162,7 @@ extension Node {
         func waits(_ finding: RecordState.Finding) -> Bool {
             stockWaits && finding.isOld || pastWaits && finding.isUnrecorded
         }
-        let behind = booksBehindStock(where: waits)
+        let behind = stockWaits || pastWaits ? booksBehindStock(where: waits) : [:]
         return records.toTell { path in
             if locked.contains(key: path) || records.found[path].map(waits) == true { return false }
             return behind.isEmpty || book(of: path).map { behind.contains(key: $0) } != true
@@ -307,7 +307,6 @@ extension Node {
         _ paths: [Path], of number: Int, _ rows: RowMap, asOld: Bool = false, in batch: inout Batch,
         into effects: inout Effects
     ) {
-        recallLost(paths, of: number)
         let before = shownBytes(at: paths, of: number, rows)
         var group = SaveGroup(
             records.books[number], awaitsFirstImport: records.awaitsFirstImport, come: records.come)
@@ -377,11 +376,15 @@ extension Node {
     }
 
     /// What the saves were made on. Without it all that their authors left as it was would count as written by them, over what came meanwhile.
+    /// (And what they were before the state was lost, or that would be news.)
     private mutating func shownBytes(at paths: [Path], of number: Int, _ rows: RowMap) -> SortedMap<Path, [UInt8]> {
         var shown = SortedMap<Path, [UInt8]>()
         var lost = SortedMap<Path, ContentID>()
         for path in paths {
-            guard let row = rows[path], case .file(let content, _)? = shownContent(row, number) else { continue }
+            guard let row = rows[path], case .file(let content, _)? = shownContent(row, number) else {
+                lost[path] = mergedBeforeLoss(at: path, number)
+                continue
+            }
             shown[path] = shownBytes(row, number)
             if shown[path] == nil, records.books[number].hasSaved(path) { lost[path] = content }
         }
