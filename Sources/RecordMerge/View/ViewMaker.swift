@@ -47,8 +47,7 @@ struct ViewMaker {
         switch repair.places[number] {
         case .live:
             view.live[id] = record(number)
-            if isRevived(number) { view.revivedRecords[id] = true }
-            view.outlivedDeletes[id] = outlivedDelete(number)
+            noteDeletes(of: number, in: &view)
             if let clone = graph.clones[number] { return view.clones[id] = fold.records[clone.holder] }
             view.put(concurrent(number), at: id)
         case .out(let reason):
@@ -56,6 +55,8 @@ struct ViewMaker {
                 record: record(number), reason: told(reason), group: group(of: number),
                 isDecided: isDecided(number, reason))
             if isToGo(number, reason) { view.dropped[id] = entry } else { view.quarantine[id] = entry }
+            // (Whether one that was deleted and edited at once comes back is for somebody to decide.)
+            if reason != .deletedWhileEdited { noteDeletes(of: number, in: &view) }
             view.put(concurrent(number), at: id)
         case .absent, .spare:
             switch graph.lives[number] {
@@ -76,6 +77,12 @@ struct ViewMaker {
         case .live:
             graph.clones[number] != nil || isRevived(number) || isDeprived(number)
         }
+    }
+
+    private func noteDeletes(of number: Int, in view: inout RecordView) {
+        let id = fold.records[number]
+        if isRevived(number) { view.revivedRecords[id] = true }
+        view.outlivedDeletes[id] = outlivedDelete(number)
     }
 
     private func isRevived(_ number: Int) -> Bool { fold.states[number].isDead(in: fold.history) }
