@@ -766,19 +766,25 @@ package final class Watch: Checker {
         excuseUntold(of: duties, on: machine, before, now, world)
         strandLateWrites(machine, before, now, world)
         world.ledger.remainsOfDisplaced += before.unsyncedVersions.map { disk.value(at: $0) }
-        world.ledger.remainsOfDisplaced += losersInStage(machine, world).map(\.value)
+        world.ledger.remainsOfDisplaced += displacedInStage(machine, world).map(\.value)
         doubtAbsent(machine, now, world)
     }
 
-    /// Losers of conflicts that are on their way to the names of their copies, also where the cut has taken them back from there.
-    private func losersInStage(_ machine: Int, _ world: World) -> [(intent: Intent, value: Value)] {
+    /// What has made room and is on its way to where it is to be kept, also where the cut has taken it back from there. (It is the very file that
+    /// was to make room: what a daemon has staged is another.)
+    private func displacedInStage(_ machine: Int, _ world: World) -> [(intent: Intent, value: Value)] {
         let disk = world.machines[machine].disk.atHome
         return world.machines[machine].store.intents.compactMap { name, intent in
-            guard case .conflictCopy? = intent.displaced, let loser = intent.expected?.identity,
-                disk.peekStat(VirtualDisk.path(of: .stage(name)))?.identity == loser
+            guard intent.displaced != nil, let displaced = intent.expected?.identity,
+                disk.peekStat(VirtualDisk.path(of: .stage(name)))?.identity == displaced
             else { return nil }
             return (intent, disk.value(at: .stage(name)))
         }
+    }
+
+    /// The losers of conflicts among that.
+    private func losersInStage(_ machine: Int, _ world: World) -> [(intent: Intent, value: Value)] {
+        displacedInStage(machine, world).filter { if case .conflictCopy? = $0.intent.displaced { true } else { false } }
     }
 
     /// The daemon that starts now does not wait for late writers of before.
