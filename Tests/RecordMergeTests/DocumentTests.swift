@@ -371,6 +371,31 @@ struct DocumentTests {
             operations(knowing: past) == [.insert(note), .set(note, "t", "three"), .set(note, "u", "kept")])
     }
 
+    @Test("who saves what is out, and outlived a delete before, keeps it from a discard that did not know of that")
+    func savedWhileOut() throws {
+        let model = try Model.sketch("N; t string; u string required")
+        var pair = Pair(model)
+        let note = RecordID("N", "1")
+        pair.act(.first, .insert(note), .set(note, "t", "one"), .set(note, "u", "kept"))
+        pair.heal()
+        pair.act(.first, .delete(note))
+        pair.act(.second, .set(note, "t", "two"), Operation(note, .set(PropertyName("u"), nil)))
+        pair.heal()
+        #expect(pair.view.quarantine[note]?.reason == .invalidValue(PropertyName("u")))
+        func document(_ text: String) throws -> RecordDocument {
+            let path = try #require(Path("n/1"))
+            return try RecordDocument(parsing: Array(#"{"t": "\#(text)"}"#.utf8), at: path, model: model)
+        }
+        let save = Differ.Save(before: try document("two"), after: try document("three"))
+        let operations = Differ(model: model, view: pair.view).operations(for: [save])
+        #expect(operations == [.restore(note), .set(note, "t", "three")])
+        // (Nobody knows that he had what the other has saved.)
+        pair.act(.first, seeing: 0, operations)
+        pair.act(.second, .delete(note))
+        pair.heal()
+        #expect(pair.view.quarantine[note]?.record.values[PropertyName("t")] == .string("three"))
+    }
+
     @Test(
         "a file that is not what its model says is told with its place",
         arguments: [
