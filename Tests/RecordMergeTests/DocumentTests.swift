@@ -345,19 +345,14 @@ struct DocumentTests {
     @Test("who writes long after a delete to what does not stand by all that he knew makes it anew")
     func lateEdit() throws {
         let model = try Model.sketch("N; t string; u string")
-        var pair = Pair(model)
         let note = RecordID("N", "1")
-        pair.act(.first, .insert(note), .set(note, "t", "one"), .set(note, "u", "kept"))
-        pair.heal()
-        pair.act(.first, .delete(note))
+        var pair = DocumentTests.deleted(note, in: model)
         let past = pair.view(of: .first)
         pair.act(.second, .set(note, "t", "two"))
         pair.heal()
-        func document(_ text: String) throws -> RecordDocument {
-            let path = try #require(Path("n/1"))
-            return try RecordDocument(parsing: Array(#"{"t": "\#(text)", "u": "kept"}"#.utf8), at: path, model: model)
-        }
-        let save = Differ.Save(before: try document("two"), after: try document("three"))
+        let save = Differ.Save(
+            before: try DocumentTests.note(#"{"t": "two", "u": "kept"}"#, model),
+            after: try DocumentTests.note(#"{"t": "three", "u": "kept"}"#, model))
         func operations(knowing past: RecordView) -> [RecordMerge.Operation] {
             let time = pair.made[1].last?.time.wallMilliseconds ?? 0
             return Differ(
@@ -374,19 +369,14 @@ struct DocumentTests {
     @Test("who saves what is out, and outlived a delete before, keeps it from a discard that did not know of that")
     func savedWhileOut() throws {
         let model = try Model.sketch("N; t string; u string required")
-        var pair = Pair(model)
         let note = RecordID("N", "1")
-        pair.act(.first, .insert(note), .set(note, "t", "one"), .set(note, "u", "kept"))
-        pair.heal()
-        pair.act(.first, .delete(note))
+        var pair = DocumentTests.deleted(note, in: model)
         pair.act(.second, .set(note, "t", "two"), Operation(note, .set(PropertyName("u"), nil)))
         pair.heal()
         #expect(pair.view.quarantine[note]?.reason == .invalidValue(PropertyName("u")))
-        func document(_ text: String) throws -> RecordDocument {
-            let path = try #require(Path("n/1"))
-            return try RecordDocument(parsing: Array(#"{"t": "\#(text)"}"#.utf8), at: path, model: model)
-        }
-        let save = Differ.Save(before: try document("two"), after: try document("three"))
+        let save = Differ.Save(
+            before: try DocumentTests.note(#"{"t": "two"}"#, model),
+            after: try DocumentTests.note(#"{"t": "three"}"#, model))
         let operations = Differ(model: model, view: pair.view).operations(for: [save])
         #expect(operations == [.restore(note), .set(note, "t", "three")])
         // (Nobody knows that he had what the other has saved.)
@@ -394,6 +384,19 @@ struct DocumentTests {
         pair.act(.second, .delete(note))
         pair.heal()
         #expect(pair.view.quarantine[note]?.record.values[PropertyName("t")] == .string("three"))
+    }
+
+    /// Both have a note with two values, and the first has deleted it since.
+    private static func deleted(_ note: RecordID, in model: Model) -> Pair {
+        var pair = Pair(model)
+        pair.act(.first, .insert(note), .set(note, "t", "one"), .set(note, "u", "kept"))
+        pair.heal()
+        pair.act(.first, .delete(note))
+        return pair
+    }
+
+    private static func note(_ text: String, _ model: Model) throws -> RecordDocument {
+        try RecordDocument(parsing: Array(text.utf8), at: try #require(Path("n/1")), model: model)
     }
 
     @Test(

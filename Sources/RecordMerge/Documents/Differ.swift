@@ -137,8 +137,8 @@ public struct Differ {
         }
     }
 
-    /// Somebody who writes to what is there although a delete of it stands wants it himself, and so it stays when those
-    /// go who need it, or when it is deleted once more by somebody who knew what that delete did not. (Also where it has lost its place.) That it has gone
+    /// Somebody who writes to what is there, or has lost its place, although a delete of it stands wants it himself, and so it stays
+    /// when those go who need it, or when it is deleted once more by somebody who knew what that delete did not. That it has gone
     /// meanwhile he could not know. Whom it needs, and of whom a delete stands as well, he wants too: what had brought them
     /// back, or would if they were deleted together once more, counts no more. (It stood as he had them, whoever has taken
     /// it back meanwhile.) Of each the time of the first such delete. (What was edited so long ago is left as it is, if

@@ -24,10 +24,10 @@ public struct RecordView: Hashable, Sendable {
     /// Records that repair has put elsewhere than what was written would have them: out of the live graph, under another name, without
     /// somebody they want or at another home, or there although every delete of them stands.
     var repairedRecords: SortedMap<RecordID, Bool> = [:]
-    /// Those whose every delete stands. They are there because somebody needs them.
+    /// Those whose every delete stands. They are there, live or out, because somebody needs them.
     var revivedRecords: SortedMap<RecordID, Bool> = [:]
-    /// Of the live, and of those in quarantine that are not there for that: those of whom a delete stands, and when the first of these was
-    /// written (milliseconds on the wall). Somebody needs them, or wrote to them and did not know of it.
+    /// Those of whom a delete stands, and when the first of these was written (milliseconds on the wall). Somebody needs them, or wrote to
+    /// them and did not know of it. Without those that are out just because they were deleted and edited at once.
     var outlivedDeletes: SortedMap<RecordID, UInt64> = [:]
     var deadRecords: SortedMap<RecordID, Bool> = [:]
     var unknownRecords: SortedMap<RecordID, Bool> = [:]
